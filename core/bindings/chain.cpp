@@ -1,0 +1,188 @@
+#include "../chain.hpp"
+
+#include "../chain_k_best.hpp"
+#include "../chain_levels.hpp"
+#include "../parallel.hpp"
+#include "arrays.hpp"
+
+namespace structlearn::bindings {
+
+namespace {
+
+// A Chain problem's arrays; holding them keeps them alive.
+struct Chain {
+    Chain(Vector<std::int64_t> indptr, Vector<std::int32_t> columns, Vector<double> values,
+          Vector<std::int64_t> offsets, std::int64_t n_labels, std::int64_t n_inputs, double balance, bool boundaries)
+        : data{{indptr.data(), columns.data(), values.data()}, offsets.data(), nullptr, n_labels, n_inputs, balance,
+               boundaries},
+          indptr(indptr),
+          columns(columns),
+          values(values),
+          offsets(offsets) {}
+
+    ChainData data;
+    Vector<std::int64_t> indptr;
+    Vector<std::int32_t> columns;
+    Vector<double> values;
+    Vector<std::int64_t> offsets;
+};
+
+// Where each example's labels begin in an array that holds the chosen examples one after another, `copies` of each.
+std::vector<std::int64_t> places(const Chain& chain, const Vector<std::int64_t>& examples, std::int64_t copies = 1) {
+    std::vector<std::int64_t> result{0};
+    for (std::size_t k = 0; k < examples.shape(0); ++k)
+        result.push_back(result.back() + copies * chain.data.length(examples.data()[k]));
+    return result;
+}
+
+// Runs work(k, i, scores, thread) on the scores of every chosen example i = examples[k].
+template <class Work>
+void for_each_sequence(const Chain& chain, const double* w, const Vector<std::int64_t>& examples, int n_threads,
+                       Work&& work) {
+    const ChainWeights weights(chain.data, w);
+    std::vector<std::vector<double>> emissions(static_cast<std::size_t>(std::max(n_threads, 1)));
+    parallel_for(static_cast<std::int64_t>(examples.shape(0)), n_threads, [&](std::int64_t k, int thread) {
+        const std::int64_t i = examples.data()[k];
+        std::vector<double>& emission = emissions[static_cast<std::size_t>(thread)];
+        work(k, i, weights.scores(chain.data, i, emission), emission, thread);
+    });
+}
+
+void best(const Chain& chain, Vector<double> w, Vector<std::int64_t> examples, MutableVector<std::int32_t> out,
+          int n_threads) {
+    nb::gil_scoped_release unlocked;
+    const auto at = places(chain, examples);
+    std::vector<BestSequence> viterbi(static_cast<std::size_t>(std::max(n_threads, 1)));
+    for_each_sequence(chain, w.data(), examples, n_threads,
+                      [&](std::int64_t k, std::int64_t, const ChainScores& scores, std::vector<double>&, int thread) {
+                          BestSequence& semiring = viterbi[static_cast<std::size_t>(thread)];
+                          forward(scores, semiring);
+                          semiring.trace(scores, out.data() + at[k]);
+                      });
+}
+
+void loss_augmented(const Chain& chain, Vector<double> w, Vector<std::int64_t> examples, Vector<std::int32_t> labels,
+                    Matrix<double> cost, MutableVector<std::int32_t> out, int n_threads) {
+    nb::gil_scoped_release unlocked;
+    const auto at = places(chain, examples);
+    const std::int64_t L = chain.data.n_labels;
+    std::vector<BestSequence> viterbi(static_cast<std::size_t>(std::max(n_threads, 1)));
+    for_each_sequence(chain, w.data(), examples, n_threads,
+                      [&](std::int64_t k, std::int64_t i, const ChainScores& scores, std::vector<double>& emission,
+                          int thread) {
+                          const std::int32_t* truth = labels.data() + chain.data.offsets[i];
+                          for (std::int64_t t = 0; t < scores.length; ++t)
+                              add_scaled(L, 1.0, cost.data() + truth[t] * L, &emission[t * L]);
+                          BestSequence& semiring = viterbi[static_cast<std::size_t>(thread)];
+                          forward(scores, semiring);
+                          semiring.trace(scores, out.data() + at[k]);
+                      });
+}
+
+void k_best(const Chain& chain, Vector<double> w, Vector<std::int64_t> examples, std::int64_t n_best,
+            MutableVector<std::int32_t> out, MutableVector<double> out_scores, MutableVector<std::int64_t> counts,
+            int n_threads) {
+    nb::gil_scoped_release unlocked;
+    const auto at = places(chain, examples, n_best);
+    std::vector<KBestSequences> semirings(static_cast<std::size_t>(std::max(n_threads, 1)), KBestSequences(n_best));
+    for_each_sequence(chain, w.data(), examples, n_threads,
+                      [&](std::int64_t k, std::int64_t, const ChainScores& scores, std::vector<double>&, int thread) {
+                          KBestSequences& semiring = semirings[static_cast<std::size_t>(thread)];
+                          forward(scores, semiring);
+                          counts.data()[k] =
+                              semiring.trace(scores, out.data() + at[k], out_scores.data() + k * n_best);
+                      });
+}
+
+// For each example the level e that maximises b[e] − a[e] (F(truth) − best score at loss e), and its labels.
+void most_violating_level(const Chain& chain, Vector<double> w, Vector<std::int64_t> examples,
+                          Vector<std::int32_t> labels, Matrix<std::int32_t> cost, Vector<double> a, Vector<double> b,
+                          MutableVector<std::int32_t> out, int n_threads) {
+    nb::gil_scoped_release unlocked;
+    const auto at = places(chain, examples);
+    const std::size_t n_workers = static_cast<std::size_t>(std::max(n_threads, 1));
+    std::vector<BestPerLossLevel> semirings(n_workers, BestPerLossLevel(cost.data(), chain.data.n_labels));
+    std::vector<std::vector<double>> bests(n_workers);
+    for_each_sequence(chain, w.data(), examples, n_threads,
+                      [&](std::int64_t k, std::int64_t i, const ChainScores& scores, std::vector<double>&, int thread) {
+                          const std::int32_t* truth = labels.data() + chain.data.offsets[i];
+                          BestPerLossLevel& semiring = semirings[static_cast<std::size_t>(thread)];
+                          std::vector<double>& best_at = bests[static_cast<std::size_t>(thread)];
+                          semiring.set_truth(truth);
+                          forward(scores, semiring);
+                          semiring.close(scores, best_at);
+                          const double truth_score = scores.of(truth);
+                          std::int64_t level = -1;
+                          double top = 0.0;
+                          for (std::int64_t e = 0; e < semiring.n_levels(); ++e) {
+                              if (best_at[e] == minus_infinity) continue;
+                              const double violation = b.data()[e] - a.data()[e] * (truth_score - best_at[e]);
+                              if (violation > top) top = violation, level = e;
+                          }
+                          if (level < 0)
+                              std::copy_n(truth, scores.length, out.data() + at[k]);
+                          else
+                              semiring.trace(scores, level, out.data() + at[k]);
+                      });
+}
+
+// The best sequence of every loss level of one example: levels, scores, and the labels one level after another.
+nb::tuple best_per_level(const Chain& chain, Vector<double> w, std::int64_t example, Vector<std::int32_t> truth,
+                         Matrix<std::int32_t> cost) {
+    std::vector<std::int64_t> levels;
+    std::vector<double> level_scores;
+    std::vector<std::int32_t> labels;
+    {
+        nb::gil_scoped_release unlocked;
+        const ChainWeights weights(chain.data, w.data());
+        std::vector<double> emission;
+        std::vector<double> best_at;
+        const ChainScores scores = weights.scores(chain.data, example, emission);
+        BestPerLossLevel semiring(cost.data(), chain.data.n_labels);
+        semiring.set_truth(truth.data());
+        forward(scores, semiring);
+        semiring.close(scores, best_at);
+        for (std::int64_t e = 0; e < semiring.n_levels(); ++e) {
+            if (best_at[e] == minus_infinity) continue;
+            levels.push_back(e);
+            level_scores.push_back(best_at[e]);
+            labels.resize(labels.size() + static_cast<std::size_t>(scores.length));
+            semiring.trace(scores, e, labels.data() + labels.size() - scores.length);
+        }
+    }
+    return nb::make_tuple(to_numpy(std::move(levels)), to_numpy(std::move(level_scores)), to_numpy(std::move(labels)));
+}
+
+// Rows Ψ(x_i, y_i) − Ψ(x_i, ŷ) for the chosen examples; `others` holds the ŷ one after another.
+nb::tuple differences(const Chain& chain, Vector<std::int64_t> examples, Vector<std::int32_t> labels,
+                      Vector<std::int32_t> others, int n_threads) {
+    CsrRows rows;
+    {
+        nb::gil_scoped_release unlocked;
+        const auto at = places(chain, examples);
+        std::vector<RowBuilder> built(examples.shape(0));
+        parallel_for(static_cast<std::int64_t>(examples.shape(0)), n_threads, [&](std::int64_t k, int) {
+            const std::int64_t i = examples.data()[k];
+            chain_difference(chain.data, i, labels.data() + chain.data.offsets[i], others.data() + at[k], built[k]);
+            built[k].sort();
+        });
+        for (const RowBuilder& row : built) rows.append(row);
+    }
+    return to_numpy(std::move(rows));
+}
+
+}  // namespace
+
+void bind_chain(nb::module_& module) {
+    nb::class_<Chain>(module, "Chain")
+        .def(nb::init<Vector<std::int64_t>, Vector<std::int32_t>, Vector<double>, Vector<std::int64_t>, std::int64_t,
+                      std::int64_t, double, bool>())
+        .def("best", &best)
+        .def("loss_augmented", &loss_augmented)
+        .def("k_best", &k_best)
+        .def("most_violating_level", &most_violating_level)
+        .def("best_per_level", &best_per_level)
+        .def("differences", &differences);
+}
+
+}  // namespace structlearn::bindings

@@ -1,0 +1,103 @@
+#include <optional>
+
+#include "../multiclass.hpp"
+
+#include "../parallel.hpp"
+#include "arrays.hpp"
+
+namespace structlearn::bindings {
+
+namespace {
+
+// A Multiclass problem's arrays; Python keeps them alive for as long as this object lives.
+struct Multiclass {
+    Multiclass(Vector<std::int64_t> indptr, Vector<std::int32_t> columns, Vector<double> values,
+               std::optional<Matrix<double>> output_features, std::int64_t n_classes)
+        : indptr(indptr), columns(columns), values(values), output_features(std::move(output_features)) {
+        data.X = {indptr.data(), columns.data(), values.data()};
+        data.n_classes = n_classes;
+        data.n_outputs = n_classes;
+        data.output_features = nullptr;
+        if (this->output_features) {
+            data.output_features = this->output_features->data();
+            data.n_outputs = static_cast<std::int64_t>(this->output_features->shape(1));
+        }
+    }
+
+    MulticlassData data;
+    Vector<std::int64_t> indptr;
+    Vector<std::int32_t> columns;
+    Vector<double> values;
+    std::optional<Matrix<double>> output_features;
+};
+
+struct Workspace {
+    std::vector<double> projected;
+    std::vector<double> scores;
+};
+
+template <class Work>
+void for_each_example(const Multiclass& problem, std::size_t n_examples, int n_threads, const double* w, Work&& work,
+                      const std::int64_t* examples) {
+    std::vector<Workspace> workspaces(static_cast<std::size_t>(std::max(n_threads, 1)));
+    for (Workspace& space : workspaces) space.scores.resize(static_cast<std::size_t>(problem.data.n_classes));
+    parallel_for(static_cast<std::int64_t>(n_examples), n_threads, [&](std::int64_t k, int thread) {
+        Workspace& space = workspaces[static_cast<std::size_t>(thread)];
+        class_scores(problem.data, examples[k], w, space.projected, space.scores.data());
+        work(k, space.scores.data());
+    });
+}
+
+}  // namespace
+
+void bind_multiclass(nb::module_& module) {
+    nb::class_<Multiclass>(module, "Multiclass")
+        .def(nb::init<Vector<std::int64_t>, Vector<std::int32_t>, Vector<double>, std::optional<Matrix<double>>,
+                      std::int64_t>(),
+             nb::arg("indptr"), nb::arg("columns"), nb::arg("values"), nb::arg("output_features").none(),
+             nb::arg("n_classes"))
+        .def("scores",
+             [](const Multiclass& problem, Vector<double> w, Vector<std::int64_t> examples,
+                MutableVector<double> out, int n_threads) {
+                 nb::gil_scoped_release unlocked;
+                 const std::int64_t K = problem.data.n_classes;
+                 for_each_example(
+                     problem, examples.shape(0), n_threads, w.data(),
+                     [&](std::int64_t k, const double* scores) { std::copy_n(scores, K, out.data() + k * K); },
+                     examples.data());
+             })
+        .def("most_violating",
+             [](const Multiclass& problem, Vector<double> w, Vector<std::int64_t> examples,
+                Vector<std::int32_t> labels, Matrix<double> a, Matrix<double> b, bool bar_truth,
+                MutableVector<std::int32_t> out, int n_threads) {
+                 nb::gil_scoped_release unlocked;
+                 const std::int64_t K = problem.data.n_classes;
+                 for_each_example(
+                     problem, examples.shape(0), n_threads, w.data(),
+                     [&](std::int64_t k, const double* scores) {
+                         const std::int32_t truth = labels.data()[examples.data()[k]];
+                         out.data()[k] = most_violating(scores, K, truth, a.data() + truth * K, b.data() + truth * K,
+                                                        bar_truth);
+                     },
+                     examples.data());
+             })
+        .def("differences",
+             [](const Multiclass& problem, Vector<std::int64_t> examples, Vector<std::int32_t> labels,
+                Vector<std::int32_t> others) {
+                 CsrRows rows;
+                 {
+                     nb::gil_scoped_release unlocked;
+                     RowBuilder row;
+                     for (std::size_t k = 0; k < examples.shape(0); ++k) {
+                         const std::int64_t i = examples.data()[k];
+                         row.clear();
+                         multiclass_difference(problem.data, i, labels.data()[i], others.data()[k], row);
+                         row.sort();
+                         rows.append(row);
+                     }
+                 }
+                 return to_numpy(std::move(rows));
+             });
+}
+
+}  // namespace structlearn::bindings

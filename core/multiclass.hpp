@@ -1,0 +1,65 @@
+#pragma once
+
+#include <vector>
+
+#include "chain.hpp"
+
+namespace structlearn {
+
+// Ψ(x, y) = φ(x) ⊗ Λ(y) bound to data. Weights are (n_inputs, n_outputs), feature-major; Λ is dense,
+// (n_classes, n_outputs), or null for the identity.
+struct MulticlassData {
+    CsrMatrix X;
+    const double* output_features;
+    std::int64_t n_classes;
+    std::int64_t n_outputs;
+};
+
+// The score of every class for example i.
+inline void class_scores(const MulticlassData& data, std::int64_t i, const double* w,
+                         std::vector<double>& projected, double* scores) {
+    if (!data.output_features) return token_scores(data.X, i, w, data.n_classes, scores);
+    projected.resize(static_cast<std::size_t>(data.n_outputs));
+    token_scores(data.X, i, w, data.n_outputs, projected.data());
+    for (std::int64_t y = 0; y < data.n_classes; ++y) {
+        const double* row = data.output_features + y * data.n_outputs;
+        double sum = 0.0;
+        for (std::int64_t r = 0; r < data.n_outputs; ++r) sum += row[r] * projected[static_cast<std::size_t>(r)];
+        scores[y] = sum;
+    }
+}
+
+// argmax_y b[y] − a[y] (scores[truth] − scores[y]); −1 if the truth is barred and there is no other class.
+inline std::int32_t most_violating(const double* scores, std::int64_t n_classes, std::int32_t truth, const double* a,
+                                   const double* b, bool bar_truth) {
+    std::int32_t best = bar_truth ? -1 : truth;
+    double top = bar_truth ? minus_infinity : 0.0;
+    for (std::int32_t y = 0; y < n_classes; ++y) {
+        if (y == truth) continue;
+        const double violation = b[y] - a[y] * (scores[truth] - scores[y]);
+        if (violation > top) top = violation, best = y;
+    }
+    return best;
+}
+
+// Adds φ(x_i) ⊗ (Λ(y) − Λ(other)) to the row.
+inline void multiclass_difference(const MulticlassData& data, std::int64_t i, std::int32_t y, std::int32_t other,
+                                  RowBuilder& row) {
+    if (y == other) return;
+    for (std::int64_t k = data.X.indptr[i]; k < data.X.indptr[i + 1]; ++k) {
+        const std::int64_t feature = std::int64_t{data.X.columns[k]} * data.n_outputs;
+        const double value = data.X.values[k];
+        if (!data.output_features) {
+            row.add(feature + y, value);
+            row.add(feature + other, -value);
+            continue;
+        }
+        for (std::int64_t r = 0; r < data.n_outputs; ++r) {
+            const double difference = data.output_features[y * data.n_outputs + r] -
+                                      data.output_features[other * data.n_outputs + r];
+            if (difference != 0.0) row.add(feature + r, value * difference);
+        }
+    }
+}
+
+}  // namespace structlearn

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "vector.hpp"
+
+namespace structlearn {
+
+// Inputs: one row of features a token, columns sorted within a row or not.
+struct CsrMatrix {
+    const std::int64_t* indptr;
+    const std::int32_t* columns;
+    const double* values;
+};
+
+// One sparse vector over the weights: indices strictly increasing.
+struct SparseRow {
+    std::span<const std::int64_t> indices;
+    std::span<const double> values;
+};
+
+inline double dot(SparseRow row, const double* w) {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < row.indices.size(); ++k) sum += row.values[k] * w[row.indices[k]];
+    return sum;
+}
+
+inline void add_scaled(SparseRow row, double coefficient, double* w) {
+    for (std::size_t k = 0; k < row.indices.size(); ++k) w[row.indices[k]] += coefficient * row.values[k];
+}
+
+inline double inner(SparseRow left, SparseRow right) {
+    double sum = 0.0;
+    std::size_t i = 0;
+    std::size_t j = 0;
+    while (i < left.indices.size() && j < right.indices.size()) {
+        const std::int64_t a = left.indices[i];
+        const std::int64_t b = right.indices[j];
+        if (a == b) sum += left.values[i] * right.values[j];
+        i += a <= b;
+        j += b <= a;
+    }
+    return sum;
+}
+
+// scores[r] = Σ_f x_f w[f, r] for one token x; w is feature-major with n_columns weights a feature.
+inline void token_scores(CsrMatrix X, std::int64_t token, const double* w, std::int64_t n_columns, double* scores) {
+    std::fill_n(scores, n_columns, 0.0);
+    for (std::int64_t k = X.indptr[token]; k < X.indptr[token + 1]; ++k)
+        add_scaled(n_columns, X.values[k], w + std::int64_t{X.columns[k]} * n_columns, scores);
+}
+
+// Collects (index, value) pairs in any order; `sort` merges equal indices and drops what cancels to zero.
+class RowBuilder {
+public:
+    void clear() { entries_.clear(); }
+    void add(std::int64_t index, double value) { entries_.emplace_back(index, value); }
+    void sort() {
+        std::sort(entries_.begin(), entries_.end(), [](auto& a, auto& b) { return a.first < b.first; });
+        std::size_t kept = 0;
+        for (std::size_t k = 0; k < entries_.size();) {
+            auto [index, sum] = entries_[k];
+            for (++k; k < entries_.size() && entries_[k].first == index; ++k) sum += entries_[k].second;
+            if (sum != 0.0) entries_[kept++] = {index, sum};
+        }
+        entries_.resize(kept);
+    }
+    const std::vector<std::pair<std::int64_t, double>>& entries() const { return entries_; }
+
+private:
+    std::vector<std::pair<std::int64_t, double>> entries_;
+};
+
+// Rows over the weights in compressed form, as they go back to Python.
+struct CsrRows {
+    std::vector<std::int64_t> indptr{0};
+    std::vector<std::int64_t> indices;
+    std::vector<double> values;
+
+    void append(const RowBuilder& row) {
+        for (const auto& [index, value] : row.entries()) {
+            indices.push_back(index);
+            values.push_back(value);
+        }
+        indptr.push_back(static_cast<std::int64_t>(indices.size()));
+    }
+};
+
+}  // namespace structlearn

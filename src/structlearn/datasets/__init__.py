@@ -1,0 +1,34 @@
+"""Data sets: generators and digit sequences that need no files, and readers of published sets."""
+
+from structlearn.datasets.conll import TaggedSentences, fetch_conll2000, fetch_conll2002
+from structlearn.datasets.digits import DigitSequences, load_digit_sequences
+from structlearn.datasets.generators import (
+    BlockSequences,
+    HMMSequences,
+    make_block_sequences,
+    make_hmm_sequences,
+)
+from structlearn.datasets.imclef import ClassifiedImages, fetch_imclef07a
+from structlearn.datasets.letters import LetterSequences, fetch_letters
+from structlearn.datasets.multiclass import Multiclass, make_multiclass
+from structlearn.datasets.newsgroups import ClassifiedTexts, fetch_newsgroups
+
+__all__ = [
+    "BlockSequences",
+    "ClassifiedImages",
+    "ClassifiedTexts",
+    "DigitSequences",
+    "HMMSequences",
+    "LetterSequences",
+    "Multiclass",
+    "TaggedSentences",
+    "fetch_conll2000",
+    "fetch_conll2002",
+    "fetch_imclef07a",
+    "fetch_letters",
+    "fetch_newsgroups",
+    "load_digit_sequences",
+    "make_block_sequences",
+    "make_hmm_sequences",
+    "make_multiclass",
+]

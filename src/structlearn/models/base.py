@@ -1,0 +1,79 @@
+"""What a model is: options that say how outputs look, and how they are bound to data."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, Self
+
+from sklearn.base import BaseEstimator
+
+from structlearn.problem import Problem
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What fitting learns about the data: immutable, and made of plain values that go into JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class LinearSpec(Spec):
+    """A spec of labels and numeric features.
+
+    Attributes
+    ----------
+    classes : tuple
+        The labels, in the order of their codes 0, 1, ….
+    n_inputs : int
+        Features of one token or example, without the intercept.
+    vocabulary : tuple of str or None
+        Feature names in column order, where features came as dicts.
+    intercept : bool
+        Whether a constant feature follows the others.
+    """
+
+    classes: tuple[Any, ...]
+    n_inputs: int
+    vocabulary: tuple[str, ...] | None = None
+    intercept: bool = False
+
+    def with_intercept(self) -> Self:
+        return replace(self, intercept=True)
+
+    @property
+    def n_columns(self) -> int:
+        return self.n_inputs + self.intercept
+
+
+class Model(BaseEstimator, ABC):  # type: ignore[misc]
+    """An output structure: options only, never changed by training, cloned and searched like an estimator.
+
+    Attributes
+    ----------
+    tabular : bool
+        Whether X is one matrix with a row an example and Y holds one label each, as in plain classification.
+    """
+
+    tabular: ClassVar[bool] = False
+
+    @abstractmethod
+    def specify(self, X: Any, Y: Any) -> Spec:
+        """Learns labels and sizes from the data. Declared classes win over observed ones."""
+
+    @abstractmethod
+    def bind(self, spec: Any, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> Problem:
+        """The model on data: for training and scoring with Y, for prediction without.
+
+        With `allow_unknown`, labels that are not in the spec count as always wrong instead of being refused.
+        """
+
+    def spec_from_dict(self, values: dict[str, Any]) -> Spec:
+        """The spec that `Spec.to_dict` wrote."""
+        return LinearSpec.from_dict(values)

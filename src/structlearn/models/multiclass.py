@@ -1,0 +1,191 @@
+"""One label an example, with any cost of confusing two labels and any features of the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from structlearn import _core
+from structlearn.models.base import LinearSpec, Model
+from structlearn.models.labels import LabelCodes, declared_classes, label_array, observed_classes
+from structlearn.models.output_features import OutputFeatures
+from structlearn.models.tokens import TokenMatrix
+from structlearn.objective import PREDICTION, Scaling
+from structlearn.problem import FloatArray, IntArray, LabelArray, Problem, SparseRows
+
+
+class Multiclass(Model):
+    """Ψ(x, y) = φ(x) ⊗ Λ(y): one label an example.
+
+    Parameters
+    ----------
+    classes : sequence, optional
+        The labels, of any hashable type. None takes those observed in training.
+    cost : "zero_one", "tree" or (n_classes, n_classes) array
+        Δ(y, ŷ) = cost[y, ŷ], rows and columns in the order of `classes`; zero on the diagonal. "tree" is the height
+        of the first common ancestor in `output_features`, which must then be a `Taxonomy`.
+    output_features : OutputFeatures, optional
+        Λ, such as a `Taxonomy`; None is class identity, the ordinary multiclass SVM.
+
+    Examples
+    --------
+    >>> from structlearn import StructuralSVM
+    >>> svm = StructuralSVM(Multiclass(cost=[[0, 1], [5, 0]], classes=["healthy", "ill"]), C=10)
+    >>> svm.fit([[0.0, 1.0], [0.2, 1.0], [1.0, 0.1]], ["healthy", "healthy", "ill"]).predict([[0.9, 0.3]])
+    array(['ill'], dtype='<U7')
+    """
+
+    tabular: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        classes: Sequence[Any] | None = None,
+        cost: str | npt.ArrayLike = "zero_one",
+        output_features: OutputFeatures | None = None,
+    ):
+        self.classes = classes
+        self.cost = cost
+        self.output_features = output_features
+
+    def specify(self, X: Any, Y: Any) -> LinearSpec:
+        labels = _label_list(Y)
+        classes = observed_classes(labels) if self.classes is None else declared_classes(self.classes)
+        if not len(labels):
+            raise ValueError("Y is empty; training needs at least one example")
+        if not isinstance(self.cost, str) and self.classes is None:
+            size = len(np.asarray(self.cost))
+            if size != len(classes):
+                raise ValueError(
+                    f"cost is for {size} classes but Y has {len(classes)} different labels; declare `classes`"
+                )
+        return LinearSpec(classes=classes, n_inputs=_matrix(X).shape[1])
+
+    def bind(
+        self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False
+    ) -> MulticlassProblem:
+        X = _matrix(X)
+        if X.shape[1] != spec.n_inputs:
+            raise ValueError(f"X has {X.shape[1]} features but training had {spec.n_inputs}")
+        codes = None
+        if Y is not None:
+            labels = _label_list(Y)
+            if len(labels) != X.shape[0]:
+                raise ValueError(f"X has {X.shape[0]} rows but Y has {len(labels)} labels")
+            zero_one = isinstance(self.cost, str) and self.cost == "zero_one"
+            codes = LabelCodes(spec.classes, allow_unknown=allow_unknown and zero_one).encode(labels, "Y")
+        features = None if self.output_features is None else self.output_features.matrix(spec.classes)
+        tokens = TokenMatrix.from_matrix(X, intercept=spec.intercept)
+        return MulticlassProblem(tokens, codes, spec.classes, self.cost_matrix(spec.classes), features)
+
+    def cost_matrix(self, classes: Sequence[Any]) -> FloatArray:
+        """Δ as a matrix over the classes, (n_classes, n_classes)."""
+        if isinstance(self.cost, str):
+            if self.cost == "zero_one":
+                return 1.0 - np.eye(len(classes))
+            if self.cost == "tree":
+                height = getattr(self.output_features, "tree_loss", None)
+                if height is None:
+                    raise ValueError("cost='tree' needs output_features=Taxonomy(...)")
+                return np.asarray(height(classes))
+            raise ValueError(f"cost is {self.cost!r}; it may be 'zero_one', 'tree' or a matrix")
+        cost = check_array(self.cost, input_name="cost")
+        if cost.shape != (len(classes), len(classes)):
+            raise ValueError(f"cost has shape {cost.shape} but there are {len(classes)} classes")
+        if np.any(np.diag(cost) != 0.0) or np.any(cost < 0.0):
+            k = int(np.argmax(np.diag(cost) != 0.0)) if np.any(np.diag(cost) != 0.0) else -1
+            what = f"cost[{k}, {k}] is {cost[k, k]}" if k >= 0 else f"its least entry is {cost.min()}"
+            raise ValueError(f"cost must be zero on the diagonal and nowhere negative; {what}")
+        return np.asarray(cost, np.float64)
+
+
+class MulticlassProblem(Problem):
+    """A `Multiclass` model bound to data. Outputs are class codes."""
+
+    oracles = frozenset({"best", "loss_augmented", "second_best", "loss_levels"})
+
+    def __init__(
+        self,
+        tokens: TokenMatrix,
+        codes: LabelArray | None,
+        classes: Sequence[Any],
+        cost: FloatArray,
+        output_features: FloatArray | None,
+    ):
+        self.n_examples = tokens.n_tokens
+        self.n_features = tokens.n_columns * (len(cost) if output_features is None else output_features.shape[1])
+        self._tokens = tokens
+        self._codes = codes
+        self._labels = label_array(classes)
+        self._cost = cost
+        self._output_features = output_features
+        self._core = _core.Multiclass(tokens.indptr, tokens.columns, tokens.values, output_features, len(cost))
+
+    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, LabelArray]:
+        if scaling is PREDICTION:
+            return examples, self.class_scores(w, examples).argmax(axis=1).astype(np.int32)
+        a, b = scaling(self._cost)
+        outputs = np.empty(len(examples), np.int32)
+        self._core.most_violating(
+            w, examples, self._codes, a, b, scaling.bars_truth, outputs, self.n_threads
+        )
+        known = outputs >= 0
+        return examples[known], outputs[known]
+
+    def class_scores(self, w: FloatArray, examples: IntArray) -> FloatArray:
+        """F(x, y) of every class, (m, n_classes)."""
+        out = np.empty(len(examples) * len(self._cost))
+        self._core.scores(w, examples, out, self.n_threads)
+        return out.reshape(len(examples), -1)
+
+    def differences(self, examples: IntArray, outputs: Sequence[Any]) -> tuple[SparseRows, FloatArray]:
+        others = np.ascontiguousarray(outputs, np.int32)
+        assert self._codes is not None
+        rows = SparseRows(*self._core.differences(examples, self._codes, others))
+        return rows, self._cost[self._codes[examples], others]
+
+    def losses(self, outputs: Sequence[Any]) -> FloatArray:
+        assert self._codes is not None
+        losses = self._cost[self._codes, np.asarray(outputs)]
+        return np.where(self._codes < 0, 1.0, losses)
+
+    def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
+        scores = self.class_scores(w, np.arange(self.n_examples))
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+        return [[(self._labels[y], float(row[y])) for y in best] for row, best in zip(scores, order, strict=True)]
+
+    def max_losses(self) -> FloatArray:
+        assert self._codes is not None
+        return np.where(self._codes < 0, 1.0, self._cost.max(axis=1)[self._codes])
+
+    def radii(self) -> FloatArray:
+        # Proposition 24 holds for features of one sign only; the distance between two classes always does.
+        features = np.eye(len(self._cost)) if self._output_features is None else self._output_features
+        norms = (features**2).sum(axis=1)
+        distances = norms[:, None] + norms[None, :] - 2.0 * features @ features.T
+        return self._tokens.norms() * float(np.sqrt(max(distances.max(), 0.0)))
+
+    def present(self, outputs: Sequence[Any]) -> npt.NDArray[Any]:
+        return self._labels[np.asarray(outputs)]
+
+
+def _matrix(X: Any) -> Any:
+    return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+
+
+def _label_list(Y: Any) -> Sequence[Any]:
+    if Y is None:
+        raise ValueError("this model requires y to be passed, but the target y is None")
+    if isinstance(Y, (list, tuple)) and not all(isinstance(y, (int, float, str, np.generic)) for y in Y):
+        if any(isinstance(y, (list, np.ndarray)) for y in Y):
+            raise ValueError("Y must hold one label an example; for sequences of labels use Chain")
+        return Y
+    Y = column_or_1d(Y, warn=True)
+    if Y.dtype != object:
+        check_classification_targets(Y)
+    return Y.tolist()

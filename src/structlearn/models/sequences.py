@@ -1,0 +1,190 @@
+"""Sequences of tokens in all the forms in which users have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from structlearn.problem import IntArray
+
+
+class Sequences(Sequence[Any]):
+    """One stacked matrix of tokens and the lengths of the sequences in it.
+
+    It is a sequence of matrices, so that cross-validation can index it, without a copy for each.
+
+    Parameters
+    ----------
+    tokens : (n_tokens, n_features) array or sparse matrix
+    lengths : (n_sequences,) integers
+        They add up to n_tokens.
+
+    Examples
+    --------
+    >>> words = Sequences(np.arange(10.0).reshape(5, 2), lengths=[2, 3])
+    >>> len(words), words[1].shape
+    (2, (3, 2))
+    """
+
+    def __init__(self, tokens: Any, lengths: npt.ArrayLike):
+        self.tokens = sp.csr_array(tokens) if sp.issparse(tokens) else np.asarray(tokens)
+        self.lengths = np.asarray(lengths, np.int64)
+        if self.lengths.ndim != 1 or (len(self.lengths) and self.lengths.min() < 0):
+            raise ValueError("lengths must be a list of non-negative integers")
+        if self.lengths.sum() != self.tokens.shape[0]:
+            raise ValueError(f"lengths add up to {self.lengths.sum()} but there are {self.tokens.shape[0]} tokens")
+        self._offsets = np.concatenate([[0], np.cumsum(self.lengths)])
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @overload
+    def __getitem__(self, which: int) -> Any: ...
+    @overload
+    def __getitem__(self, which: slice) -> Sequences: ...
+    def __getitem__(self, which: Any) -> Any:
+        if isinstance(which, (int, np.integer)):
+            i = range(len(self))[which]
+            return self.tokens[self._offsets[i] : self._offsets[i + 1]]
+        chosen = np.arange(len(self))[which]
+        rows = [np.arange(self._offsets[i], self._offsets[i + 1]) for i in chosen]
+        return Sequences(self.tokens[np.concatenate([*rows, np.empty(0, np.int64)])], self.lengths[chosen])
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+
+def feature_names(X: Sequence[Any]) -> tuple[str, ...] | None:
+    """The sorted names of dict features, or None if the sequences are numeric."""
+    if not _are_dicts(X):
+        return None
+    names = {name for i, x in enumerate(X) for t, token in enumerate(x) for name, _ in _items(token, i, t)}
+    return tuple(sorted(names))
+
+
+def stack(X: Any, vocabulary: tuple[str, ...] | None, n_inputs: int | None) -> tuple[Any, IntArray]:
+    """All tokens as one matrix, and the offsets of the sequences in it.
+
+    Names that are not in the vocabulary are left out; `n_inputs` is the width that numeric tokens must have.
+    """
+    if X is None or isinstance(X, (str, bytes)) or not hasattr(X, "__len__"):
+        raise ValueError(f"X must be a list of sequences, not {type(X).__name__}")
+    if len(X) == 0:
+        raise ValueError("X is empty; at least one sequence is needed")
+    if not isinstance(X, Sequences):
+        X = [_sequence(x, i) for i, x in enumerate(X)]
+    lengths = X.lengths if isinstance(X, Sequences) else np.array([_length(x) for x in X])
+    if not lengths.all():
+        raise ValueError(f"X[{int(np.argmin(lengths))}] is an empty sequence")
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    if vocabulary is not None:
+        return _from_dicts(X, vocabulary, offsets), offsets
+    matrix = X.tokens if isinstance(X, Sequences) else _from_arrays(X, n_inputs)
+    if n_inputs is not None and matrix.shape[1] != n_inputs:
+        raise ValueError(f"X has {matrix.shape[1]} features a token but training had {n_inputs}")
+    _check_finite(matrix, offsets)
+    return matrix, offsets
+
+
+def _are_dicts(X: Sequence[Any]) -> bool:
+    if isinstance(X, Sequences):
+        return False
+    first = next((x for x in X if not sp.issparse(x) and _length(x)), None)
+    return first is not None and not isinstance(first, np.ndarray) and isinstance(first[0], (Mapping, list, tuple)) and (
+        isinstance(first[0], Mapping) or bool(first[0]) and isinstance(first[0][0], str)
+    )
+
+
+def _sequence(x: Any, i: int) -> Any:
+    if sp.issparse(x):
+        return sp.csr_array(x)
+    if isinstance(x, np.ndarray) or not hasattr(x, "__len__") or isinstance(x, (str, bytes)):
+        x = np.asarray(x)
+        if x.ndim != 2:
+            raise ValueError(f"X[{i}] has {x.ndim} dimensions; a sequence is a matrix with a row a token")
+    elif hasattr(x, "to_numpy"):
+        x = x.to_numpy()
+    return x
+
+
+def _length(x: Any) -> int:
+    return int(x.shape[0]) if hasattr(x, "shape") else len(x)
+
+
+def _from_arrays(X: Sequence[Any], n_inputs: int | None) -> Any:
+    parts = []
+    width = n_inputs
+    for i, x in enumerate(X):
+        try:
+            part = x if sp.issparse(x) else np.asarray(x, np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"X[{i}] is not a matrix of numbers: {error}") from None
+        if part.ndim != 2:
+            raise ValueError(f"X[{i}] has {part.ndim} dimensions; a sequence is a matrix with a row a token")
+        width = part.shape[1] if width is None else width
+        if part.shape[1] != width:
+            expected = f"training had {width}" if n_inputs is not None else f"X[0] has {width}"
+            raise ValueError(f"X[{i}] has {part.shape[1]} features a token but {expected}")
+        parts.append(part)
+    if any(sp.issparse(part) for part in parts):
+        return sp.csr_array(sp.vstack(parts, format="csr"))
+    return np.concatenate(parts)
+
+
+def _from_dicts(X: Sequence[Any], vocabulary: tuple[str, ...], offsets: IntArray) -> sp.csr_array:
+    column = {name: k for k, name in enumerate(vocabulary)}
+    columns: list[int] = []
+    values: list[float] = []
+    indptr = [0]
+    for i, x in enumerate(X):
+        for t, token in enumerate(x):
+            for name, value in _items(token, i, t):
+                k = column.get(name)
+                if k is not None:
+                    columns.append(k)
+                    values.append(value)
+            indptr.append(len(columns))
+    return sp.csr_array(
+        (np.array(values, np.float64), np.array(columns, np.int32), np.array(indptr, np.int64)),
+        shape=(int(offsets[-1]), len(vocabulary)),
+    )
+
+
+def _items(token: Any, i: int, t: int) -> Iterator[tuple[str, float]]:
+    """A token's features as names and numbers: ``{"w": "dog", "cap": True, "len": 3}`` gives w=dog 1, cap 1, len 3."""
+    if not isinstance(token, Mapping):
+        if isinstance(token, (str, bytes)) or not all(isinstance(name, str) for name in token):
+            raise ValueError(f"X[{i}][{t}] is {token!r}; expected a dict of features or a list of feature names")
+        yield from ((name, 1.0) for name in token)
+        return
+    for name, value in token.items():
+        if isinstance(value, str):
+            yield f"{name}={value}", 1.0
+        elif isinstance(value, (bool, int, float, np.number, np.bool_)):
+            number = float(value)
+            if not np.isfinite(number):
+                raise ValueError(f"X[{i}][{t}][{name!r}] is {value}")
+            yield str(name), number
+        else:
+            raise ValueError(f"X[{i}][{t}][{name!r}] is {value!r}; a feature is a number, a flag or a string")
+
+
+def _check_finite(matrix: Any, offsets: IntArray) -> None:
+    values = matrix.data if sp.issparse(matrix) else matrix
+    if not np.issubdtype(values.dtype, np.number) and values.dtype != bool:
+        raise ValueError(f"X holds {values.dtype} values; numbers or dicts of features are expected")
+    if np.isfinite(np.sum(values, dtype=np.float64)) or np.isfinite(values).all():
+        return
+    dense = matrix.tocoo() if sp.issparse(matrix) else matrix
+    if sp.issparse(matrix):
+        bad = int(np.argmin(np.isfinite(dense.data)))
+        row, column, value = int(dense.row[bad]), int(dense.col[bad]), dense.data[bad]
+    else:
+        row, column = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
+        value = matrix[row, column]
+    i = int(np.searchsorted(offsets, row, side="right")) - 1
+    raise ValueError(f"X[{i}][{row - offsets[i]}, {column}] is {value}")

@@ -1,0 +1,46 @@
+"""Numeric inputs as one sparse matrix with a row a token, the form in which the core reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from structlearn.problem import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class TokenMatrix:
+    """Compressed sparse rows: 64-bit row starts, 32-bit columns, double values."""
+
+    indptr: IntArray
+    columns: npt.NDArray[np.int32]
+    values: FloatArray
+    n_columns: int
+
+    @classmethod
+    def from_matrix(cls, matrix: Any, *, intercept: bool) -> TokenMatrix:
+        """From a dense or sparse matrix, with a column of ones at the end if there is an intercept."""
+        matrix = sp.csr_array(matrix, dtype=np.float64)
+        if intercept:
+            matrix = sp.csr_array(sp.hstack([matrix, np.ones((matrix.shape[0], 1))], format="csr"))
+        if matrix.shape[1] > np.iinfo(np.int32).max:
+            raise ValueError(f"X has {matrix.shape[1]} features a token; at most 2³¹ − 1 are possible")
+        return cls(
+            np.ascontiguousarray(matrix.indptr, np.int64),
+            np.ascontiguousarray(matrix.indices, np.int32),
+            np.ascontiguousarray(matrix.data),
+            matrix.shape[1],
+        )
+
+    @property
+    def n_tokens(self) -> int:
+        return len(self.indptr) - 1
+
+    def norms(self) -> FloatArray:
+        """‖φ(x)‖ of every token."""
+        token = np.repeat(np.arange(self.n_tokens), np.diff(self.indptr))
+        return np.sqrt(np.bincount(token, weights=self.values**2, minlength=self.n_tokens))

@@ -1,0 +1,215 @@
+"""The waist: what a solver sees of a model bound to data."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from structlearn import _core
+
+if TYPE_CHECKING:
+    from structlearn.objective import Objective, Scaling
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+LabelArray = npt.NDArray[np.int32]
+
+Oracle = Literal["best", "loss_augmented", "second_best", "loss_levels"]
+Exactness = Literal["exact", "relaxed", "approximate"]
+
+
+class Rows(Protocol):
+    """A stack of m vectors in weight space, in whatever form is cheap for the model."""
+
+    def __len__(self) -> int: ...
+    def dot(self, w: FloatArray) -> FloatArray:
+        """⟨row_k, w⟩ for every k."""
+
+    def add_to(self, w: FloatArray, coefficients: FloatArray) -> None:
+        """w += Σ_k coefficients_k row_k, in place."""
+
+    def gram(self, other: Rows) -> FloatArray:
+        """The (m, m') matrix of inner products with another stack."""
+
+    def take(self, which: IntArray) -> Rows:
+        """The chosen rows, in the order given."""
+
+    @property
+    def nbytes(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SparseRows:
+    """Rows in compressed form: row k has ``values[indptr[k]:indptr[k+1]]`` at the weights ``indices[...]``.
+
+    Indices are 64-bit, so more than 2³¹ weights are possible, and strictly increasing within a row.
+    """
+
+    indptr: IntArray
+    indices: IntArray
+    values: FloatArray
+
+    @classmethod
+    def from_matrix(cls, matrix: sp.csr_array) -> SparseRows:
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        return cls(
+            np.ascontiguousarray(matrix.indptr, np.int64),
+            np.ascontiguousarray(matrix.indices, np.int64),
+            np.ascontiguousarray(matrix.data, np.float64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def dot(self, w: FloatArray) -> FloatArray:
+        out = np.empty(len(self))
+        _core.rows_dot(self.indptr, self.indices, self.values, w, out)
+        return out
+
+    def add_to(self, w: FloatArray, coefficients: FloatArray) -> None:
+        _core.rows_add_to(self.indptr, self.indices, self.values, np.ascontiguousarray(coefficients), w)
+
+    def gram(self, other: Rows) -> FloatArray:
+        if not isinstance(other, SparseRows):
+            raise TypeError(f"sparse rows have no inner product with {type(other).__name__}")
+        columns = 1 + max(self.indices.max(initial=-1), other.indices.max(initial=-1))
+        product = self._matrix(columns) @ other._matrix(columns).T
+        return np.asarray(product.todense())
+
+    def take(self, which: IntArray) -> SparseRows:
+        counts = np.diff(self.indptr)[which]
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        source = np.arange(indptr[-1]) + np.repeat(self.indptr[which] - indptr[:-1], counts)
+        return SparseRows(indptr, self.indices[source], self.values[source])
+
+    @property
+    def nbytes(self) -> int:
+        return self.indptr.nbytes + self.indices.nbytes + self.values.nbytes
+
+    def _matrix(self, columns: int) -> sp.csr_array:
+        return sp.csr_array((self.values, self.indices, self.indptr), shape=(len(self), columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Planes:
+    """Most violating outputs, as raw material for constraints on w.
+
+    Attributes
+    ----------
+    examples : (m,)
+        Which examples; an example may be missing (no output to choose) or repeat (several best outputs).
+    rows : m rows
+        Unscaled δΨ = Ψ(x_i, y_i) − Ψ(x_i, ŷ).
+    losses : (m,)
+        Unscaled Δ(y_i, ŷ).
+    outputs : m outputs
+        The ŷ themselves, in the problem's compact form.
+    bounds : (m,)
+        Upper bound on the example's violation b − a⟨w, δΨ⟩, equal to it where the oracle is exact.
+    """
+
+    examples: IntArray
+    rows: Rows
+    losses: FloatArray
+    outputs: Sequence[Any]
+    bounds: FloatArray
+
+
+class Problem(ABC):
+    """A model bound to data: all that a solver ever sees.
+
+    A subclass says which outputs violate most (`decode`) and what they look like in weight space
+    (`differences`); the rest follows. All answers are sums over examples, never means.
+
+    Attributes
+    ----------
+    n_examples, n_features : int
+        Number of examples and of weights.
+    oracles : frozenset of str
+        Which argmax problems `decode` can solve; a solver that needs another one is refused before training.
+    exactness : {"exact", "relaxed", "approximate"}
+        Whether `decode` finds the argmax. Only "approximate" forfeits certificates.
+    n_threads : int
+        Threads for the compiled kernels; answers do not depend on it.
+    """
+
+    n_examples: int
+    n_features: int
+    oracles: frozenset[Oracle]
+    exactness: Exactness = "exact"
+    n_threads: int = 1
+
+    _chunk: ClassVar[int] = 4096
+
+    @abstractmethod
+    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Sequence[Any]]:
+        """For each example, argmax_ŷ b − a⟨w, δΨ(ŷ)⟩ with (a, b) = scaling(Δ(y, ŷ)).
+
+        Returns the examples that have an answer and their outputs. The truth is a candidate unless
+        ``scaling.bars_truth``; then an example without any other output has no answer.
+        """
+
+    @abstractmethod
+    def differences(self, examples: IntArray, outputs: Sequence[Any]) -> tuple[Rows, FloatArray]:
+        """δΨ = Ψ(x_i, y_i) − Ψ(x_i, ŷ) and Δ(y_i, ŷ) for given outputs."""
+
+    @abstractmethod
+    def max_losses(self) -> FloatArray:
+        """max_y Δ(y_i, y) for each example, (n_examples,)."""
+
+    @abstractmethod
+    def radii(self) -> FloatArray:
+        """Upper bounds R_i ≥ max_y ‖Ψ(x_i, y_i) − Ψ(x_i, y)‖, (n_examples,); the papers' R̄ is the largest."""
+
+    @abstractmethod
+    def present(self, outputs: Sequence[Any]) -> Any:
+        """Outputs in the user's own terms, as `predict` returns them."""
+
+    def missing(self, oracle: str) -> str:
+        """What to add to the message that this oracle is missing: how the user can supply it."""
+        return ""
+
+    def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
+        """The k best outputs of each example with their scores, best first."""
+        raise NotImplementedError(f"{type(self).__name__} has no k-best decoder")
+
+    def oracle(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
+        examples, outputs = self.decode(w, examples, scaling)
+        rows, losses = self.differences(examples, outputs)
+        a, b = scaling(losses)
+        return Planes(examples, rows, losses, outputs, b - a * rows.dot(w))
+
+    def risk(self, w: FloatArray, objective: Objective) -> tuple[float, FloatArray]:
+        """Σ_i s_i ℓ(ξ_i(w)), with ℓ(ξ) = ξ for linear and ½ξ² for squared slacks, and a subgradient in w."""
+        value = 0.0
+        gradient = np.zeros(self.n_features)
+        for examples in self.chunks():
+            planes = self.oracle(w, examples, objective.scaling)
+            weight = objective.sample_weight[planes.examples]
+            slacks = np.maximum(planes.bounds, 0.0)
+            value += float(weight @ objective.slack_loss(slacks))
+            a, _ = objective.scaling(planes.losses)
+            planes.rows.add_to(gradient, -weight * objective.slack_slope(slacks) * a)
+        return value, gradient
+
+    def chunks(self) -> Iterator[IntArray]:
+        """All examples in order, a few thousand at a time, so that planes never fill the memory."""
+        for begin in range(0, self.n_examples, self._chunk):
+            yield np.arange(begin, min(begin + self._chunk, self.n_examples))
+
+    def predict(self, w: FloatArray) -> Sequence[Any]:
+        """The best output of every example, in compact form."""
+        from structlearn.objective import PREDICTION
+
+        return self.decode(w, np.arange(self.n_examples), PREDICTION)[1]
+
+    def losses(self, outputs: Sequence[Any]) -> FloatArray:
+        """Δ(y_i, ŷ_i) for one output an example."""
+        return self.differences(np.arange(self.n_examples), outputs)[1]

@@ -1,0 +1,238 @@
+"""What every solver is: options, a state, one step, and the loop around it, which is written once."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from structlearn.objective import Objective
+from structlearn.problem import FloatArray, Problem
+
+Record = dict[str, Any]
+Observer = Callable[["State"], bool]
+
+
+@dataclass
+class State:
+    """Where a run stands. `w` is the answer if it stopped now; `record` is the last line of the history.
+
+    `update` consumes its argument: step from ``state.copy()`` to keep the old one.
+    """
+
+    w: FloatArray
+    iteration: int = 0
+    record: Record = field(default_factory=dict)
+    seconds: float = 0.0
+    oracle_seconds: float = 0.0
+    dual_seconds: float = 0.0
+
+    def copy(self) -> State:
+        return deepcopy(self)
+
+    @contextmanager
+    def timed(self, what: str) -> Iterator[None]:
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            setattr(self, what, getattr(self, what) + time.perf_counter() - begin)
+
+
+@dataclass
+class DualState(State):
+    """A state with a certificate: the best w that was priced over all examples, and the best dual value.
+
+    Attributes
+    ----------
+    primal, dual : float
+        The objective at `w`, and the largest lower bound on its minimum so far.
+    slacks : (n_examples,)
+        ξ_i at `w`.
+    """
+
+    primal: float = np.inf
+    dual: float = 0.0
+    slacks: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    def certify(self, w: FloatArray, violations: FloatArray, objective: Objective) -> None:
+        """Takes over w, priced exactly from its violations, if it is the best so far."""
+        primal = objective.primal(w, violations)
+        if primal < self.primal or not len(self.slacks):
+            self.primal = primal
+            self.w = w.copy()
+            self.slacks = np.maximum(violations, 0.0)
+
+    @property
+    def relative_gap(self) -> float:
+        if self.primal == 0.0:
+            return 0.0
+        return 1.0 if np.isinf(self.primal) else max(0.0, (self.primal - self.dual) / self.primal)
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What a run gives back.
+
+    Attributes
+    ----------
+    w : (n_features,)
+    history : list of dict
+        One record an iteration.
+    converged : bool
+        Whether the stopping rule was met, not just the limit on iterations.
+    state : State
+        Where the run ended; hand it to `run` to go on from there.
+    """
+
+    w: FloatArray
+    history: list[Record]
+    converged: bool
+    state: State
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solver(ABC):
+    """An algorithm and its options; nothing here changes during a run.
+
+    Parameters
+    ----------
+    max_iter : int
+        Most iterations of a run.
+    """
+
+    max_iter: int = 1000
+
+    #: Slack forms the algorithm is made for.
+    slacks: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard")
+
+    def check(self, problem: Problem, objective: Objective) -> None:
+        """Refuses, before any work, a problem or an objective that the algorithm cannot handle."""
+        name = type(self).__name__
+        needed = self.oracle(objective)
+        if needed not in problem.oracles:
+            raise ValueError(
+                f"{name} with rescaling={objective.rescaling!r} and slack={objective.slack!r} needs the oracle "
+                f"{needed!r}, which this problem does not have (it has {', '.join(sorted(problem.oracles))})"
+                f"{problem.missing(needed)}"
+            )
+        if objective.slack not in self.slacks:
+            raise ValueError(f"{name} has no form for slack={objective.slack!r}, only for {self.slacks}")
+
+    def oracle(self, objective: Objective) -> str:
+        """The oracle that training asks for."""
+        return objective.scaling.oracle
+
+    @abstractmethod
+    def init_state(self, problem: Problem, objective: Objective) -> State:
+        """The state before the first step, w = 0, already with a record."""
+
+    @abstractmethod
+    def update(self, state: Any, problem: Problem, objective: Objective) -> State:
+        """One iteration."""
+
+    def resume(self, state: Any, problem: Problem, objective: Objective) -> State:
+        """Takes up a state of an earlier run, for the same data, under another objective."""
+        raise ValueError(f"{type(self).__name__} cannot go on from an earlier run")
+
+    def done(self, state: Any) -> bool:
+        """Whether the stopping rule is met."""
+        return False
+
+    def run(
+        self,
+        problem: Problem,
+        objective: Objective,
+        *,
+        state: State | None = None,
+        observe: Observer | None = None,
+    ) -> Solution:
+        """Iterates until the stopping rule is met, `max_iter` is reached, or `observe` returns True.
+
+        Parameters
+        ----------
+        state : State, optional
+            Where an earlier run on the same data ended; consumed.
+        observe : callable, optional
+            Called after every iteration with the state; may add to its record; True ends the run.
+        """
+        self.check(problem, objective)
+        begin = time.perf_counter()
+        history: list[Record] = []
+        state = (
+            self.init_state(problem, objective) if state is None else self.resume(state, problem, objective)
+        )
+        while True:
+            state.seconds = time.perf_counter() - begin
+            state.record |= {
+                "iteration": state.iteration,
+                "seconds": state.seconds,
+                "oracle_seconds": state.oracle_seconds,
+                "dual_seconds": state.dual_seconds,
+            }
+            history.append(state.record)
+            stopped = bool(observe(state)) if observe is not None else False
+            converged = self.done(state)
+            if stopped or converged or state.iteration >= self.max_iter:
+                return Solution(state.w, history, converged, state)
+            iteration = state.iteration + 1
+            state = self.update(state, problem, objective)
+            state.iteration = iteration
+
+
+@dataclass(frozen=True, kw_only=True)
+class DualSolver(Solver):
+    """A solver that certifies: it knows a lower bound on the optimum beside the objective.
+
+    Parameters
+    ----------
+    tol : float, optional
+        Stop when (primal − dual)/primal ≤ tol. 0.001 if neither `tol` nor `eps` is given.
+    eps : float, optional
+        Stop when no constraint is violated by more than eps beyond the known slacks, as in the papers; the
+        objective is then within C·eps of the optimum.
+    """
+
+    tol: float | None = None
+    eps: float | None = None
+
+    def done(self, state: Any) -> bool:
+        if state.primal == 0.0:
+            return True
+        if not state.record["certified"]:
+            return False
+        if self.eps is not None and state.record["violation"] <= self.eps:
+            return True
+        return bool(state.relative_gap <= self.tolerance)
+
+    @property
+    def tolerance(self) -> float:
+        if self.tol is not None:
+            return self.tol
+        return 1e-3 if self.eps is None else -1.0
+
+    def qp_accuracy(self, state: DualState, objective: Objective) -> float:
+        """How exactly the restricted problem need be solved next: a tenth of the gap that is left."""
+        accuracy = 0.1 * min(1.0, state.relative_gap)
+        if self.eps is not None and 0 < state.primal < np.inf:
+            accuracy = min(accuracy, 0.1 * objective.C * self.eps / state.primal)
+        return max(accuracy, 1e-13)
+
+
+def dual_record(state: DualState, problem: Problem, violation: float, planes: int) -> Record:
+    """A line of the history, with the certificate unless the oracle only approximates."""
+    certified = problem.exactness != "approximate"
+    return {
+        "primal": state.primal if certified else np.nan,
+        "dual": state.dual,
+        "gap": state.primal - state.dual if certified else np.nan,
+        "violation": violation,
+        "planes": planes,
+        "certified": certified,
+    }

@@ -1,0 +1,140 @@
+"""Cutting planes with one slack an example (Tsochantaridis et al. 2005, Algorithm 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from structlearn import _core
+from structlearn.objective import Objective
+from structlearn.problem import FloatArray, IntArray, Planes, Problem, SparseRows
+from structlearn.solvers.base import DualSolver, DualState, dual_record
+
+
+class InseparableError(ValueError):
+    """No weight vector separates the training data, so the hard margin has no solution."""
+
+
+@dataclass
+class NSlackState(DualState):
+    """`iterate` is the point of the last quadratic program; `w` is the best point priced so far."""
+
+    iterate: FloatArray = field(default_factory=lambda: np.empty(0))
+    sets: _core.WorkingSets = field(default_factory=lambda: _core.WorkingSets(0))
+    planes: int = 0
+    changed: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class NSlack(DualSolver):
+    """min_w ½‖w‖² + (C/S) Σ_i s_i ℓ(ξ_i) by n-slack cutting planes, for all seven formulations.
+
+    Every example has a working set of constraints. The oracle looks for a constraint violated by more than `eps`
+    beyond the example's present slack; it joins the working set and the dual is optimised again, starting from
+    where it was.
+
+    Parameters
+    ----------
+    update_on : {"pass", "addition", "example"}
+        When the dual is optimised. "pass": once after a pass over the data (the batch form, Iglesias 2013,
+        Algorithm 3.1). "addition": over all working sets after each new constraint (Algorithm 1, variant a).
+        "example": over the example's own working set after each new constraint, and over all of them after the pass
+        (variant b).
+
+    Notes
+    -----
+    Every iteration ends with an exact solve over the working sets and an oracle pass at that one w, which gives the
+    certificate. In the sequential forms this pass finds no constraints, it only measures.
+    """
+
+    update_on: Literal["pass", "addition", "example"] = "pass"
+
+    #: Hard margins below this part of the feature radius count as none.
+    least_margin: ClassVar[float] = 1e-4
+
+    def init_state(self, problem: Problem, objective: Objective) -> NSlackState:
+        state = NSlackState(
+            w=np.zeros(problem.n_features),
+            iterate=np.zeros(problem.n_features),
+            sets=_core.WorkingSets(problem.n_examples),
+        )
+        state.sets.set_limits(*objective.limits)
+        self._survey(state, problem, objective)
+        return state
+
+    def resume(self, state: NSlackState, problem: Problem, objective: Objective) -> NSlackState:
+        state.sets.set_limits(*objective.limits)
+        iterate = np.zeros(problem.n_features)
+        state.sets.weights(iterate)
+        state = NSlackState(w=iterate.copy(), iterate=iterate, sets=state.sets, planes=state.planes)
+        state.dual = max(0.0, _dual(state))
+        self._survey(state, problem, objective)
+        return state
+
+    def update(self, state: NSlackState, problem: Problem, objective: Objective) -> NSlackState:
+        if self.update_on != "pass":
+            self._sequential_pass(state, problem, objective)
+        self._solve(state, problem, objective)
+        self._survey(state, problem, objective)
+        return state
+
+    def _survey(self, state: NSlackState, problem: Problem, objective: Objective) -> None:
+        """One oracle pass at a fixed w: prices it, and in the batch form adds what is violated."""
+        slacks, _ = state.sets.violations(state.iterate)
+        violations = np.full(problem.n_examples, -np.inf)
+        state.changed = False
+        for examples in problem.chunks():
+            with state.timed("oracle_seconds"):
+                planes = problem.oracle(state.iterate, examples, objective.scaling)
+            np.maximum.at(violations, planes.examples, planes.bounds)
+            violated = np.flatnonzero(planes.bounds > slacks[planes.examples] + (self.eps or 0.0))
+            state.changed |= len(violated) > 0
+            if self.update_on == "pass" or state.iteration == 0:
+                _add(state, planes, violated, objective)
+        state.certify(state.iterate, violations, objective)
+        excess = float((violations - slacks).max(initial=0.0))
+        state.record = dual_record(state, problem, max(excess, 0.0), state.planes)
+
+    def _sequential_pass(self, state: NSlackState, problem: Problem, objective: Objective) -> None:
+        for i in range(problem.n_examples):
+            with state.timed("oracle_seconds"):
+                planes = problem.oracle(state.iterate, np.array([i]), objective.scaling)
+            slack = state.sets.largest_violation(i, state.iterate)
+            violated = np.flatnonzero(planes.bounds > slack + (self.eps or 0.0))
+            if not _add(state, planes, violated, objective):
+                continue
+            if self.update_on == "addition":
+                self._solve(state, problem, objective)
+            else:
+                with state.timed("dual_seconds"):
+                    state.sets.improve(i, state.iterate)
+
+    def _solve(self, state: NSlackState, problem: Problem, objective: Objective) -> None:
+        with state.timed("dual_seconds"):
+            accuracy = self.qp_accuracy(state, objective)
+            _, _, unbounded = state.sets.solve(state.iterate, accuracy, 10_000, state.iteration)
+            state.dual = max(state.dual, _dual(state))
+        if objective.slack == "hard":
+            # A dual value D proves that no margin above 1/√(2D) exists.
+            margin = 0.0 if unbounded else 1.0 / np.sqrt(2.0 * state.dual)
+            radius = float(problem.radii().max(initial=0.0))
+            if margin < self.least_margin * radius or unbounded:
+                raise InseparableError(
+                    f"the training data cannot be separated: no margin above {margin:.2g} exists, while the features "
+                    f"have radius {radius:.3g}; use slack='linear' or slack='squared'"
+                )
+
+
+def _add(state: NSlackState, planes: Planes, which: IntArray, objective: Objective) -> int:
+    rows = planes.rows.take(which)
+    assert isinstance(rows, SparseRows)
+    a, b = objective.scaling(planes.losses[which])
+    added = int(state.sets.add(planes.examples[which], rows.indptr, rows.indices, rows.values, a, b))
+    state.planes += added
+    return added
+
+
+def _dual(state: NSlackState) -> float:
+    return float(state.sets.linear_part() - 0.5 * state.iterate @ state.iterate)

@@ -1,0 +1,141 @@
+"""Cutting planes on the whole risk: one slack, one constraint an iteration (Joachims, Finley, Yu 2009)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from structlearn import _core
+from structlearn.objective import Objective
+from structlearn.problem import FloatArray, Problem, SparseRows
+from structlearn.solvers.base import DualSolver, DualState, dual_record
+
+
+@dataclass
+class OneSlackState(DualState):
+    """`iterate` minimises the objective under the present cuts; `cached` holds oracle answers for reuse."""
+
+    iterate: FloatArray = field(default_factory=lambda: np.empty(0))
+    cuts: _core.WorkingSets = field(default_factory=lambda: _core.WorkingSets(1))
+    cached: _core.WorkingSets = field(default_factory=lambda: _core.WorkingSets(0))
+    excess: float = np.inf
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneSlack(DualSolver):
+    """min_w ½‖w‖² + C ξ with ξ ≥ c_t − ⟨w, g_t⟩ for cuts t: linearisations of the risk (Yu 2011, Algorithm 3.2).
+
+    A cut is the sum of one plane an example, Σ_i (s_i/S) ℓ'(ξ_i) plane_i, so the quadratic program has one variable an
+    iteration, whatever the number of examples.
+
+    Parameters
+    ----------
+    cache : int
+        Oracle answers are kept for that many looks without use. As long as the best of them give a cut that is
+        violated at least half as much as the last exact one, the oracle is not asked. 0 keeps none.
+    idle_cuts : int
+        Cuts that had no weight in that many quadratic programs in a row are dropped.
+    """
+
+    cache: int = 10
+    idle_cuts: int = 50
+
+    slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
+
+    def init_state(self, problem: Problem, objective: Objective) -> OneSlackState:
+        state = OneSlackState(
+            w=np.zeros(problem.n_features),
+            iterate=np.zeros(problem.n_features),
+            cached=_core.WorkingSets(problem.n_examples),
+        )
+        self._survey(state, problem, objective)
+        return state
+
+    def resume(self, state: OneSlackState, problem: Problem, objective: Objective) -> OneSlackState:
+        fresh = OneSlackState(
+            w=np.zeros(problem.n_features),
+            iterate=np.zeros(problem.n_features),
+            cuts=state.cuts,
+            cached=state.cached,
+        )
+        self._solve(fresh, objective)
+        self._survey(fresh, problem, objective)
+        return fresh
+
+    def update(self, state: OneSlackState, problem: Problem, objective: Objective) -> OneSlackState:
+        self._solve(state, objective)
+        while self.cache and self._cut_from_cache(state, objective):
+            self._solve(state, objective)
+        self._survey(state, problem, objective)
+        return state
+
+    def _solve(self, state: OneSlackState, objective: Objective) -> None:
+        """The quadratic program over the cuts; leaves the iterate and raises the dual bound."""
+        with state.timed("dual_seconds"):
+            state.cuts.set_limits(np.array([objective.C]), np.zeros(1))
+            state.cuts.solve_alone(0, self.qp_accuracy(state, objective), 1000)
+            state.cuts.drop_idle(self.idle_cuts)
+            state.iterate[:] = 0.0
+            state.cuts.weights(state.iterate)
+            dual = state.cuts.linear_part() - 0.5 * state.iterate @ state.iterate
+            state.dual = max(state.dual, float(dual))
+
+    def _cut_from_cache(self, state: OneSlackState, objective: Objective) -> bool:
+        """Adds the cut that the cached planes give, if it is violated enough to be worth a quadratic program."""
+        with state.timed("dual_seconds"):
+            violations, which = state.cached.violations(state.iterate)
+            state.cached.mark_used(which)
+            gradient = np.zeros_like(state.iterate)
+            weights = objective.sample_weight / objective.sample_weight.sum() * objective.slack_slope(violations)
+            offset = state.cached.cut(which, weights, gradient)
+            offset = _tangent(offset, violations, objective)
+            excess = offset - gradient @ state.iterate - state.cuts.largest_violation(0, state.iterate)
+            return bool(excess > max(0.5 * state.excess, self.eps or 0.0) and _add(state, gradient, offset))
+
+    def _survey(self, state: OneSlackState, problem: Problem, objective: Objective) -> None:
+        """An oracle pass at the iterate: its exact price, and the cut there."""
+        violations = np.full(problem.n_examples, -np.inf)
+        gradient = np.zeros(problem.n_features)
+        share = objective.sample_weight / objective.sample_weight.sum()
+        offset = 0.0
+        for examples in problem.chunks():
+            with state.timed("oracle_seconds"):
+                planes = problem.oracle(state.iterate, examples, objective.scaling)
+            np.maximum.at(violations, planes.examples, planes.bounds)
+            a, b = objective.scaling(planes.losses)
+            weights = share[planes.examples] * objective.slack_slope(np.maximum(planes.bounds, 0.0))
+            planes.rows.add_to(gradient, weights * a)
+            offset += float(weights @ b)
+            if self.cache:
+                rows = planes.rows
+                assert isinstance(rows, SparseRows)
+                state.cached.add(planes.examples, rows.indptr, rows.indices, rows.values, a, b)
+        if self.cache:
+            state.cached.drop_idle(self.cache)
+        offset = _tangent(offset, np.maximum(violations, 0.0), objective)
+        known = state.cuts.largest_violation(0, state.iterate)
+        state.excess = max(0.0, float(offset - gradient @ state.iterate) - known)
+        state.certify(state.iterate, violations, objective)
+        _add(state, gradient, offset)
+        state.record = dual_record(state, problem, state.excess, int(state.cuts.sizes()[0]))
+
+
+def _tangent(offset: float, slacks: FloatArray, objective: Objective) -> float:
+    """The offset of the linearised risk: Σ ℓ'(ξ) b less what the curvature of ℓ takes, Σ (ξ ℓ'(ξ) − ℓ(ξ))."""
+    bend = slacks * objective.slack_slope(slacks) - objective.slack_loss(slacks)
+    return offset - float(objective.sample_weight @ bend) / float(objective.sample_weight.sum())
+
+
+def _add(state: OneSlackState, gradient: FloatArray, offset: float) -> bool:
+    indices = np.flatnonzero(gradient)
+    added = state.cuts.add(
+        np.zeros(1, np.int64),
+        np.array([0, len(indices)], np.int64),
+        indices,
+        gradient[indices],
+        np.ones(1),
+        np.array([offset]),
+    )
+    return bool(added)

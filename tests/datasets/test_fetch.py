@@ -1,0 +1,282 @@
+"""Readers of published files: small written files for the rules, the real ones for the counts."""
+
+import gzip
+import io
+import os
+import tarfile
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from structlearn.datasets import (
+    fetch_conll2000,
+    fetch_conll2002,
+    fetch_imclef07a,
+    fetch_letters,
+    fetch_newsgroups,
+)
+
+needs_files = pytest.mark.skipif(
+    not os.environ.get("STRUCTLEARN_DATA"), reason="STRUCTLEARN_DATA names no folder of data sets"
+)
+
+REAL = Path(os.environ.get("STRUCTLEARN_DATA", ""))
+FILES = [
+    (fetch_letters, "letters/letters.npz", "ai.stanford.edu/~btaskar/ocr"),
+    (fetch_conll2000, "conll2000/conll2000.zip", "cnts.ua.ac.be/conll2000/chunking"),
+    (fetch_conll2002, "conll2002/esp.train.gz", "cnts.ua.ac.be/conll2002/ner"),
+    (fetch_newsgroups, "newsgroups/20news-bydate.tar.gz", "qwone.com/~jason/20Newsgroups"),
+    (fetch_imclef07a, "imclef07a/ImCLEF07A_Train.arff.gz", "kt.ijs.si/DragiKocev/PhD/resources"),
+]
+SENTENCES = "He PRP B-NP\nruns VBZ B-VP\n\n\nYes UH O\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty data folder, beside an empty cache."""
+    monkeypatch.setenv("STRUCTLEARN_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "data"
+
+
+def write(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def arff(rows, classes="1,1/0,1/0/a"):
+    header = "@RELATION r\n@ATTRIBUTE arg1 NUMERIC\n"
+    if classes:
+        header += f"@ATTRIBUTE class hierarchical {classes}\n"
+    return gzip.compress((header + "\n@DATA\n" + "\n".join(rows) + "\n").encode())
+
+
+def posts(members):
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name, text in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode("latin-1")))
+    return buffer.getvalue()
+
+
+def zipped(members):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    return buffer.getvalue()
+
+
+def letters(**changes):
+    arrays = {
+        "pixels": np.full((3, 16), 0b10000001, dtype=np.uint8),
+        "labels": np.array([0, 25, 2], dtype=np.uint8),
+        "offsets": np.array([0, 1, 3]),
+        "folds": np.array([4, 9]),
+    } | changes
+    buffer = io.BytesIO()
+    np.savez(buffer, **{name: array for name, array in arrays.items() if array is not None})
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(("fetch", "file", "home"), FILES)
+def test_missing_file_names_its_home_and_both_folders(fetch, file, home, folder):
+    with pytest.raises(FileNotFoundError) as caught:
+        fetch()
+    message = str(caught.value)
+    assert home in message
+    assert file in message
+    assert f"({folder})" in message
+    assert f"({folder.parent / 'cache' / 'structlearn'})" in message
+
+
+def test_missing_file_says_that_the_data_folder_is_not_set(folder, monkeypatch):
+    monkeypatch.delenv("STRUCTLEARN_DATA")
+    with pytest.raises(FileNotFoundError, match=r"\$STRUCTLEARN_DATA \(not set\)"):
+        fetch_letters()
+
+
+def test_cache_is_in_the_home_folder_by_default(folder, monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(folder))
+    write(folder / ".cache/structlearn/conll2002/esp.train.gz", gzip.compress(SENTENCES.encode()))
+    assert len(fetch_conll2002().X) == 2
+
+
+def test_data_folder_comes_before_the_cache(folder):
+    name = "conll2002/esp.train.gz"
+    write(folder.parent / "cache/structlearn" / name, gzip.compress(SENTENCES.encode()))
+    assert len(fetch_conll2002().X) == 2
+    write(folder / name, gzip.compress(b"Yes UH O\n"))
+    assert len(fetch_conll2002().X) == 1
+
+
+@needs_files
+@pytest.mark.parametrize(("fetch", "file", "home"), FILES)
+def test_truncated_file_is_named(fetch, file, home, folder):
+    complete = (REAL / file).read_bytes()
+    path = write(folder / file, complete[: len(complete) // 5])
+    with pytest.raises(ValueError) as caught:
+        fetch()
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"something else\n" * 100])
+@pytest.mark.parametrize(("fetch", "file", "home"), FILES)
+def test_foreign_file_is_named(fetch, file, home, content, folder):
+    path = write(folder / file, content)
+    with pytest.raises(ValueError) as caught:
+        fetch()
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("fetch", "file", "content", "complaint"),
+    [
+        (fetch_letters, FILES[0][1], letters(pixels=None), "pixels"),
+        (fetch_letters, FILES[0][1], letters(pixels=np.zeros((3, 16))), "pixels must be uint8"),
+        (fetch_letters, FILES[0][1], letters(labels=np.array([0, 26, 1])), "labels must be 0 to 25"),
+        (fetch_letters, FILES[0][1], letters(labels=np.array([0.5, 1, 1])), "arrays used as indices"),
+        (fetch_letters, FILES[0][1], letters(offsets=np.array([0, 1, 2])), "offsets must increase"),
+        (fetch_letters, FILES[0][1], letters(folds=np.array([4])), "2 words but 1 folds"),
+        (fetch_conll2000, FILES[1][1], zipped({"a.txt": SENTENCES}), "no train.txt"),
+        (fetch_conll2000, FILES[1][1], zipped({"train.txt": "a b c\na b\n"}), "line 2 has 2 columns"),
+        (fetch_conll2002, FILES[2][1], gzip.compress(b"\n\n"), "no sentence"),
+        (fetch_newsgroups, FILES[3][1], posts({"x/y/z": "text"}), "no posts under 20news-bydate-train"),
+        (fetch_imclef07a, FILES[4][1], arff([], classes=None), "no hierarchical class"),
+        (fetch_imclef07a, FILES[4][1], arff([]), "no data rows"),
+        (fetch_imclef07a, FILES[4][1], arff(["0,1"]), "data row 1 has 1 features instead of 80"),
+        (fetch_imclef07a, FILES[4][1], arff(["0," * 80 + "1@1/1"]), "undeclared class '1/1'"),
+    ],
+)
+def test_wrong_content_is_explained(fetch, file, content, complaint, folder):
+    path = write(folder / file, content)
+    with pytest.raises(ValueError) as caught:
+        fetch()
+    assert str(path) in str(caught.value)
+    assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize("fetch", [fetch_conll2000, fetch_conll2002, fetch_newsgroups, fetch_imclef07a])
+def test_unknown_subset_is_refused(fetch):
+    with pytest.raises(ValueError, match=r"subset must be one of .* got 'dev'"):
+        fetch("dev")
+
+
+def test_letters_unpack_pixels_row_by_row(folder):
+    write(folder / "letters/letters.npz", letters())
+    data = fetch_letters()
+    assert [y.tolist() for y in data.Y] == [["a"], ["z", "c"]]
+    assert [x.shape for x in data.X] == [(1, 128), (2, 128)]
+    assert data.X[0][0, :9].tolist() == [1, 0, 0, 0, 0, 0, 0, 1, 1]
+    assert data.folds.tolist() == [4, 9]
+
+
+def test_conll_sentences_end_at_blank_lines(folder):
+    write(folder / "conll2000/conll2000.zip", zipped({"conll2000/test.txt": SENTENCES}))
+    data = fetch_conll2000("test")
+    assert data.X == [[("He", "PRP"), ("runs", "VBZ")], [("Yes", "UH")]]
+    assert data.Y == [["B-NP", "B-VP"], ["O"]]
+
+
+@pytest.mark.parametrize("top", ["", "data/"])
+def test_newsgroups_headers_end_at_the_first_blank_line(top, folder):
+    post = "Newsgroups: sci.med\n\nHello\n\nthere\n"
+    members = {f"{top}20news-bydate-{subset}/sci.med/1": post for subset in ("train", "test")}
+    write(folder / "newsgroups/20news-bydate.tar.gz", posts(members))
+    assert fetch_newsgroups().X == ["Hello\n\nthere\n"]
+    (unstripped,) = fetch_newsgroups(strip_headers=False).X
+    assert unstripped == post
+    assert fetch_newsgroups().taxonomy == {"sci.med": "sci", "sci": "root"}
+
+
+def test_imclef_class_is_the_deepest_node(folder):
+    row = "0," * 79 + "7,1@1/0@1/0/a"
+    write(folder / "imclef07a/ImCLEF07A_Test.arff.gz", arff([row]))
+    data = fetch_imclef07a("test")
+    assert data.Y == ["1/0/a"]
+    assert data.X.tolist() == [[0] * 79 + [7]]
+    assert data.taxonomy == {"1": "root", "1/0": "1", "1/0/a": "1/0"}
+
+
+def depth(node, taxonomy):
+    return 0 if node == "root" else 1 + depth(taxonomy[node], taxonomy)
+
+
+@needs_files
+def test_letters_are_complete():
+    data = fetch_letters()
+    assert len(data.X) == len(data.Y) == len(data.folds) == 6877
+    assert sum(map(len, data.Y)) == 52_152
+    assert {x.shape == (len(y), 128) for x, y in zip(data.X, data.Y, strict=True)} == {True}
+    assert len(set(np.concatenate(data.Y))) == 26
+    assert set(np.unique(np.concatenate(data.X))) == {0.0, 1.0}
+    sizes = np.bincount(data.folds)
+    assert (len(sizes), sizes.min(), sizes.max()) == (10, 626, 739)
+    assert "".join(data.Y[0]) == "ommanding"
+
+
+@needs_files
+@pytest.mark.parametrize(
+    ("subset", "sentences", "tokens"), [("train", 8936, 211_727), ("test", 2012, 47_377)]
+)
+def test_conll2000_is_complete(subset, sentences, tokens):
+    data = fetch_conll2000(subset)
+    assert len(data.X) == len(data.Y) == sentences
+    assert sum(map(len, data.X)) == sum(map(len, data.Y)) == tokens
+
+
+@needs_files
+def test_conll2000_has_22_tags():
+    assert len({tag for tags in fetch_conll2000("train").Y for tag in tags}) == 22
+
+
+@needs_files
+@pytest.mark.parametrize(("subset", "sentences"), [("train", 8323), ("testa", 1915), ("testb", 1517)])
+def test_conll2002_is_complete(subset, sentences):
+    data = fetch_conll2002(subset)
+    assert len(data.X) == len(data.Y) == sentences
+    types = ("PER", "ORG", "LOC", "MISC")
+    expected = {"O"} | {f"{prefix}-{kind}" for prefix in "BI" for kind in types}
+    assert {tag for tags in data.Y for tag in tags} == expected
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
+def test_conll2002_is_read_in_either_encoding(encoding, folder):
+    text = "¿ Fia O\nEspaña NC B-LOC\n"
+    write(folder / "conll2002/esp.testb.gz", gzip.compress(text.encode(encoding)))
+    assert fetch_conll2002("testb").X == [[("¿", "Fia"), ("España", "NC")]]
+
+
+@needs_files
+def test_conll2002_is_decoded():
+    assert any(word == "España" for sentence in fetch_conll2002("testa").X for word, _ in sentence)
+
+
+@needs_files
+@pytest.mark.parametrize(("subset", "count"), [("train", 11_314), ("test", 7532)])
+def test_newsgroups_are_complete(subset, count):
+    data = fetch_newsgroups(subset)
+    assert len(data.X) == len(data.Y) == count
+    assert len(set(data.Y)) == 20
+    assert {depth(leaf, data.taxonomy) for leaf in data.Y} == {2}
+    tops = Counter(data.taxonomy[leaf] for leaf in set(data.Y))
+    assert tops == {"comp": 5, "rec": 4, "sci": 4, "talk": 4, "alt": 1, "misc": 1, "soc": 1}
+    assert sum(text.startswith(("From:", "Subject:", "Newsgroups:")) for text in data.X) < 0.01 * count
+
+
+@needs_files
+@pytest.mark.parametrize(("subset", "count"), [("train", 10_000), ("test", 1006)])
+def test_imclef07a_is_complete(subset, count):
+    data = fetch_imclef07a(subset)
+    assert data.X.shape == (count, 80)
+    assert len(data.Y) == count
+    assert len(set(data.Y)) == 63
+    assert {depth(leaf, data.taxonomy) for leaf in data.Y} == {3}
+    assert set(data.Y) == set(data.taxonomy) - set(data.taxonomy.values())
