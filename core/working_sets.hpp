@@ -198,6 +198,15 @@ public:
         return dropped;
     }
 
+    // The norm of the longest row.
+    double radius() const {
+        double largest = 0.0;
+        for (const Block& block : blocks_)
+            for (std::int64_t k = 0; k < block.planes.size(); ++k)
+                largest = std::max(largest, inner(block.planes.row(k), block.planes.row(k)));
+        return std::sqrt(largest);
+    }
+
     std::size_t nbytes() const {
         std::size_t sum = 0;
         for (const Block& block : blocks_)

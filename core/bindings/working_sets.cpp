@@ -87,6 +87,7 @@ void bind_working_sets(nb::module_& module) {
         .def("offsets", [](const Sets& sets, std::int64_t i) { return to_numpy(to_vector(sets.offsets(i))); })
         .def("gram", [](Sets& sets, std::int64_t i) { return to_numpy(to_vector(sets.gram(i))); })
         .def("set_alpha", [](Sets& sets, std::int64_t i, Vector<double> alpha) { sets.set_alpha(i, view(alpha)); })
+        .def("radius", &Sets::radius)
         .def("nbytes", &Sets::nbytes);
 }
 

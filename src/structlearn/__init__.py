@@ -1,0 +1,13 @@
+"""structlearn: learning to predict sequences, trees, rankings and other structured outputs.
+
+>>> from structlearn import StructuralSVM
+>>> from structlearn.models import Chain
+>>> tagger = StructuralSVM(Chain())
+"""
+
+from structlearn.estimators import StructuralSVM, StructuredPerceptron
+from structlearn.io.model_file import load
+
+__version__ = "0.1.0"
+
+__all__ = ["StructuralSVM", "StructuredPerceptron", "__version__", "load"]

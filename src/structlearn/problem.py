@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -122,6 +123,15 @@ class Planes:
     bounds: FloatArray
 
 
+def digest(*arrays: npt.NDArray[Any]) -> str:
+    """One short text for the contents of several arrays."""
+    state = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        state.update(f"{array.dtype.str}{array.shape}".encode())
+        state.update(np.ascontiguousarray(array).data)
+    return state.hexdigest()
+
+
 class Problem(ABC):
     """A model bound to data: all that a solver ever sees.
 
@@ -175,6 +185,10 @@ class Problem(ABC):
     def missing(self, oracle: str) -> str:
         """What to add to the message that this oracle is missing: how the user can supply it."""
         return ""
+
+    def fingerprint(self) -> str | None:
+        """A digest of the data, equal only for equal data; None where there is no such thing."""
+        return None
 
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
         """The k best outputs of each example with their scores, best first."""

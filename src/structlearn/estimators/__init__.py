@@ -1,0 +1,6 @@
+"""scikit-learn's face: one estimator for each objective, the solver a parameter."""
+
+from structlearn.estimators.structural_svm import StructuralSVM
+from structlearn.estimators.structured_perceptron import StructuredPerceptron
+
+__all__ = ["StructuralSVM", "StructuredPerceptron"]

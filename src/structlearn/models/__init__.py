@@ -1,0 +1,29 @@
+"""What is predicted: joint features, losses and decoders, one file for each output structure."""
+
+from structlearn.models.base import LinearSpec, Model, Spec
+from structlearn.models.chain import Chain
+from structlearn.models.multiclass import Multiclass
+from structlearn.models.output_features import (
+    ClassAttributes,
+    ClassDescriptions,
+    ClassKernel,
+    OutputFeatures,
+    Taxonomy,
+)
+from structlearn.models.python_model import PythonModel
+from structlearn.models.sequences import Sequences
+
+__all__ = [
+    "Chain",
+    "ClassAttributes",
+    "ClassDescriptions",
+    "ClassKernel",
+    "LinearSpec",
+    "Model",
+    "Multiclass",
+    "OutputFeatures",
+    "PythonModel",
+    "Sequences",
+    "Spec",
+    "Taxonomy",
+]

@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.models.base import LinearSpec, Model
-from structlearn.models.labels import LabelCodes, declared_classes, label_array, observed_classes
+from structlearn.models.labels import LabelCodes, declared_classes, observed_classes
 from structlearn.models.sequences import feature_names, stack
 from structlearn.models.tokens import TokenMatrix
 from structlearn.objective import PREDICTION, Scaling
-from structlearn.problem import FloatArray, IntArray, LabelArray, Oracle, Problem, SparseRows
+from structlearn.problem import FloatArray, IntArray, LabelArray, Oracle, Problem, SparseRows, digest
 
 #: Unequal label weights make many loss levels; beyond this number the level decoder is refused.
 MAX_LEVELS = 256
@@ -211,7 +211,9 @@ class ChainProblem(Problem):
     def best_per_loss_level(self, w: FloatArray, example: int) -> list[tuple[float, list[Any], float]]:
         """(loss, labels, score) of the best output at every loss that the example can have."""
         if self._unit is None or self._codes is None or self._zero_one:
-            raise ValueError("loss levels need labels and a Hamming loss on a grid" + self.missing("loss_levels"))
+            raise ValueError(
+                "loss levels need labels and a Hamming loss on a grid" + self.missing("loss_levels")
+            )
         begin, end = self._offsets[example], self._offsets[example + 1]
         cost = np.round(self._cost / self._unit).astype(np.int32)
         levels, scores, labels = self._core.best_per_level(w, example, self._codes[begin:end], cost)
@@ -219,6 +221,14 @@ class ChainProblem(Problem):
             (float(level * self._unit), self._names(output), float(score))
             for level, output, score in zip(levels, labels.reshape(len(levels), -1), scores, strict=True)
         ]
+
+    def fingerprint(self) -> str:
+        tokens = self._tokens
+        assert self._codes is not None
+        options = np.array([self._balance, self._boundaries, self._zero_one])
+        return digest(
+            tokens.indptr, tokens.columns, tokens.values, self._offsets, self._codes, self._weight, options
+        )
 
     def max_losses(self) -> FloatArray:
         if self._zero_one:
@@ -279,7 +289,9 @@ class ChainProblem(Problem):
     def _losses(self, examples: IntArray, outputs: Labelings) -> FloatArray:
         assert self._codes is not None
         lengths = np.diff(self._offsets)[examples]
-        place = np.arange(outputs.offsets[-1]) + np.repeat(self._offsets[examples] - outputs.offsets[:-1], lengths)
+        place = np.arange(outputs.offsets[-1]) + np.repeat(
+            self._offsets[examples] - outputs.offsets[:-1], lengths
+        )
         truth = self._codes[place]
         wrong = np.where(truth != outputs.labels, self._token_weight(truth), 0.0)
         sums = np.add.reduceat(wrong, outputs.offsets[:-1]) if len(examples) else np.empty(0)
@@ -290,7 +302,9 @@ class ChainProblem(Problem):
 
     def _level_unit(self) -> float | None:
         """The largest unit of which all label weights are whole multiples, if the levels are few enough."""
-        weights = [Fraction(weight).limit_denominator(10_000) for weight in set(self._weight.tolist()) if weight]
+        weights = [
+            Fraction(weight).limit_denominator(10_000) for weight in set(self._weight.tolist()) if weight
+        ]
         if self._codes is None or not weights:
             return 1.0
         denominator = lcm(*(weight.denominator for weight in weights))

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -17,7 +16,7 @@ from structlearn.models.labels import LabelCodes, declared_classes, label_array,
 from structlearn.models.output_features import OutputFeatures
 from structlearn.models.tokens import TokenMatrix
 from structlearn.objective import PREDICTION, Scaling
-from structlearn.problem import FloatArray, IntArray, LabelArray, Problem, SparseRows
+from structlearn.problem import FloatArray, IntArray, LabelArray, Problem, SparseRows, digest
 
 
 class Multiclass(Model):
@@ -118,22 +117,24 @@ class MulticlassProblem(Problem):
         output_features: FloatArray | None,
     ):
         self.n_examples = tokens.n_tokens
-        self.n_features = tokens.n_columns * (len(cost) if output_features is None else output_features.shape[1])
+        self.n_features = tokens.n_columns * (
+            len(cost) if output_features is None else output_features.shape[1]
+        )
         self._tokens = tokens
         self._codes = codes
         self._labels = label_array(classes)
         self._cost = cost
         self._output_features = output_features
-        self._core = _core.Multiclass(tokens.indptr, tokens.columns, tokens.values, output_features, len(cost))
+        self._core = _core.Multiclass(
+            tokens.indptr, tokens.columns, tokens.values, output_features, len(cost)
+        )
 
     def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, LabelArray]:
         if scaling is PREDICTION:
             return examples, self.class_scores(w, examples).argmax(axis=1).astype(np.int32)
         a, b = scaling(self._cost)
         outputs = np.empty(len(examples), np.int32)
-        self._core.most_violating(
-            w, examples, self._codes, a, b, scaling.bars_truth, outputs, self.n_threads
-        )
+        self._core.most_violating(w, examples, self._codes, a, b, scaling.bars_truth, outputs, self.n_threads)
         known = outputs >= 0
         return examples[known], outputs[known]
 
@@ -157,7 +158,14 @@ class MulticlassProblem(Problem):
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
         scores = self.class_scores(w, np.arange(self.n_examples))
         order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-        return [[(self._labels[y], float(row[y])) for y in best] for row, best in zip(scores, order, strict=True)]
+        return [
+            [(self._labels[y], float(row[y])) for y in best] for row, best in zip(scores, order, strict=True)
+        ]
+
+    def fingerprint(self) -> str:
+        tokens = self._tokens
+        assert self._codes is not None
+        return digest(tokens.indptr, tokens.columns, tokens.values, self._codes, self._cost)
 
     def max_losses(self) -> FloatArray:
         assert self._codes is not None
@@ -186,6 +194,9 @@ def _label_list(Y: Any) -> Sequence[Any]:
             raise ValueError("Y must hold one label an example; for sequences of labels use Chain")
         return Y
     Y = column_or_1d(Y, warn=True)
+    if Y.dtype.kind == "f" and not np.isfinite(Y).all():
+        i = int(np.argmin(np.isfinite(Y)))
+        raise ValueError(f"Y[{i}] is {Y[i]}")
     if Y.dtype != object:
         check_classification_targets(Y)
-    return Y.tolist()
+    return list(Y.tolist())

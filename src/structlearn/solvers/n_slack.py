@@ -76,7 +76,7 @@ class NSlack(DualSolver):
     def update(self, state: NSlackState, problem: Problem, objective: Objective) -> NSlackState:
         if self.update_on != "pass":
             self._sequential_pass(state, problem, objective)
-        self._solve(state, problem, objective)
+        self._solve(state, objective)
         self._survey(state, problem, objective)
         return state
 
@@ -106,12 +106,12 @@ class NSlack(DualSolver):
             if not _add(state, planes, violated, objective):
                 continue
             if self.update_on == "addition":
-                self._solve(state, problem, objective)
+                self._solve(state, objective)
             else:
                 with state.timed("dual_seconds"):
                     state.sets.improve(i, state.iterate)
 
-    def _solve(self, state: NSlackState, problem: Problem, objective: Objective) -> None:
+    def _solve(self, state: NSlackState, objective: Objective) -> None:
         with state.timed("dual_seconds"):
             accuracy = self.qp_accuracy(state, objective)
             _, _, unbounded = state.sets.solve(state.iterate, accuracy, 10_000, state.iteration)
@@ -119,7 +119,7 @@ class NSlack(DualSolver):
         if objective.slack == "hard":
             # A dual value D proves that no margin above 1/√(2D) exists.
             margin = 0.0 if unbounded else 1.0 / np.sqrt(2.0 * state.dual)
-            radius = float(problem.radii().max(initial=0.0))
+            radius = state.sets.radius()
             if margin < self.least_margin * radius or unbounded:
                 raise InseparableError(
                     f"the training data cannot be separated: no margin above {margin:.2g} exists, while the features "

@@ -1,0 +1,288 @@
+"""What all estimators share: scikit-learn's face on a model, an objective and a solver."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import ClassifierTags, Tags, _safe_indexing, check_array, compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_feature_names, check_is_fitted, validate_data
+
+from structlearn.estimators.watch import Watch
+from structlearn.io import model_file
+from structlearn.models.base import LinearSpec, Model
+from structlearn.models.labels import label_array
+from structlearn.models.multiclass import MulticlassProblem
+from structlearn.models.python_model import PythonModel
+from structlearn.objective import Objective
+from structlearn.problem import FloatArray, Problem
+from structlearn.solvers import DualSolver, Solution, Solver
+
+
+def _is_tabular(estimator: StructuredEstimator) -> bool:
+    if not getattr(estimator.model, "tabular", False):
+        raise AttributeError("decision_function exists for models with one label an example only")
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Training:
+    """Everything a run needs, made before the estimator itself is touched."""
+
+    model: Model
+    problem: Problem
+    spec: Any
+    objective: Objective
+    solver: Solver
+
+
+class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+    """Base class. A subclass has the parameters below and says what it minimises and how.
+
+    Parameters every estimator has: ``model``, ``solver``, ``max_iter``, ``fit_intercept``, ``class_weight``,
+    ``n_iter_no_change``, ``track_loss``, ``warm_start``, ``random_state``, ``n_jobs``, ``verbose``.
+    """
+
+    model: Any
+    max_iter: int | None
+    fit_intercept: bool
+    class_weight: Any
+    n_iter_no_change: int
+    track_loss: bool
+    warm_start: bool
+    random_state: int | np.random.RandomState | None
+    n_jobs: int | None
+    verbose: int
+
+    w_: FloatArray
+
+    @abstractmethod
+    def _objective(self, sample_weight: FloatArray) -> Objective: ...
+
+    @abstractmethod
+    def _solver(self) -> Solver: ...
+
+    @with_callbacks
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, validation: tuple[Any, Any] | None = None
+    ) -> Self:
+        """Trains.
+
+        Parameters
+        ----------
+        X, y : what the model takes
+            One input and one output an example.
+        sample_weight : (n_examples,), optional
+            s_i, the price of an example's slack: weight k equals k copies, weight 0 equals removal.
+        validation : (X, Y), optional
+            Held-out examples for early stopping: the run ends when their loss has not improved for
+            `n_iter_no_change` iterations, and the weights with the least loss are kept.
+        """
+        training = self._prepare(X, y, sample_weight)
+        held_out = None
+        if validation is not None:
+            held_out = training.model.bind(training.spec, *validation, allow_unknown=True)
+            held_out.n_threads = training.problem.n_threads
+        watch = Watch(self, training, X, y, sample_weight, held_out)
+        with watch:
+            solution = training.solver.run(
+                training.problem, training.objective, state=self._earlier_state(training), observe=watch
+            )
+        self._take_over(training, solution, watch, X)
+        if isinstance(training.solver, DualSolver) and not (solution.converged or watch.stopped):
+            warnings.warn(_not_converged(solution, training.solver), ConvergenceWarning, stacklevel=2)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The best output of every example."""
+        problem = self._bind(X)
+        return problem.present(problem.predict(self.w_))
+
+    def k_best(self, X: Any, k: int) -> list[list[tuple[Any, float]]]:
+        """The k best outputs of every example with their scores ⟨w, Ψ(x, y)⟩, best first."""
+        if k < 1:
+            raise ValueError(f"k is {k}; it must be at least 1")
+        return self._bind(X).k_best(self.w_, k)
+
+    @available_if(_is_tabular)
+    def decision_function(self, X: Any) -> FloatArray:
+        """⟨w, Ψ(x, y)⟩ of every class, (n_examples, n_classes); the difference of the two if there are two."""
+        problem = self._bind(X)
+        assert isinstance(problem, MulticlassProblem)
+        scores = problem.class_scores(self.w_, np.arange(problem.n_examples))
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """1 − ΣΔ/ΣΔ_max: accuracy for the zero-one and the Hamming loss."""
+        problem = self._bind(X, y)
+        weight = _checked_weight(sample_weight, problem.n_examples)
+        loss = weight @ problem.losses(problem.predict(self.w_))
+        most = weight @ problem.max_losses()
+        return float(1.0 - loss / most) if most > 0 else 1.0
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the fitted estimator to one file; `structlearn.load` reads it and never runs code from it."""
+        check_is_fitted(self)
+        model_file.save(Path(path), self)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        if getattr(self.model, "tabular", False):
+            tags.estimator_type = "classifier"
+            # Through the origin, a linear classifier can neither follow class weights nor shifted data.
+            tags.classifier_tags = ClassifierTags(poor_score=not self.fit_intercept)
+            tags.input_tags.sparse = True
+        else:
+            tags.input_tags.two_d_array = False
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "w_")
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Where the last run ended serves `warm_start` in this process only; it is as large as the training data.
+        state = dict(super().__getstate__())
+        state.pop("_ended_at", None)
+        return state
+
+    def _prepare(self, X: Any, Y: Any, sample_weight: Any) -> _Training:
+        model = self.model
+        if not isinstance(model, Model):
+            model = PythonModel.prepared(model, X, Y)
+        if model.tabular:
+            # scikit-learn's own words for what is wrong with X.
+            X = check_array(X, accept_sparse="csr", dtype=np.float64, estimator=self, input_name="X")
+        if Y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        weight = _checked_weight(sample_weight, n)
+        if n and not weight.any():
+            raise ValueError("sample_weight is zero for every example")
+        if (weight == 0).any():
+            kept = np.flatnonzero(weight)
+            X, Y, weight = _safe_indexing(X, kept), _safe_indexing(Y, kept), weight[kept]
+        spec = model.specify(X, Y)
+        if self.fit_intercept:
+            if not isinstance(spec, LinearSpec):
+                raise ValueError(f"fit_intercept=True has no meaning for {type(self.model).__name__}")
+            spec = spec.with_intercept()
+        problem = model.bind(spec, X, Y)
+        problem.n_threads = _n_threads(self.n_jobs)
+        if self.class_weight is not None:
+            if not model.tabular:
+                raise ValueError(
+                    "class_weight is for models with one label an example; Chain has label_weight"
+                )
+            weight = weight * _class_weights(self.class_weight, Y)
+        objective = self._objective(weight)
+        solver = self._configured(self._solver())
+        solver.check(problem, objective)
+        return _Training(model, problem, spec, objective, solver)
+
+    def _configured(self, solver: Solver, **given: Any) -> Solver:
+        """The solver with those of its options that were given to the estimator."""
+        given["max_iter"] = self.max_iter
+        if self.random_state is not None:
+            seed = self.random_state
+            given["random_state"] = int(
+                seed if isinstance(seed, (int, np.integer)) else seed.randint(2**31 - 1)
+            )
+        known = {field.name for field in fields(solver)}
+        for name, value in given.items():
+            if value is not None and name not in known and name != "random_state":
+                raise ValueError(
+                    f"{type(solver).__name__} has no option {name!r}, but {name}={value!r} was given"
+                )
+        return replace(solver, **{k: v for k, v in given.items() if v is not None and k in known})
+
+    def _earlier_state(self, training: _Training) -> Any:
+        ended_at = self.__dict__.pop("_ended_at", None)
+        if not self.warm_start or ended_at is None:
+            return None
+        fingerprint, state = ended_at
+        if fingerprint is None or fingerprint != training.problem.fingerprint():
+            raise ValueError("warm_start=True goes on from the last fit, but the data are not the same")
+        return state
+
+    def _take_over(self, training: _Training, solution: Solution, watch: Watch, X: Any) -> None:
+        """Sets all fitted attributes at once: a fit that failed leaves the estimator as it was."""
+        record, w = watch.chosen
+        self.model_ = training.model
+        self.spec_ = training.spec
+        self.w_ = w
+        self.C_ = training.objective.C
+        self.history_ = solution.history
+        self.n_iter_ = max(solution.state.iteration, 1)
+        self.converged_ = solution.converged
+        self.objective_ = float(record["primal"])
+        self.duality_gap_ = relative_gap(record)
+        self.slacks_ = getattr(solution.state, "slacks", None)
+        if isinstance(training.spec, LinearSpec):
+            self.classes_ = label_array(training.spec.classes)
+        if training.model.tabular:
+            _check_feature_names(self, X, reset=True)
+            self.n_features_in_ = training.spec.n_inputs
+        if self.warm_start:
+            self._ended_at = (training.problem.fingerprint(), solution.state)
+
+    def _bind(self, X: Any, Y: Any = None) -> Problem:
+        check_is_fitted(self)
+        if self.model_.tabular:
+            X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        problem = self.model_.bind(self.spec_, X, Y, allow_unknown=True)
+        problem.n_threads = _n_threads(self.n_jobs)
+        return problem
+
+
+def relative_gap(record: dict[str, Any]) -> float:
+    """(primal − dual)/primal, 0 when the primal is 0, NaN where there is no certificate."""
+    return 0.0 if record["primal"] == 0.0 else float(record["gap"] / record["primal"])
+
+
+def _not_converged(solution: Solution, solver: DualSolver) -> str:
+    gap = relative_gap(solution.state.record)
+    limit = f"tol={solver.tolerance:g}" if solver.tolerance > 0 else f"eps={solver.eps:g}"
+    return (
+        f"stopped after max_iter={solver.max_iter} iterations at a relative duality gap of {gap:.2g} ({limit}); raise "
+        "max_iter, loosen the tolerance, lower C or scale the features"
+    )
+
+
+def _checked_weight(sample_weight: Any, n: int) -> FloatArray:
+    if sample_weight is None:
+        return np.ones(n)
+    weight = np.asarray(sample_weight, np.float64)
+    if weight.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if len(weight) != n:
+        raise ValueError(f"sample_weight has {len(weight)} entries but there are {n} examples")
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise ValueError(f"sample_weight[{i}] is {weight[i]}; weights must be finite and ≥ 0")
+    return weight
+
+
+def _class_weights(class_weight: Any, Y: Sequence[Any] | npt.NDArray[Any]) -> FloatArray:
+    labels, codes = np.unique(np.asarray(Y), return_inverse=True)
+    return np.asarray(compute_class_weight(class_weight, classes=labels, y=np.asarray(Y)))[codes]
+
+
+def _n_threads(n_jobs: int | None) -> int:
+    if n_jobs is None:
+        return 1
+    if n_jobs == 0:
+        raise ValueError("n_jobs is 0; give a number of threads, or -1 for all cores")
+    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)

@@ -1,0 +1,149 @@
+"""The structural support vector machine."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from structlearn.estimators.base import StructuredEstimator
+from structlearn.objective import Objective, Rescaling, Slack
+from structlearn.problem import FloatArray
+from structlearn.solvers import NSlack, OneSlack, Solver, Subgradient
+
+SOLVERS: dict[str, type[Solver]] = {
+    "auto": NSlack,
+    "n_slack": NSlack,
+    "one_slack": OneSlack,
+    "subgradient": Subgradient,
+}
+
+
+class StructuralSVM(StructuredEstimator):
+    """min_w ½‖w‖² + (C/S) Σ_i s_i ξ_i: large-margin learning of any output structure.
+
+    ξ_i is how much the most violating output of example i exceeds the truth; S = Σ s_i is the number of examples when
+    there are no weights. All seven formulations of Tsochantaridis et al. 2005 are combinations of `rescaling` and
+    `slack`.
+
+    Parameters
+    ----------
+    model : Model or object
+        What is predicted: `Chain()`, `Multiclass()`, … or your own class with `joint_feature`, `loss` and oracles.
+    C : float, optional
+        Price of the mean slack. None means C/S = 0.1; `C_` records it.
+    rescaling : {"margin", "slack", None}
+        The loss Δ scales the margin (ξ ≥ Δ − ⟨w, δΨ⟩) or the slack (ξ ≥ Δ (1 − ⟨w, δΨ⟩)); None counts every wrong output
+        alike (ξ ≥ 1 − ⟨w, δΨ⟩).
+    slack : {"linear", "squared", "hard"}
+        SVM₁, SVM₂ (with √Δ in place of Δ and ½ξ² in place of ξ), or no slack at all, SVM₀, with rescaling=None.
+    solver : {"auto", "n_slack", "one_slack", "subgradient"} or Solver
+        How w is found; a `Solver` object brings its own options.
+    tol : float, optional
+        Stop at this relative duality gap, (primal − dual)/primal; 0.001 if `eps` is not given either.
+    eps : float, optional
+        Stop when no constraint is violated by more than eps, as in the papers.
+    max_iter : int, optional
+        Most iterations; None leaves it to the solver.
+    fit_intercept : bool
+        Whether every token or example gets a constant feature 1 (its weight is regularised like the others).
+    class_weight : dict or "balanced", optional
+        Multiplies the weight of the examples of a class; for models with one label an example.
+    n_iter_no_change : int
+        Patience of early stopping, see `fit`.
+    track_loss : bool
+        Whether the history has `train_loss`, the empirical risk, and `mean_slack`, its bound.
+    warm_start : bool
+        Whether `fit` goes on from the last fit, which must have had the same data: for a path of C.
+    random_state : int or RandomState, optional
+        Seed for solvers that draw at random; None takes the solver's own fixed seed.
+    n_jobs : int, optional
+        Threads for the oracle; None is one, -1 all cores. The result does not depend on it.
+    verbose : int
+        1 shows a progress line.
+
+    Attributes
+    ----------
+    w_ : (n_weights,)
+        The weights.
+    history_ : list of dict
+        One record an iteration: `primal`, `dual`, `gap`, `violation`, `planes`, `seconds`, `oracle_seconds`,
+        `dual_seconds`, `certified`, `iteration`.
+    objective_, duality_gap_ : float
+        The objective at `w_`, and the relative gap that certifies it.
+    slacks_ : (n_examples,)
+        ξ_i at the end.
+    C_, n_iter_, converged_, classes_, model_, spec_
+        What was used and learnt.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from structlearn.models import Multiclass
+    >>> X, y = load_iris(return_X_y=True)
+    >>> svm = StructuralSVM(Multiclass(), C=100).fit(X, y)
+    >>> round(svm.score(X, y), 2), svm.duality_gap_ <= 1e-3
+    (0.95, True)
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        C: float | None = None,
+        rescaling: Rescaling = "margin",
+        slack: Slack = "linear",
+        solver: Literal["auto", "n_slack", "one_slack", "subgradient"] | Solver = "auto",
+        tol: float | None = None,
+        eps: float | None = None,
+        max_iter: int | None = None,
+        fit_intercept: bool = False,
+        class_weight: Any = None,
+        n_iter_no_change: int = 5,
+        track_loss: bool = False,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.model = model
+        self.C = C
+        self.rescaling = rescaling
+        self.slack = slack
+        self.solver = solver
+        self.tol = tol
+        self.eps = eps
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.n_iter_no_change = n_iter_no_change
+        self.track_loss = track_loss
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _objective(self, sample_weight: FloatArray) -> Objective:
+        if self.rescaling not in ("margin", "slack", None):
+            raise ValueError(f"rescaling is {self.rescaling!r}; it may be 'margin', 'slack' or None")
+        if self.slack not in ("linear", "squared", "hard"):
+            raise ValueError(f"slack is {self.slack!r}; it may be 'linear', 'squared' or 'hard'")
+        C = 0.1 * float(sample_weight.sum()) if self.C is None else float(self.C)
+        if not (np.isfinite(C) and C > 0):
+            raise ValueError(f"C is {self.C}; it must be a positive number")
+        return Objective(sample_weight, C, self.rescaling, self.slack)
+
+    def _solver(self) -> Solver:
+        if isinstance(self.solver, Solver):
+            return self.solver
+        if self.solver not in SOLVERS:
+            raise ValueError(
+                f"solver is {self.solver!r}; it may be {', '.join(map(repr, SOLVERS))} or a Solver"
+            )
+        return SOLVERS[self.solver]()
+
+    def _configured(self, solver: Solver, **given: Any) -> Solver:
+        for name, value in (("tol", self.tol), ("eps", self.eps)):
+            if value is not None and not value > 0:
+                raise ValueError(f"{name} is {value}; it must be positive")
+        return super()._configured(solver, tol=self.tol, eps=self.eps, **given)

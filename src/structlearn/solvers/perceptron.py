@@ -1,0 +1,90 @@
+"""The structured perceptron (Collins 2002), plain and averaged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from structlearn.objective import PREDICTION, Objective
+from structlearn.problem import FloatArray, Problem
+from structlearn.solvers.base import Solver, State
+
+
+@dataclass
+class PerceptronState(State):
+    """`iterate` is the present point; `moments` is Σ_t t·(change at step t), from which the average follows."""
+
+    iterate: FloatArray = field(default_factory=lambda: np.empty(0))
+    moments: FloatArray = field(default_factory=lambda: np.empty(0))
+    steps: int = 0
+    mistakes: int = -1
+    random: np.random.Generator = field(default_factory=np.random.default_rng)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perceptron(Solver):
+    """w ← w + s_i (Ψ(x_i, y_i) − Ψ(x_i, ŷ)) for every example whose prediction ŷ has a loss.
+
+    There is no objective, so the history has no primal and no dual; `mistakes` counts the updates of a pass. A run
+    ends when a pass makes no mistake, or after `max_iter` passes.
+
+    Parameters
+    ----------
+    average : bool
+        Whether w is the average over all steps, which generalises better, or the last point.
+    random_state : int
+        Seed of the order of the examples, drawn anew for every pass.
+    """
+
+    max_iter: int = 20
+    average: bool = True
+    random_state: int = 0
+
+    def oracle(self, objective: Objective) -> str:
+        return PREDICTION.oracle
+
+    def init_state(self, problem: Problem, objective: Objective) -> PerceptronState:
+        zero = np.zeros(problem.n_features)
+        state = PerceptronState(
+            w=zero,
+            iterate=zero.copy(),
+            moments=zero.copy(),
+            random=np.random.default_rng(self.random_state),
+        )
+        state.record = _record(state)
+        return state
+
+    def update(self, state: PerceptronState, problem: Problem, objective: Objective) -> PerceptronState:
+        state.mistakes = 0
+        for i in state.random.permutation(problem.n_examples):
+            with state.timed("oracle_seconds"):
+                planes = problem.oracle(state.iterate, np.array([i]), PREDICTION)
+            if planes.losses[0] > 0.0:
+                weight = objective.sample_weight[planes.examples]
+                planes.rows.add_to(state.iterate, weight)
+                planes.rows.add_to(state.moments, state.steps * weight)
+                state.mistakes += 1
+            state.steps += 1
+        state.w = state.iterate.copy()
+        if self.average:
+            # The mean of the points after each step: w_T − Σ_t (t/T)·change_t, t counted from 0.
+            state.w -= state.moments / state.steps
+        state.record = _record(state)
+        return state
+
+    def done(self, state: Any) -> bool:
+        return bool(state.mistakes == 0)
+
+
+def _record(state: PerceptronState) -> dict[str, Any]:
+    return {
+        "primal": np.nan,
+        "dual": np.nan,
+        "gap": np.nan,
+        "violation": np.nan,
+        "planes": 0,
+        "certified": False,
+        "mistakes": max(state.mistakes, 0),
+    }
