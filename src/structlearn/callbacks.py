@@ -70,9 +70,7 @@ def describe(record: dict[str, Any]) -> str:
     if np.isfinite(record.get("primal", np.nan)):
         parts.append(f"objective {record['primal']:.6g}")
     if np.isfinite(record.get("gap", np.nan)):
-        parts.append(
-            f"gap {record['gap'] / record['primal'] if record['primal'] else 0.0:.2%}".replace(".00%", "%")
-        )
+        parts.append(f"gap {record['gap'] / record['primal'] if record['primal'] else 0.0:.2%}".replace(".00%", "%"))
     if record.get("planes"):
         parts.append(f"{record['planes']} planes")
     for name, words in (

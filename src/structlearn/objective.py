@@ -93,9 +93,7 @@ class Objective:
 
     def __post_init__(self) -> None:
         if self.slack == "hard" and self.rescaling is not None:
-            raise ValueError(
-                f"slack='hard' is the zero-one hard margin: give rescaling=None, not {self.rescaling!r}"
-            )
+            raise ValueError(f"slack='hard' is the zero-one hard margin: give rescaling=None, not {self.rescaling!r}")
 
     @cached_property
     def scaling(self) -> Scaling:

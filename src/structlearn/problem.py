@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
@@ -23,6 +23,14 @@ LabelArray = npt.NDArray[np.int32]
 
 Oracle = Literal["best", "loss_augmented", "second_best", "loss_levels"]
 Exactness = Literal["exact", "relaxed", "approximate"]
+
+
+class Outputs(Protocol):
+    """Several outputs in the problem's compact form: a list of objects, an array of codes."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, k: Any, /) -> Any: ...
+    def __iter__(self) -> Iterator[Any]: ...
 
 
 class Rows(Protocol):
@@ -119,7 +127,7 @@ class Planes:
     examples: IntArray
     rows: Rows
     losses: FloatArray
-    outputs: Sequence[Any]
+    outputs: Outputs
     bounds: FloatArray
 
 
@@ -159,7 +167,7 @@ class Problem(ABC):
     _chunk: ClassVar[int] = 4096
 
     @abstractmethod
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Sequence[Any]]:
+    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Outputs]:
         """For each example, argmax_ŷ b − a⟨w, δΨ(ŷ)⟩ with (a, b) = scaling(Δ(y, ŷ)).
 
         Returns the examples that have an answer and their outputs. The truth is a candidate unless
@@ -167,7 +175,7 @@ class Problem(ABC):
         """
 
     @abstractmethod
-    def differences(self, examples: IntArray, outputs: Sequence[Any]) -> tuple[Rows, FloatArray]:
+    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[Rows, FloatArray]:
         """δΨ = Ψ(x_i, y_i) − Ψ(x_i, ŷ) and Δ(y_i, ŷ) for given outputs."""
 
     @abstractmethod
@@ -179,7 +187,7 @@ class Problem(ABC):
         """Upper bounds R_i ≥ max_y ‖Ψ(x_i, y_i) − Ψ(x_i, y)‖, (n_examples,); the papers' R̄ is the largest."""
 
     @abstractmethod
-    def present(self, outputs: Sequence[Any]) -> Any:
+    def present(self, outputs: Outputs) -> Any:
         """Outputs in the user's own terms, as `predict` returns them."""
 
     def missing(self, oracle: str) -> str:
@@ -218,12 +226,12 @@ class Problem(ABC):
         for begin in range(0, self.n_examples, self._chunk):
             yield np.arange(begin, min(begin + self._chunk, self.n_examples))
 
-    def predict(self, w: FloatArray) -> Sequence[Any]:
+    def predict(self, w: FloatArray) -> Outputs:
         """The best output of every example, in compact form."""
         from structlearn.objective import PREDICTION
 
         return self.decode(w, np.arange(self.n_examples), PREDICTION)[1]
 
-    def losses(self, outputs: Sequence[Any]) -> FloatArray:
+    def losses(self, outputs: Outputs) -> FloatArray:
         """Δ(y_i, ŷ_i) for one output an example."""
         return self.differences(np.arange(self.n_examples), outputs)[1]

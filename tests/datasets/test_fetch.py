@@ -223,9 +223,7 @@ def test_letters_are_complete():
 
 
 @needs_files
-@pytest.mark.parametrize(
-    ("subset", "sentences", "tokens"), [("train", 8936, 211_727), ("test", 2012, 47_377)]
-)
+@pytest.mark.parametrize(("subset", "sentences", "tokens"), [("train", 8936, 211_727), ("test", 2012, 47_377)])
 def test_conll2000_is_complete(subset, sentences, tokens):
     data = fetch_conll2000(subset)
     assert len(data.X) == len(data.Y) == sentences

@@ -117,9 +117,7 @@ def _transition() -> NDArray[np.float64]:
     return transition
 
 
-def _markov_sequence(
-    transition: NDArray[np.float64], length: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _markov_sequence(transition: NDArray[np.float64], length: int, rng: np.random.Generator) -> NDArray[np.int64]:
     y = np.empty(length, dtype=np.int64)
     y[0] = rng.integers(N_DIGITS)
     for t in range(1, length):

@@ -170,15 +170,11 @@ def make_block_sequences(
     if not 0 <= n_blocks[0] < n_blocks[1]:
         raise ValueError(f"n_blocks must satisfy 0 <= low < high, got {n_blocks!r}")
     if not 0 <= block_length[0] < block_length[1] <= length:
-        raise ValueError(
-            f"block_length must satisfy 0 <= low < high <= length = {length}, got {block_length!r}"
-        )
+        raise ValueError(f"block_length must satisfy 0 <= low < high <= length = {length}, got {block_length!r}")
     check_fraction("prop_distort", prop_distort)
     check_at_least("noise", noise, 0)
     if not 0 <= n_noise_features <= n_features:
-        raise ValueError(
-            f"n_noise_features must lie between 0 and n_features = {n_features}, got {n_noise_features!r}"
-        )
+        raise ValueError(f"n_noise_features must lie between 0 and n_features = {n_features}, got {n_noise_features!r}")
 
     rng = as_generator(random_state)
     labels = np.full((n_sequences, length), -1, dtype=np.int64)

@@ -71,9 +71,7 @@ def _check_arrays(
     folds: NDArray[np.integer],
 ) -> None:
     if packed.dtype != np.uint8 or packed.shape != (len(labels), 16):
-        raise ValueError(
-            f"pixels must be uint8 of shape ({len(labels)}, 16), got {packed.dtype} {packed.shape}"
-        )
+        raise ValueError(f"pixels must be uint8 of shape ({len(labels)}, 16), got {packed.dtype} {packed.shape}")
     if labels.min() < 0 or labels.max() > 25:
         raise ValueError(f"labels must be 0 to 25, got {labels.min()} to {labels.max()}")
     if offsets[0] != 0 or offsets[-1] != len(labels) or np.any(np.diff(offsets) <= 0):

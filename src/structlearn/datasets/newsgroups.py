@@ -30,9 +30,7 @@ class ClassifiedTexts:
     taxonomy: dict[str, str]
 
 
-def fetch_newsgroups(
-    subset: Literal["train", "test"] = "train", *, strip_headers: bool = True
-) -> ClassifiedTexts:
+def fetch_newsgroups(subset: Literal["train", "test"] = "train", *, strip_headers: bool = True) -> ClassifiedTexts:
     """Read the 20 Newsgroups posts, split by date, in the order of the archive.
 
     A group's parent is its name up to the first dot: comp (5 groups), rec (4), sci (4), talk (4), alt,

@@ -73,10 +73,8 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
     @abstractmethod
     def _solver(self) -> Solver: ...
 
-    @with_callbacks
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, validation: tuple[Any, Any] | None = None
-    ) -> Self:
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: tuple[Any, Any] | None = None) -> Self:
         """Trains.
 
         Parameters
@@ -115,7 +113,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
             raise ValueError(f"k is {k}; it must be at least 1")
         return self._bind(X).k_best(self.w_, k)
 
-    @available_if(_is_tabular)
+    @available_if(_is_tabular)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
         """⟨w, Ψ(x, y)⟩ of every class, (n_examples, n_classes); the difference of the two if there are two."""
         problem = self._bind(X)
@@ -182,9 +180,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
         problem.n_threads = _n_threads(self.n_jobs)
         if self.class_weight is not None:
             if not model.tabular:
-                raise ValueError(
-                    "class_weight is for models with one label an example; Chain has label_weight"
-                )
+                raise ValueError("class_weight is for models with one label an example; Chain has label_weight")
             weight = weight * _class_weights(self.class_weight, Y)
         objective = self._objective(weight)
         solver = self._configured(self._solver())
@@ -196,15 +192,11 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
         given["max_iter"] = self.max_iter
         if self.random_state is not None:
             seed = self.random_state
-            given["random_state"] = int(
-                seed if isinstance(seed, (int, np.integer)) else seed.randint(2**31 - 1)
-            )
+            given["random_state"] = int(seed if isinstance(seed, (int, np.integer)) else seed.randint(2**31 - 1))
         known = {field.name for field in fields(solver)}
         for name, value in given.items():
             if value is not None and name not in known and name != "random_state":
-                raise ValueError(
-                    f"{type(solver).__name__} has no option {name!r}, but {name}={value!r} was given"
-                )
+                raise ValueError(f"{type(solver).__name__} has no option {name!r}, but {name}={value!r} was given")
         return replace(solver, **{k: v for k, v in given.items() if v is not None and k in known})
 
     def _earlier_state(self, training: _Training) -> Any:

@@ -33,8 +33,8 @@ class StructuralSVM(StructuredEstimator):
     C : float, optional
         Price of the mean slack. None means C/S = 0.1; `C_` records it.
     rescaling : {"margin", "slack", None}
-        The loss Δ scales the margin (ξ ≥ Δ − ⟨w, δΨ⟩) or the slack (ξ ≥ Δ (1 − ⟨w, δΨ⟩)); None counts every wrong output
-        alike (ξ ≥ 1 − ⟨w, δΨ⟩).
+        The loss Δ scales the margin (ξ ≥ Δ − ⟨w, δΨ⟩) or the slack (ξ ≥ Δ (1 − ⟨w, δΨ⟩)); None counts every wrong
+        output alike (ξ ≥ 1 − ⟨w, δΨ⟩).
     slack : {"linear", "squared", "hard"}
         SVM₁, SVM₂ (with √Δ in place of Δ and ½ξ² in place of ξ), or no slack at all, SVM₀, with rescaling=None.
     solver : {"auto", "n_slack", "one_slack", "subgradient"} or Solver
@@ -137,9 +137,7 @@ class StructuralSVM(StructuredEstimator):
         if isinstance(self.solver, Solver):
             return self.solver
         if self.solver not in SOLVERS:
-            raise ValueError(
-                f"solver is {self.solver!r}; it may be {', '.join(map(repr, SOLVERS))} or a Solver"
-            )
+            raise ValueError(f"solver is {self.solver!r}; it may be {', '.join(map(repr, SOLVERS))} or a Solver")
         return SOLVERS[self.solver]()
 
     def _configured(self, solver: Solver, **given: Any) -> Solver:

@@ -36,9 +36,9 @@ class StructuredPerceptron(StructuredEstimator):
     Examples
     --------
     >>> from structlearn.models import Chain
-    >>> X, Y = [[[0.0, 1.0], [1.0, 0.0]], [[1.0, 0.0]]], [["a", "b"], ["b"]]
-    >>> StructuredPerceptron(Chain()).fit(X, Y).predict([[[0.0, 1.0]]])
-    [['a']]
+    >>> X, Y = [[[0.0, 1.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]], [["a", "b"], ["b", "a"]]
+    >>> StructuredPerceptron(Chain()).fit(X, Y).predict(X)
+    [['a', 'b'], ['b', 'a']]
     """
 
     warm_start: ClassVar[bool] = False  # type: ignore[misc]

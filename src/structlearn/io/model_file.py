@@ -40,9 +40,7 @@ def save(path: Path, estimator: StructuredEstimator) -> None:
         if type(model).__name__ in _registry()
         else None,
         "spec": encode(estimator.spec_.to_dict(), "label"),
-        "fitted": encode(
-            {name: getattr(estimator, name) for name in _FITTED if hasattr(estimator, name)}, "result"
-        ),
+        "fitted": encode({name: getattr(estimator, name) for name in _FITTED if hasattr(estimator, name)}, "result"),
     }
     tensors = {"w": estimator.w_}
     if estimator.slacks_ is not None:
@@ -85,16 +83,12 @@ def load(path: str | Path, model: Any = None) -> StructuredEstimator:
             raise ValueError(f"{path} holds a {metadata['model']} model, which needs no `model` to load")
         bound = registry[metadata["model"]](**decode(metadata["model_params"]))
     elif model is None:
-        raise ValueError(
-            f"{path} was trained with a model of your own: load it with load(path, model=YourModel())"
-        )
+        raise ValueError(f"{path} was trained with a model of your own: load it with load(path, model=YourModel())")
     else:
         bound = PythonModel(model)
     params = decode(metadata["params"])
     if metadata["estimator"] not in estimators.__all__:
-        raise ValueError(
-            f"{path} holds an estimator {metadata['estimator']!r}, which this version does not know"
-        )
+        raise ValueError(f"{path} holds an estimator {metadata['estimator']!r}, which this version does not know")
     kind = getattr(estimators, metadata["estimator"])
     estimator: StructuredEstimator = kind(bound if model is None else model, **params)
     estimator.model_ = bound
@@ -135,9 +129,7 @@ def _registry() -> dict[str, Any]:
 
     names = ("Chain", "Multiclass", "Taxonomy", "ClassAttributes", "ClassDescriptions", "ClassKernel")
     known = {name: getattr(models, name) for name in names}
-    return known | {
-        name: getattr(solvers, name) for name in ("NSlack", "OneSlack", "Perceptron", "Subgradient")
-    }
+    return known | {name: getattr(solvers, name) for name in ("NSlack", "OneSlack", "Perceptron", "Subgradient")}
 
 
 def encode(value: Any, what: str) -> Any:

@@ -16,7 +16,7 @@ from structlearn.models.labels import LabelCodes, declared_classes, observed_cla
 from structlearn.models.sequences import feature_names, stack
 from structlearn.models.tokens import TokenMatrix
 from structlearn.objective import PREDICTION, Scaling
-from structlearn.problem import FloatArray, IntArray, LabelArray, Oracle, Problem, SparseRows, digest
+from structlearn.problem import FloatArray, IntArray, LabelArray, Oracle, Outputs, Problem, SparseRows, digest
 
 #: Unequal label weights make many loss levels; beyond this number the level decoder is refused.
 MAX_LEVELS = 256
@@ -130,7 +130,7 @@ class Labelings(Sequence[LabelArray]):
         return self.labels[self.offsets[k] : self.offsets[k + 1]]
 
     @classmethod
-    def of(cls, outputs: Sequence[Any]) -> Labelings:
+    def of(cls, outputs: Outputs) -> Labelings:
         if isinstance(outputs, Labelings):
             return outputs
         lengths = [len(y) for y in outputs]
@@ -191,16 +191,16 @@ class ChainProblem(Problem):
         else:
             assert self._unit is not None
             cost = np.round(self._cost / self._unit).astype(np.int32)
-            a, b = scaling(np.arange(self._largest_level() + 1) * self._unit)
+            a, b = scaling(self._unit * np.arange(self._largest_level() + 1, dtype=np.float64))
             self._core.most_violating_level(w, examples, self._codes, cost, a, b, out.labels, self.n_threads)
         return examples, out
 
-    def differences(self, examples: IntArray, outputs: Sequence[Any]) -> tuple[SparseRows, FloatArray]:
+    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
         out = Labelings.of(outputs)
         rows = SparseRows(*self._core.differences(examples, self._codes, out.labels, self.n_threads))
         return rows, self._losses(examples, out)
 
-    def losses(self, outputs: Sequence[Any]) -> FloatArray:
+    def losses(self, outputs: Outputs) -> FloatArray:
         return self._losses(np.arange(self.n_examples), Labelings.of(outputs))
 
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
@@ -211,9 +211,7 @@ class ChainProblem(Problem):
     def best_per_loss_level(self, w: FloatArray, example: int) -> list[tuple[float, list[Any], float]]:
         """(loss, labels, score) of the best output at every loss that the example can have."""
         if self._unit is None or self._codes is None or self._zero_one:
-            raise ValueError(
-                "loss levels need labels and a Hamming loss on a grid" + self.missing("loss_levels")
-            )
+            raise ValueError("loss levels need labels and a Hamming loss on a grid" + self.missing("loss_levels"))
         begin, end = self._offsets[example], self._offsets[example + 1]
         cost = np.round(self._cost / self._unit).astype(np.int32)
         levels, scores, labels = self._core.best_per_level(w, example, self._codes[begin:end], cost)
@@ -226,15 +224,13 @@ class ChainProblem(Problem):
         tokens = self._tokens
         assert self._codes is not None
         options = np.array([self._balance, self._boundaries, self._zero_one])
-        return digest(
-            tokens.indptr, tokens.columns, tokens.values, self._offsets, self._codes, self._weight, options
-        )
+        return digest(tokens.indptr, tokens.columns, tokens.values, self._offsets, self._codes, self._weight, options)
 
     def max_losses(self) -> FloatArray:
         if self._zero_one:
             return np.ones(self.n_examples)
         assert self._codes is not None
-        return np.add.reduceat(self._token_weight(self._codes), self._offsets[:-1])
+        return np.asarray(np.add.reduceat(self._token_weight(self._codes), self._offsets[:-1]))
 
     def radii(self) -> FloatArray:
         # Proposition 25, with the term for the two ends: each moves one unit from one label to another.
@@ -243,7 +239,7 @@ class ChainProblem(Problem):
         ends = 4.0 if self._boundaries else 0.0
         return np.sqrt(2.0 * T**2 * R**2 + self._balance**2 * (2.0 * (T - 1) ** 2 + ends))
 
-    def present(self, outputs: Sequence[Any]) -> list[list[Any]]:
+    def present(self, outputs: Outputs) -> list[list[Any]]:
         return [self._names(labels) for labels in Labelings.of(outputs)]
 
     @property
@@ -289,9 +285,7 @@ class ChainProblem(Problem):
     def _losses(self, examples: IntArray, outputs: Labelings) -> FloatArray:
         assert self._codes is not None
         lengths = np.diff(self._offsets)[examples]
-        place = np.arange(outputs.offsets[-1]) + np.repeat(
-            self._offsets[examples] - outputs.offsets[:-1], lengths
-        )
+        place = np.arange(outputs.offsets[-1]) + np.repeat(self._offsets[examples] - outputs.offsets[:-1], lengths)
         truth = self._codes[place]
         wrong = np.where(truth != outputs.labels, self._token_weight(truth), 0.0)
         sums = np.add.reduceat(wrong, outputs.offsets[:-1]) if len(examples) else np.empty(0)
@@ -302,9 +296,7 @@ class ChainProblem(Problem):
 
     def _level_unit(self) -> float | None:
         """The largest unit of which all label weights are whole multiples, if the levels are few enough."""
-        weights = [
-            Fraction(weight).limit_denominator(10_000) for weight in set(self._weight.tolist()) if weight
-        ]
+        weights = [Fraction(weight).limit_denominator(10_000) for weight in set(self._weight.tolist()) if weight]
         if self._codes is None or not weights:
             return 1.0
         denominator = lcm(*(weight.denominator for weight in weights))

@@ -16,7 +16,7 @@ from structlearn.models.labels import LabelCodes, declared_classes, label_array,
 from structlearn.models.output_features import OutputFeatures
 from structlearn.models.tokens import TokenMatrix
 from structlearn.objective import PREDICTION, Scaling
-from structlearn.problem import FloatArray, IntArray, LabelArray, Problem, SparseRows, digest
+from structlearn.problem import FloatArray, IntArray, LabelArray, Outputs, Problem, SparseRows, digest
 
 
 class Multiclass(Model):
@@ -65,9 +65,7 @@ class Multiclass(Model):
                 )
         return LinearSpec(classes=classes, n_inputs=_matrix(X).shape[1])
 
-    def bind(
-        self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False
-    ) -> MulticlassProblem:
+    def bind(self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> MulticlassProblem:
         X = _matrix(X)
         if X.shape[1] != spec.n_inputs:
             raise ValueError(f"X has {X.shape[1]} features but training had {spec.n_inputs}")
@@ -117,17 +115,13 @@ class MulticlassProblem(Problem):
         output_features: FloatArray | None,
     ):
         self.n_examples = tokens.n_tokens
-        self.n_features = tokens.n_columns * (
-            len(cost) if output_features is None else output_features.shape[1]
-        )
+        self.n_features = tokens.n_columns * (len(cost) if output_features is None else output_features.shape[1])
         self._tokens = tokens
         self._codes = codes
         self._labels = label_array(classes)
         self._cost = cost
         self._output_features = output_features
-        self._core = _core.Multiclass(
-            tokens.indptr, tokens.columns, tokens.values, output_features, len(cost)
-        )
+        self._core = _core.Multiclass(tokens.indptr, tokens.columns, tokens.values, output_features, len(cost))
 
     def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, LabelArray]:
         if scaling is PREDICTION:
@@ -144,13 +138,13 @@ class MulticlassProblem(Problem):
         self._core.scores(w, examples, out, self.n_threads)
         return out.reshape(len(examples), -1)
 
-    def differences(self, examples: IntArray, outputs: Sequence[Any]) -> tuple[SparseRows, FloatArray]:
+    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
         others = np.ascontiguousarray(outputs, np.int32)
         assert self._codes is not None
         rows = SparseRows(*self._core.differences(examples, self._codes, others))
         return rows, self._cost[self._codes[examples], others]
 
-    def losses(self, outputs: Sequence[Any]) -> FloatArray:
+    def losses(self, outputs: Outputs) -> FloatArray:
         assert self._codes is not None
         losses = self._cost[self._codes, np.asarray(outputs)]
         return np.where(self._codes < 0, 1.0, losses)
@@ -158,9 +152,7 @@ class MulticlassProblem(Problem):
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
         scores = self.class_scores(w, np.arange(self.n_examples))
         order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-        return [
-            [(self._labels[y], float(row[y])) for y in best] for row, best in zip(scores, order, strict=True)
-        ]
+        return [[(self._labels[y], float(row[y])) for y in best] for row, best in zip(scores, order, strict=True)]
 
     def fingerprint(self) -> str:
         tokens = self._tokens
@@ -178,8 +170,9 @@ class MulticlassProblem(Problem):
         distances = norms[:, None] + norms[None, :] - 2.0 * features @ features.T
         return self._tokens.norms() * float(np.sqrt(max(distances.max(), 0.0)))
 
-    def present(self, outputs: Sequence[Any]) -> npt.NDArray[Any]:
-        return self._labels[np.asarray(outputs)]
+    def present(self, outputs: Outputs) -> npt.NDArray[Any]:
+        labels: npt.NDArray[Any] = self._labels[np.asarray(outputs)]
+        return labels
 
 
 def _matrix(X: Any) -> Any:

@@ -90,9 +90,7 @@ class Taxonomy(OutputFeatures):
                 _require(right, above, "the taxonomy")
                 common = above[left] & above[right]
                 if not common:
-                    raise ValueError(
-                        f"{left!r} and {right!r} have no common ancestor; add a root to the taxonomy"
-                    )
+                    raise ValueError(f"{left!r} and {right!r} have no common ancestor; add a root to the taxonomy")
                 result[k, j] = result[j, k] = min(height[node] for node in common)
         return result
 
@@ -195,9 +193,7 @@ class ClassKernel(OutputFeatures):
             raise ValueError("similarity is not symmetric")
         values, vectors = np.linalg.eigh(similarity)
         if values.min() < -1e-8 * max(abs(values).max(), 1.0):
-            raise ValueError(
-                f"similarity is not positive semidefinite: it has the eigenvalue {values.min():.3g}"
-            )
+            raise ValueError(f"similarity is not positive semidefinite: it has the eigenvalue {values.min():.3g}")
         used = values > 1e-12 * max(values.max(), 0.0)
         for label in classes:
             _require(label, place, "the similarity matrix")

@@ -15,9 +15,9 @@ second_best        ``k_best(x, w, k)``, ``outputs(x)``
 loss_levels        ``best_per_loss_level(x, y, w)``, ``outputs(x)``
 =================  ===============================================================================
 
-``outputs(x)`` lists all outputs, ``best_per_loss_level`` gives the best output for each value of the loss, ``k_best`` the k
-best outputs, best first. Also understood: ``initialize(X, Y)``, run once on a copy before training; ``max_loss(y)``, the
-largest loss, for `score`; ``exactness``, "approximate" if the oracles are.
+``outputs(x)`` lists all outputs, ``best_per_loss_level`` gives the best output for each value of the loss, ``k_best``
+the k best outputs, best first. Also understood: ``initialize(X, Y)``, run once on a copy before training;
+``max_loss(y)``, the largest loss, for `score`; ``exactness``, "approximate" if the oracles are.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ import scipy.sparse as sp
 
 from structlearn.models.base import Model, Spec
 from structlearn.objective import PREDICTION, Scaling
-from structlearn.problem import FloatArray, IntArray, Oracle, Problem, SparseRows
+from structlearn.problem import FloatArray, IntArray, Oracle, Outputs, Problem, SparseRows
 
 _SOURCES: dict[Oracle, tuple[str, ...]] = {
     "best": ("inference", "outputs"),
@@ -108,18 +108,18 @@ class PythonProblem(Problem):
         return f"; write {names} in {type(self._model).__name__}"
 
     def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[Any]]:
-        answers = [(i, self._decode(int(i), w, scaling)) for i in examples]
-        answers = [(i, answer) for i, answer in answers if answer is not None]
-        return np.array([i for i, _ in answers], np.int64), [answer[0] for _, answer in answers]
+        answers = ((i, self._decode(int(i), w, scaling)) for i in examples)
+        found = [(i, answer[0]) for i, answer in answers if answer is not None]
+        return np.array([i for i, _ in found], np.int64), [output for _, output in found]
 
-    def differences(self, examples: IntArray, outputs: Sequence[Any]) -> tuple[SparseRows, FloatArray]:
+    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
         assert self._truths is not None
         rows = [self._truths[i] - self._feature(int(i), y) for i, y in zip(examples, outputs, strict=True)]
         matrix = sp.vstack([*rows, sp.csr_array((0, self.n_features))], format="csr")
         losses = np.array([self._loss(int(i), y) for i, y in zip(examples, outputs, strict=True)])
         return SparseRows.from_matrix(sp.csr_array(matrix)), losses
 
-    def losses(self, outputs: Sequence[Any]) -> FloatArray:
+    def losses(self, outputs: Outputs) -> FloatArray:
         return np.array([self._loss(i, y) for i, y in enumerate(outputs)])
 
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
@@ -140,7 +140,7 @@ class PythonProblem(Problem):
             ]
         )
 
-    def present(self, outputs: Sequence[Any]) -> list[Any]:
+    def present(self, outputs: Outputs) -> list[Any]:
         return list(outputs)
 
     def _decode(self, i: int, w: FloatArray, scaling: Scaling) -> tuple[Any] | None:
@@ -178,9 +178,7 @@ class PythonProblem(Problem):
 
     def _listed(self, i: int) -> list[Any]:
         if not hasattr(self._model, "outputs"):
-            raise NotImplementedError(
-                f"{type(self._model).__name__} does not list its outputs: write outputs(x)"
-            )
+            raise NotImplementedError(f"{type(self._model).__name__} does not list its outputs: write outputs(x)")
         return list(self._model.outputs(self._X[i]))
 
     def _feature(self, i: int, y: Any) -> sp.csr_array:
@@ -193,9 +191,7 @@ class PythonProblem(Problem):
         assert self._Y is not None
         loss = float(self._model.loss(self._Y[i], y))
         if not (np.isfinite(loss) and loss >= 0.0):
-            raise ValueError(
-                f"the loss of example {i} is {loss} for the output {y!r}; it must be finite and ≥ 0"
-            )
+            raise ValueError(f"the loss of example {i} is {loss} for the output {y!r}; it must be finite and ≥ 0")
         return loss
 
 
@@ -211,15 +207,11 @@ def _vector(model: Any, x: Any, y: Any, i: int, size: int | None) -> sp.csr_arra
     if not sp.issparse(feature):
         feature = np.asarray(feature, np.float64)
         if feature.ndim != 1:
-            raise ValueError(
-                f"joint_feature of example {i} has {feature.ndim} dimensions; a vector is expected"
-            )
+            raise ValueError(f"joint_feature of example {i} has {feature.ndim} dimensions; a vector is expected")
         feature = feature[None, :]
     row = sp.csr_array(feature, dtype=np.float64)
     if size is not None and row.shape != (1, size):
-        raise ValueError(
-            f"joint_feature of example {i} has shape {row.shape[1:]} but the first had ({size},)"
-        )
+        raise ValueError(f"joint_feature of example {i} has shape {row.shape[1:]} but the first had ({size},)")
     if not np.isfinite(row.data).all():
         raise ValueError(f"joint_feature of example {i} holds {row.data[~np.isfinite(row.data)][0]}")
     return row

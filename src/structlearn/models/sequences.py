@@ -36,9 +36,7 @@ class Sequences(Sequence[Any]):
         if self.lengths.ndim != 1 or (len(self.lengths) and self.lengths.min() < 0):
             raise ValueError("lengths must be a list of non-negative integers")
         if self.lengths.sum() != self.tokens.shape[0]:
-            raise ValueError(
-                f"lengths add up to {self.lengths.sum()} but there are {self.tokens.shape[0]} tokens"
-            )
+            raise ValueError(f"lengths add up to {self.lengths.sum()} but there are {self.tokens.shape[0]} tokens")
         self._offsets = np.concatenate([[0], np.cumsum(self.lengths)])
 
     def __len__(self) -> int:
@@ -100,7 +98,7 @@ def _are_dicts(X: Sequence[Any]) -> bool:
         first is not None
         and not isinstance(first, np.ndarray)
         and isinstance(first[0], (Mapping, list, tuple))
-        and (isinstance(first[0], Mapping) or bool(first[0]) and isinstance(first[0][0], str))
+        and (isinstance(first[0], Mapping) or (bool(first[0]) and isinstance(first[0][0], str)))
     )
 
 
@@ -163,9 +161,7 @@ def _items(token: Any, i: int, t: int) -> Iterator[tuple[str, float]]:
     """A token's features as names and numbers: ``{"w": "dog", "cap": True, "len": 3}`` gives w=dog 1, cap 1, len 3."""
     if not isinstance(token, Mapping):
         if isinstance(token, (str, bytes)) or not all(isinstance(name, str) for name in token):
-            raise ValueError(
-                f"X[{i}][{t}] is {token!r}; expected a dict of features or a list of feature names"
-            )
+            raise ValueError(f"X[{i}][{t}] is {token!r}; expected a dict of features or a list of feature names")
         yield from ((name, 1.0) for name in token)
         return
     for name, value in token.items():

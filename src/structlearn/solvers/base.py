@@ -165,9 +165,7 @@ class Solver(ABC):
         self.check(problem, objective)
         begin = time.perf_counter()
         history: list[Record] = []
-        state = (
-            self.init_state(problem, objective) if state is None else self.resume(state, problem, objective)
-        )
+        state = self.init_state(problem, objective) if state is None else self.resume(state, problem, objective)
         while True:
             state.seconds = time.perf_counter() - begin
             state.record |= {

@@ -88,9 +88,7 @@ class OneSlack(DualSolver):
             violations, which = state.cached.violations(state.iterate)
             state.cached.mark_used(which)
             gradient = np.zeros_like(state.iterate)
-            weights = (
-                objective.sample_weight / objective.sample_weight.sum() * objective.slack_slope(violations)
-            )
+            weights = objective.sample_weight / objective.sample_weight.sum() * objective.slack_slope(violations)
             offset = state.cached.cut(which, weights, gradient)
             offset = _tangent(offset, violations, objective)
             excess = offset - gradient @ state.iterate - state.cuts.largest_violation(0, state.iterate)

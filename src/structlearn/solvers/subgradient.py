@@ -25,8 +25,8 @@ class SubgradientState(State):
 class Subgradient(Solver):
     """min_w ½‖w‖² + (C/S) Σ_i s_i ℓ(ξ_i) by w ← w − η_t v_t with an unbiased subgradient estimate v_t.
 
-    For a batch B drawn without replacement within a pass, v = w − (C/S)(n/|B|) Σ_{i∈B} s_i ℓ'(ξ_i) a_i δΨ_i(ŷ_i): its mean
-    is the subgradient of the whole objective, whatever n and |B| are. One iteration is one pass over the data.
+    For a batch B drawn without replacement within a pass, v = w − (C/S)(n/|B|) Σ_{i∈B} s_i ℓ'(ξ_i) a_i δΨ_i(ŷ_i): its
+    mean is the subgradient of the whole objective, whatever n and |B| are. One iteration is one pass over the data.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Subgradient(Solver):
     """
 
     max_iter: int = 50
-    batch_size: int | None | Literal["auto"] = "auto"
+    batch_size: int | Literal["auto"] | None = "auto"
     step: Literal["decaying", "constant"] = "decaying"
     step_size: float = 0.1
     average: bool = True
