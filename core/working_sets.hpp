@@ -255,8 +255,8 @@ private:
             if (std::isfinite(u)) return u * h;
             return r > 0.0 ? h * h / (2.0 * r) : 0.0;
         }
-        Block only(const std::vector<std::int64_t>& kept) {
-            complete_gram();
+        Block only(const std::vector<std::int64_t>& kept) const {
+            const bool gram_known = gram.size() == alpha.size() * (alpha.size() + 1) / 2;
             Block result;
             result.u = u;
             result.r = r;
@@ -266,6 +266,7 @@ private:
                 result.b.push_back(b[k]);
                 result.alpha.push_back(alpha[k]);
                 result.idle.push_back(idle[k]);
+                if (!gram_known) continue;
                 for (const std::int64_t l : kept)
                     if (l <= k) result.gram.push_back(inner_product(k, l));
             }

@@ -1,8 +1,8 @@
 """Callbacks in scikit-learn's protocol: `setup`, `on_fit_task_begin`, `on_fit_task_end`, `teardown`.
 
 scikit-learn's own callbacks work with every estimator here, and these with scikit-learn: attach them with
-``estimator.set_callbacks(...)``. The hook `on_fit_task_end` receives the last line of the history as
-``metadata["record"]``; returning True ends the run.
+``estimator.set_callbacks(...)``. A hook `on_fit_task_end` that asks for ``fitted_estimator`` gets an estimator that
+predicts with the present weights and whose ``history_`` ends with this iteration; returning True ends the run.
 """
 
 from __future__ import annotations
@@ -37,10 +37,11 @@ class Progress:
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
         pass
 
-    def on_fit_task_end(self, estimator: Any, context: Any, *, metadata: Any = None) -> None:
-        record = (metadata or {}).get("record")
-        if record is None:
-            return
+    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None) -> None:
+        if history := getattr(fitted_estimator, "history_", None):
+            self.show(estimator, history[-1])
+
+    def show(self, estimator: Any, record: dict[str, Any]) -> None:
         self._line = f"{type(estimator).__name__}  {describe(record)}"
         now = time.monotonic()
         if now - self._written >= (0.1 if self._live else 5.0):

@@ -88,8 +88,8 @@ class SparseRows:
     def gram(self, other: Rows) -> FloatArray:
         if not isinstance(other, SparseRows):
             raise TypeError(f"sparse rows have no inner product with {type(other).__name__}")
-        columns = 1 + max(self.indices.max(initial=-1), other.indices.max(initial=-1))
-        product = self._matrix(columns) @ other._matrix(columns).T
+        used = np.unique(np.concatenate([self.indices, other.indices]))
+        product = self._matrix(used) @ other._matrix(used).T
         return np.asarray(product.todense())
 
     def take(self, which: IntArray) -> SparseRows:
@@ -102,8 +102,9 @@ class SparseRows:
     def nbytes(self) -> int:
         return self.indptr.nbytes + self.indices.nbytes + self.values.nbytes
 
-    def _matrix(self, columns: int) -> sp.csr_array:
-        return sp.csr_array((self.values, self.indices, self.indptr), shape=(len(self), columns))
+    def _matrix(self, used: IntArray) -> sp.csr_array:
+        columns = np.searchsorted(used, self.indices)
+        return sp.csr_array((self.values, columns, self.indptr), shape=(len(self), len(used)))
 
 
 @dataclass(frozen=True, slots=True)

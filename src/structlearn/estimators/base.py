@@ -46,6 +46,15 @@ class _Training:
     objective: Objective
     solver: Solver
 
+    def fitted(self, w: FloatArray) -> dict[str, Any]:
+        """The attributes that make an estimator ready to predict with w."""
+        attributes = {"w_": w, "model_": self.model, "spec_": self.spec}
+        if isinstance(self.spec, LinearSpec):
+            attributes["classes_"] = label_array(self.spec.classes)
+        if self.model.tabular:
+            attributes["n_features_in_"] = self.spec.n_inputs
+        return attributes
+
 
 class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """Base class. A subclass has the parameters below and says what it minimises and how.
@@ -211,9 +220,8 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
     def _take_over(self, training: _Training, solution: Solution, watch: Watch, X: Any) -> None:
         """Sets all fitted attributes at once: a fit that failed leaves the estimator as it was."""
         record, w = watch.chosen
-        self.model_ = training.model
-        self.spec_ = training.spec
-        self.w_ = w
+        for name, value in training.fitted(w).items():
+            setattr(self, name, value)
         self.C_ = training.objective.C
         self.history_ = solution.history
         self.n_iter_ = max(solution.state.iteration, 1)
@@ -221,11 +229,8 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
         self.objective_ = float(record["primal"])
         self.duality_gap_ = relative_gap(record)
         self.slacks_ = getattr(solution.state, "slacks", None)
-        if isinstance(training.spec, LinearSpec):
-            self.classes_ = label_array(training.spec.classes)
         if training.model.tabular:
             _check_feature_names(self, X, reset=True)
-            self.n_features_in_ = training.spec.n_inputs
         if self.warm_start:
             self._ended_at = (training.problem.fingerprint(), solution.state)
 
@@ -233,7 +238,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
         check_is_fitted(self)
         if self.model_.tabular:
             X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        problem = self.model_.bind(self.spec_, X, Y, allow_unknown=True)
+        problem: Problem = self.model_.bind(self.spec_, X, Y, allow_unknown=True)
         problem.n_threads = _n_threads(self.n_jobs)
         return problem
 

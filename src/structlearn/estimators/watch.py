@@ -37,8 +37,10 @@ class Watch:
     ):
         self._estimator = estimator
         self._training = training
-        self._data = {"X": X, "y": Y}
-        self._sample_weight = sample_weight
+        self._data: dict[str, Any] = {"X": X, "y": Y}
+        if sample_weight is not None:
+            self._data["metadata"] = {"sample_weight": sample_weight}
+        self._history: list[dict[str, Any]] = []
         self._held_out = held_out
         self._progress = Progress() if estimator.verbose else None
         self._least = np.inf
@@ -51,8 +53,7 @@ class Watch:
         self._context = self._estimator._init_callback_context(max_subtasks=tasks)
         if self._progress is not None:
             self._progress.setup(self._estimator, self._context)
-        metadata = {"sample_weight": self._sample_weight}
-        self._context.call_on_fit_task_begin(estimator=self._estimator, metadata=metadata, **self._data)
+        self._context.call_on_fit_task_begin(estimator=self._estimator, **self._data)
         self._begin_task()
 
     def __exit__(
@@ -67,6 +68,7 @@ class Watch:
 
     def __call__(self, state: State) -> bool:
         record = state.record
+        self._history.append(record)
         if self._estimator.track_loss:
             record |= self._training_loss(state)
         patience_is_over = False
@@ -75,13 +77,10 @@ class Watch:
         else:
             patience_is_over = self._compare_held_out(self._held_out, state)
         stop = self._task.call_on_fit_task_end(
-            estimator=self._estimator,
-            metadata={"sample_weight": self._sample_weight, "record": record},
-            reconstruction_attributes=self._fitted,
-            **self._data,
+            estimator=self._estimator, reconstruction_attributes=self._fitted, **self._data
         )
         if self._progress is not None:
-            self._progress.on_fit_task_end(self._estimator, self._task, metadata={"record": record})
+            self._progress.show(self._estimator, record)
         self.stopped = bool(stop) or patience_is_over
         if not self.stopped and state.iteration < self._training.solver.max_iter:
             self._begin_task()
@@ -92,7 +91,7 @@ class Watch:
         self._task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
 
     def _fitted(self) -> dict[str, Any]:
-        return {"w_": self.chosen[1].copy(), "spec_": self._training.spec, "model_": self._training.model}
+        return self._training.fitted(self.chosen[1].copy()) | {"history_": list(self._history)}
 
     def _training_loss(self, state: State) -> dict[str, float]:
         """The empirical risk beside its bound, the mean slack (Propositions 1 and 2)."""

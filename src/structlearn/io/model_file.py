@@ -81,6 +81,8 @@ def load(path: str | Path, model: Any = None) -> StructuredEstimator:
     if metadata["model_params"] is not None:
         if model is not None:
             raise ValueError(f"{path} holds a {metadata['model']} model, which needs no `model` to load")
+        if metadata["model"] not in registry:
+            raise ValueError(f"{path} holds a model {metadata['model']!r}, which this version does not know")
         bound = registry[metadata["model"]](**decode(metadata["model_params"]))
     elif model is None:
         raise ValueError(f"{path} was trained with a model of your own: load it with load(path, model=YourModel())")

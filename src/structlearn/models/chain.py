@@ -223,21 +223,22 @@ class ChainProblem(Problem):
     def fingerprint(self) -> str:
         tokens = self._tokens
         assert self._codes is not None
-        options = np.array([self._balance, self._boundaries, self._zero_one])
+        options = np.array([self._balance, self._boundaries, self._zero_one, tokens.n_columns])
         return digest(tokens.indptr, tokens.columns, tokens.values, self._offsets, self._codes, self._weight, options)
 
     def max_losses(self) -> FloatArray:
-        if self._zero_one:
-            return np.ones(self.n_examples)
         assert self._codes is not None
-        return np.asarray(np.add.reduceat(self._token_weight(self._codes), self._offsets[:-1]))
+        weights = self._token_weight(self._codes) if len(self._classes) > 1 else 1.0 * (self._codes < 0)
+        most = np.asarray(np.add.reduceat(weights, self._offsets[:-1]))
+        return (most > 0).astype(np.float64) if self._zero_one else most
 
     def radii(self) -> FloatArray:
         # Proposition 25, with the term for the two ends: each moves one unit from one label to another.
         T = np.diff(self._offsets)
         R = np.maximum.reduceat(self._tokens.norms(), self._offsets[:-1])
         ends = 4.0 if self._boundaries else 0.0
-        return np.sqrt(2.0 * T**2 * R**2 + self._balance**2 * (2.0 * (T - 1) ** 2 + ends))
+        squares: FloatArray = 2.0 * T**2 * R**2 + self._balance**2 * (2.0 * (T - 1) ** 2 + ends)
+        return np.sqrt(squares)
 
     def present(self, outputs: Outputs) -> list[list[Any]]:
         return [self._names(labels) for labels in Labelings.of(outputs)]
@@ -296,14 +297,18 @@ class ChainProblem(Problem):
 
     def _level_unit(self) -> float | None:
         """The largest unit of which all label weights are whole multiples, if the levels are few enough."""
-        weights = [Fraction(weight).limit_denominator(10_000) for weight in set(self._weight.tolist()) if weight]
-        if self._codes is None or not weights:
+        different = set(self._weight.tolist()) - {0.0}
+        if self._codes is None or not different:
             return 1.0
+        if len(different) == 1:
+            return float(different.pop())
+        weights = [Fraction(weight).limit_denominator(10_000) for weight in different]
+        if not all(weights):
+            return None
         denominator = lcm(*(weight.denominator for weight in weights))
         unit = Fraction(gcd(*(int(weight * denominator) for weight in weights)), denominator)
-        exact = all(float(round(weight / unit) * unit) == weight for weight in self._weight if weight)
-        equal = len(weights) == 1
-        if not exact or (not equal and self.max_losses().max() / float(unit) >= MAX_LEVELS):
+        on_grid = all(abs(round(weight / unit) * unit - weight) <= 1e-12 * weight for weight in different)
+        if not on_grid or self.max_losses().max() / float(unit) >= MAX_LEVELS:
             return None
         return float(unit)
 

@@ -157,7 +157,9 @@ class MulticlassProblem(Problem):
     def fingerprint(self) -> str:
         tokens = self._tokens
         assert self._codes is not None
-        return digest(tokens.indptr, tokens.columns, tokens.values, self._codes, self._cost)
+        features = np.empty(0) if self._output_features is None else self._output_features
+        size = np.array([self.n_features])
+        return digest(tokens.indptr, tokens.columns, tokens.values, self._codes, self._cost, features, size)
 
     def max_losses(self) -> FloatArray:
         assert self._codes is not None

@@ -33,6 +33,8 @@ class Sequences(Sequence[Any]):
     def __init__(self, tokens: Any, lengths: npt.ArrayLike):
         self.tokens = sp.csr_array(tokens) if sp.issparse(tokens) else np.asarray(tokens)
         self.lengths = np.asarray(lengths, np.int64)
+        if self.tokens.ndim != 2:
+            raise ValueError(f"tokens has {self.tokens.ndim} dimensions; it must be a matrix with a row a token")
         if self.lengths.ndim != 1 or (len(self.lengths) and self.lengths.min() < 0):
             raise ValueError("lengths must be a list of non-negative integers")
         if self.lengths.sum() != self.tokens.shape[0]:
@@ -93,10 +95,9 @@ def stack(X: Any, vocabulary: tuple[str, ...] | None, n_inputs: int | None) -> t
 def _are_dicts(X: Sequence[Any]) -> bool:
     if isinstance(X, Sequences):
         return False
-    first = next((x for x in X if not sp.issparse(x) and _length(x)), None)
+    first = next((x for x in X if isinstance(x, Sequence) and len(x)), None)
     return (
         first is not None
-        and not isinstance(first, np.ndarray)
         and isinstance(first[0], (Mapping, list, tuple))
         and (isinstance(first[0], Mapping) or (bool(first[0]) and isinstance(first[0][0], str)))
     )
@@ -160,7 +161,8 @@ def _from_dicts(X: Sequence[Any], vocabulary: tuple[str, ...], offsets: IntArray
 def _items(token: Any, i: int, t: int) -> Iterator[tuple[str, float]]:
     """A token's features as names and numbers: ``{"w": "dog", "cap": True, "len": 3}`` gives w=dog 1, cap 1, len 3."""
     if not isinstance(token, Mapping):
-        if isinstance(token, (str, bytes)) or not all(isinstance(name, str) for name in token):
+        listed = hasattr(token, "__iter__") and not isinstance(token, (str, bytes))
+        if not listed or not all(isinstance(name, str) for name in token):
             raise ValueError(f"X[{i}][{t}] is {token!r}; expected a dict of features or a list of feature names")
         yield from ((name, 1.0) for name in token)
         return
@@ -180,7 +182,9 @@ def _check_finite(matrix: Any, offsets: IntArray) -> None:
     values = matrix.data if sp.issparse(matrix) else matrix
     if not np.issubdtype(values.dtype, np.number) and values.dtype != bool:
         raise ValueError(f"X holds {values.dtype} values; numbers or dicts of features are expected")
-    if np.isfinite(np.sum(values, dtype=np.float64)) or np.isfinite(values).all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.sum(values, dtype=np.float64)
+    if np.isfinite(total) or np.isfinite(values).all():
         return
     dense = matrix.tocoo() if sp.issparse(matrix) else matrix
     if sp.issparse(matrix):

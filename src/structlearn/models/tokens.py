@@ -25,6 +25,10 @@ class TokenMatrix:
     def from_matrix(cls, matrix: Any, *, intercept: bool) -> TokenMatrix:
         """From a dense or sparse matrix, with a column of ones at the end if there is an intercept."""
         matrix = sp.csr_array(matrix, dtype=np.float64)
+        if not matrix.has_canonical_format or not matrix.data.all():
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+            matrix.eliminate_zeros()
         if intercept:
             matrix = sp.csr_array(sp.hstack([matrix, np.ones((matrix.shape[0], 1))], format="csr"))
         if matrix.shape[1] > np.iinfo(np.int32).max:

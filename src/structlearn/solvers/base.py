@@ -55,11 +55,14 @@ class DualState(State):
         The objective at `w`, and the largest lower bound on its minimum so far.
     slacks : (n_examples,)
         ξ_i at `w`.
+    objective : Objective
+        What the constraints were made for.
     """
 
     primal: float = np.inf
     dual: float = 0.0
     slacks: FloatArray = field(default_factory=lambda: np.empty(0))
+    objective: Objective | None = None
 
     def certify(self, w: FloatArray, violations: FloatArray, objective: Objective) -> None:
         """Takes over w, priced exactly from its violations, if it is the best so far."""
@@ -201,10 +204,10 @@ class DualSolver(Solver):
     eps: float | None = None
 
     def done(self, state: Any) -> bool:
-        if state.primal == 0.0:
-            return True
         if not state.record["certified"]:
             return False
+        if state.primal == 0.0:
+            return True
         if self.eps is not None and state.record["violation"] <= self.eps:
             return True
         return bool(state.relative_gap <= self.tolerance)
@@ -214,6 +217,17 @@ class DualSolver(Solver):
         if self.tol is not None:
             return self.tol
         return 1e-3 if self.eps is None else -1.0
+
+    def check_state(self, state: Any, kind: type[DualState], objective: Objective) -> None:
+        """Refuses a state whose constraints say nothing about this objective; another C is always possible."""
+        if not isinstance(state, kind) or state.objective is None:
+            raise ValueError(f"{type(self).__name__} cannot go on from a {type(state).__name__}")
+        if state.objective.scaling != objective.scaling:
+            earlier, now = state.objective, objective
+            raise ValueError(
+                f"the earlier run was for rescaling={earlier.rescaling!r} and slack={earlier.slack!r}; its constraints "
+                f"do not serve rescaling={now.rescaling!r} and slack={now.slack!r}"
+            )
 
     def qp_accuracy(self, state: DualState, objective: Objective) -> float:
         """How exactly the restricted problem need be solved next: a tenth of the gap that is left."""

@@ -59,16 +59,20 @@ class NSlack(DualSolver):
             w=np.zeros(problem.n_features),
             iterate=np.zeros(problem.n_features),
             sets=_core.WorkingSets(problem.n_examples),
+            objective=objective,
         )
         state.sets.set_limits(*objective.limits)
         self._survey(state, problem, objective)
         return state
 
     def resume(self, state: NSlackState, problem: Problem, objective: Objective) -> NSlackState:
+        self.check_state(state, NSlackState, objective)
         state.sets.set_limits(*objective.limits)
         iterate = np.zeros(problem.n_features)
         state.sets.weights(iterate)
-        state = NSlackState(w=iterate.copy(), iterate=iterate, sets=state.sets, planes=state.planes)
+        state = NSlackState(
+            w=iterate.copy(), iterate=iterate, sets=state.sets, planes=state.planes, objective=objective
+        )
         state.dual = max(0.0, _dual(state))
         self._survey(state, problem, objective)
         return state
@@ -91,7 +95,7 @@ class NSlack(DualSolver):
             np.maximum.at(violations, planes.examples, planes.bounds)
             violated = np.flatnonzero(planes.bounds > slacks[planes.examples] + (self.eps or 0.0))
             state.changed |= len(violated) > 0
-            if self.update_on == "pass" or state.iteration == 0:
+            if self.update_on == "pass":
                 _add(state, planes, violated, objective)
         state.certify(state.iterate, violations, objective)
         excess = float((violations - slacks).max(initial=0.0))

@@ -49,16 +49,22 @@ class OneSlack(DualSolver):
             w=np.zeros(problem.n_features),
             iterate=np.zeros(problem.n_features),
             cached=_core.WorkingSets(problem.n_examples),
+            objective=objective,
         )
         self._survey(state, problem, objective)
         return state
 
     def resume(self, state: OneSlackState, problem: Problem, objective: Objective) -> OneSlackState:
+        self.check_state(state, OneSlackState, objective)
+        assert state.objective is not None
+        if not np.allclose(_share(state.objective), _share(objective), rtol=1e-12, atol=0.0):
+            raise ValueError("the earlier run had other sample weights; its cuts do not serve these")
         fresh = OneSlackState(
             w=np.zeros(problem.n_features),
             iterate=np.zeros(problem.n_features),
             cuts=state.cuts,
             cached=state.cached,
+            objective=objective,
         )
         self._solve(fresh, objective)
         self._survey(fresh, problem, objective)
@@ -88,7 +94,7 @@ class OneSlack(DualSolver):
             violations, which = state.cached.violations(state.iterate)
             state.cached.mark_used(which)
             gradient = np.zeros_like(state.iterate)
-            weights = objective.sample_weight / objective.sample_weight.sum() * objective.slack_slope(violations)
+            weights = _share(objective) * objective.slack_slope(violations)
             offset = state.cached.cut(which, weights, gradient)
             offset = _tangent(offset, violations, objective)
             excess = offset - gradient @ state.iterate - state.cuts.largest_violation(0, state.iterate)
@@ -98,7 +104,7 @@ class OneSlack(DualSolver):
         """An oracle pass at the iterate: its exact price, and the cut there."""
         violations = np.full(problem.n_examples, -np.inf)
         gradient = np.zeros(problem.n_features)
-        share = objective.sample_weight / objective.sample_weight.sum()
+        share = _share(objective)
         offset = 0.0
         for examples in problem.chunks():
             with state.timed("oracle_seconds"):
@@ -122,10 +128,14 @@ class OneSlack(DualSolver):
         state.record = dual_record(state, problem, state.excess, int(state.cuts.sizes()[0]))
 
 
+def _share(objective: Objective) -> FloatArray:
+    return objective.sample_weight / float(objective.sample_weight.sum())
+
+
 def _tangent(offset: float, slacks: FloatArray, objective: Objective) -> float:
     """The offset of the linearised risk: Σ ℓ'(ξ) b less what the curvature of ℓ takes, Σ (ξ ℓ'(ξ) − ℓ(ξ))."""
     bend = slacks * objective.slack_slope(slacks) - objective.slack_loss(slacks)
-    return offset - float(objective.sample_weight @ bend) / float(objective.sample_weight.sum())
+    return offset - float(_share(objective) @ bend)
 
 
 def _add(state: OneSlackState, gradient: FloatArray, offset: float) -> bool:

@@ -1,0 +1,76 @@
+# Every target sets up what it needs: a virtual environment in .venv with the library and its tools.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STRICT ?= OFF
+LIBRARY := CMakeLists.txt pyproject.toml $(shell find core src -type f -not -name '*.pyc')
+# Real data sets for tests, experiments and benchmarks, where a folder of them lies beside the project.
+export STRUCTLEARN_DATA ?= $(abspath $(wildcard ../shared/data))
+
+.PHONY: demo test check-all lint types sanitize bench-smoke docs dist clean
+
+demo: $(VENV)/.library
+	$(BIN)/python examples/digit_sequences.py demo.png
+
+test: $(VENV)/.library
+	$(BIN)/pytest tests --pyargs structlearn -m "not slow" --cov=structlearn --cov-report=term:skip-covered
+
+check-all: $(VENV)/.library
+	$(BIN)/pytest tests --pyargs structlearn --cov=structlearn --cov-report=term
+
+lint: $(VENV)/.lint
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+types: $(VENV)/.library $(VENV)/.lint
+	$(BIN)/mypy
+
+# The kernels once more, under the address and undefined-behaviour sanitizers. Python itself is not instrumented, so the
+# runtime is preloaded and leaks of the interpreter are not its business.
+sanitize: .venv-sanitize/.library
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0 .venv-sanitize/bin/pytest tests/core tests/models -q -p no:cacheprovider
+
+bench-smoke: $(VENV)/.library
+	$(BIN)/python benchmarks/smoke.py
+
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+dist: $(VENV)/.dist
+	rm -rf dist
+	$(BIN)/python -m build -q
+	ls dist
+
+clean:
+	rm -rf .venv .venv-sanitize build dist docs/_build .coverage
+
+$(VENV)/.pip:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --upgrade "pip>=25.1"
+	touch $@
+
+$(VENV)/.library: $(VENV)/.pip $(LIBRARY)
+	$(BIN)/pip install -q . --group test -C cmake.define.STRUCTLEARN_STRICT=$(STRICT)
+	touch $@
+
+$(VENV)/.lint: $(VENV)/.pip pyproject.toml
+	$(BIN)/pip install -q --group lint
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.library
+	$(BIN)/pip install -q --group docs
+	touch $@
+
+$(VENV)/.dist: $(VENV)/.pip
+	$(BIN)/pip install -q build
+	touch $@
+
+.venv-sanitize/.library: $(LIBRARY)
+	$(PYTHON) -m venv .venv-sanitize
+	.venv-sanitize/bin/pip install -q --upgrade "pip>=25.1"
+	.venv-sanitize/bin/pip install -q . --group test \
+	    -C cmake.define.STRUCTLEARN_SANITIZE=ON -C cmake.define.STRUCTLEARN_STRICT=ON -C build-dir=build/sanitize
+	touch $@

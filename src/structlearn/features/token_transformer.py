@@ -1,0 +1,48 @@
+"""scikit-learn transformers on the tokens of sequences."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from structlearn.models.sequences import Sequences, feature_names, stack
+
+
+class TokenTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Applies a transformer of single rows, such as `StandardScaler`, to all tokens of all sequences.
+
+    Parameters
+    ----------
+    transformer : scikit-learn transformer
+        It sees one matrix with a row a token; if it needs labels, one label a token.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from structlearn import StructuralSVM
+    >>> from structlearn.models import Chain
+    >>> tagger = make_pipeline(TokenTransformer(StandardScaler()), StructuralSVM(Chain(), C=10))
+    >>> X, Y = [[[0.0, 9.0], [3.0, 5.0]], [[4.0, 6.0]]], [["a", "b"], ["b"]]
+    >>> tagger.fit(X, Y).predict(X)
+    [['a', 'b'], ['b']]
+    """
+
+    def __init__(self, transformer: Any):
+        self.transformer = transformer
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        vocabulary = feature_names(X)
+        tokens, _ = stack(X, vocabulary, None)
+        labels = None if y is None else np.concatenate([np.asarray(labels) for labels in y])
+        self.transformer_ = clone(self.transformer).fit(tokens, labels)
+        self.vocabulary_ = vocabulary
+        return self
+
+    def transform(self, X: Any) -> Sequences:
+        check_is_fitted(self)
+        tokens, offsets = stack(X, self.vocabulary_, None)
+        return Sequences(self.transformer_.transform(tokens), np.diff(offsets))

@@ -1,0 +1,238 @@
+"""Checks for models: brute force where outputs can be listed, sampled outputs where they cannot."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from structlearn.models.python_model import same_output
+from structlearn.problem import FloatArray
+
+
+class ModelError(AssertionError):
+    """A model breaks the rules; `findings` lists how, one sentence each."""
+
+    def __init__(self, findings: list[str]):
+        super().__init__("\n".join(findings))
+        self.findings = findings
+
+
+def check_model(model: Any, X: Any, Y: Any, *, n_weights: int = 20, random_state: int = 0) -> None:
+    """Looks for the usual mistakes in a model of your own and raises `ModelError` with all that it finds.
+
+    Checked on the given examples: joint features are finite vectors of one size and do not change from call to call; the
+    loss is zero on the truth, finite and nowhere negative; for random weights every oracle returns an output that no
+    other one beats, compared with all outputs if the model has ``outputs(x)``, otherwise with outputs that its oracles
+    return under other weights; nothing the model is handed is changed by it.
+
+    Parameters
+    ----------
+    model : object
+        See `structlearn.models.python_model`.
+    X, Y : sequences
+        A few examples, the smaller the faster.
+    n_weights : int
+        Number of random weight vectors.
+
+    Examples
+    --------
+    >>> class Sign:
+    ...     def joint_feature(self, x, y):
+    ...         return np.array([x * y])
+    ...     def loss(self, y, y_hat):
+    ...         return float(y != y_hat)
+    ...     def inference(self, x, w):
+    ...         return -1 if x * w[0] > 0 else 1
+    ...     def outputs(self, x):
+    ...         return [-1, 1]
+    >>> check_model(Sign(), [0.5, -2.0], [1, -1])
+    Traceback (most recent call last):
+    ...
+    structlearn.testing.ModelError: inference(X[0], w) returns -1 with score -0.0629, but 1 has 0.0629
+    """
+    model = copy.deepcopy(model)
+    if len(X) != len(Y) or len(X) == 0:
+        raise ValueError(f"X has {len(X)} examples and Y has {len(Y)}; give a few of both")
+    if hasattr(model, "initialize"):
+        model.initialize(X, Y)
+    check = _Check(model, X, Y, np.random.default_rng(random_state))
+    check.features()
+    if not check.findings:
+        check.losses()
+        check.listed_outputs()
+        for _ in range(n_weights):
+            check.oracles()
+    if check.findings:
+        raise ModelError(list(check.findings))
+
+
+class _Check:
+    """Findings are kept in a dict from a mistake's kind and place to its sentence, so that each is told once."""
+
+    def __init__(self, model: Any, X: Any, Y: Any, random: np.random.Generator):
+        self._model = model
+        self._X = X
+        self._Y = Y
+        self._random = random
+        self._size = 0
+        self._told: dict[str, str] = {}
+        self._seen: list[list[Any]] = [[y] for y in Y]
+
+    @property
+    def findings(self) -> list[str]:
+        return list(self._told.values())
+
+    def features(self) -> None:
+        for i, (x, y) in enumerate(zip(self._X, self._Y, strict=True)):
+            feature = _dense(self._model.joint_feature(x, y))
+            if feature.ndim != 1:
+                return self._tell("shape", f"joint_feature(X[{i}], Y[{i}]) has {feature.ndim} dimensions, not one")
+            self._size = self._size or len(feature)
+            if len(feature) != self._size:
+                self._tell("size", f"joint_feature(X[{i}], Y[{i}]) has size {len(feature)}, that of X[0] {self._size}")
+            if not np.isfinite(feature).all():
+                self._tell("finite", f"joint_feature(X[{i}], Y[{i}]) holds {feature[~np.isfinite(feature)][0]}")
+            elif not np.array_equal(feature, _dense(self._model.joint_feature(x, y))):
+                self._tell("stable", f"joint_feature(X[{i}], Y[{i}]) is not the same when called again")
+
+    def losses(self) -> None:
+        for i, y in enumerate(self._Y):
+            if (loss := self._model.loss(y, copy.deepcopy(y))) != 0:
+                self._tell("truth", f"loss(Y[{i}], Y[{i}]) is {loss}, not zero")
+
+    def listed_outputs(self) -> None:
+        if not hasattr(self._model, "outputs"):
+            return
+        for i, (x, y) in enumerate(zip(self._X, self._Y, strict=True)):
+            self._seen[i] = list(self._model.outputs(x))
+            if not any(same_output(y, other) for other in self._seen[i]):
+                self._tell("listed", f"outputs(X[{i}]) does not list the truth {y!r}")
+            for other in self._seen[i]:
+                self._inspect(i, other)
+
+    def oracles(self) -> None:
+        w = self._random.normal(size=self._size)
+        for i, (x, y) in enumerate(zip(self._X, self._Y, strict=True)):
+            if hasattr(self._model, "inference"):
+                self._argmax(i, "inference", (x, w), w, augmented=False)
+            if hasattr(self._model, "loss_augmented_inference"):
+                self._argmax(i, "loss_augmented_inference", (x, y, w), w, augmented=True)
+            if hasattr(self._model, "k_best"):
+                self._k_best(i, w)
+            if hasattr(self._model, "best_per_loss_level"):
+                self._levels(i, w)
+
+    def _argmax(self, i: int, name: str, arguments: tuple[Any, ...], w: FloatArray, *, augmented: bool) -> None:
+        output = self._call(i, name, arguments)
+        if not self._inspect(i, output):
+            return
+        value = self._value(i, output, w, augmented)
+        better = self._better(value, ((self._value(i, y, w, augmented), y) for y in self._seen[i]))
+        if better is not None:
+            what = "score + loss" if augmented else "score"
+            call = f"{name}(X[{i}], {f'Y[{i}], ' if augmented else ''}w)"
+            self._tell(
+                name, f"{call} returns {output!r} with {what} {value:.3g}, but {better[1]!r} has {better[0]:.3g}"
+            )
+        self._remember(i, output)
+
+    def _k_best(self, i: int, w: FloatArray) -> None:
+        best = list(self._call(i, "k_best", (self._X[i], w, 2)))
+        if not all(self._inspect(i, y) for y in best):
+            return
+        scores = [self._value(i, y, w, False) for y in best]
+        if len(best) == 2 and same_output(*best):
+            self._tell("k_best", f"k_best(X[{i}], w, 2) returns {best[0]!r} twice")
+        elif scores != sorted(scores, reverse=True):
+            self._tell("k_best", f"k_best(X[{i}], w, 2) is not in order of score: {scores}")
+        else:
+            others = [y for y in self._seen[i] if not any(same_output(y, known) for known in best)]
+            better = self._better(scores[-1], ((self._value(i, y, w, False), y) for y in others))
+            if better is not None or (len(best) < 2 and others):
+                missed = others[0] if better is None else better[1]
+                self._tell("k_best", f"k_best(X[{i}], w, 2) misses {missed!r}")
+        for y in best:
+            self._remember(i, y)
+
+    def _levels(self, i: int, w: FloatArray) -> None:
+        outputs = list(self._call(i, "best_per_loss_level", (self._X[i], self._Y[i], w)))
+        if not all(self._inspect(i, y) for y in outputs):
+            return
+        level = {self._model.loss(self._Y[i], y): self._value(i, y, w, False) for y in outputs}
+        for y in self._seen[i]:
+            loss = self._model.loss(self._Y[i], y)
+            score = self._value(i, y, w, False)
+            if loss > 0 and score > level.get(loss, -np.inf) + _slack(score):
+                found = f"has only {level[loss]:.3g}" if loss in level else "has nothing"
+                self._tell(
+                    "levels",
+                    f"best_per_loss_level(X[{i}], Y[{i}], w) {found} at loss {loss}, but {y!r} has {score:.3g}",
+                )
+        for y in outputs:
+            self._remember(i, y)
+
+    def _call(self, i: int, name: str, arguments: tuple[Any, ...]) -> Any:
+        """Calls an oracle on copies, and tells if it changed them."""
+        handed = copy.deepcopy(arguments)
+        answer = getattr(self._model, name)(*handed)
+        if not all(_unchanged(before, after) for before, after in zip(arguments, handed, strict=True)):
+            self._tell(f"{name} changes", f"{name} changes its arguments for X[{i}]")
+        return answer
+
+    def _inspect(self, i: int, y: Any) -> bool:
+        """Whether an output has proper features and a proper loss."""
+        try:
+            feature = _dense(self._model.joint_feature(self._X[i], y))
+            loss = float(self._model.loss(self._Y[i], y))
+        except Exception as error:
+            self._tell("broken", f"{y!r} is no output for X[{i}]: {type(error).__name__}: {error}")
+            return False
+        if feature.shape != (self._size,):
+            self._tell("size", f"joint_feature(X[{i}], {y!r}) has shape {feature.shape}, elsewhere ({self._size},)")
+        elif not np.isfinite(feature).all():
+            self._tell("finite", f"joint_feature(X[{i}], {y!r}) holds {feature[~np.isfinite(feature)][0]}")
+        elif not np.isfinite(loss) or loss < 0:
+            self._tell("loss", f"loss(Y[{i}], {y!r}) is {loss}; it must be finite and not negative")
+        else:
+            return True
+        return False
+
+    def _value(self, i: int, y: Any, w: FloatArray, augmented: bool) -> float:
+        score = float(_dense(self._model.joint_feature(self._X[i], y)) @ w)
+        return score + float(self._model.loss(self._Y[i], y)) if augmented else score
+
+    @staticmethod
+    def _better(value: float, others: Iterable[tuple[float, Any]]) -> tuple[float, Any] | None:
+        best = max(others, key=lambda pair: pair[0], default=None)
+        return best if best is not None and best[0] > value + _slack(value) else None
+
+    def _remember(self, i: int, y: Any) -> None:
+        if not any(same_output(y, other) for other in self._seen[i]):
+            self._seen[i].append(copy.deepcopy(y))
+
+    def _tell(self, kind: str, sentence: str) -> None:
+        self._told.setdefault(kind, sentence)
+
+
+def _dense(feature: Any) -> FloatArray:
+    if sp.issparse(feature):
+        feature = feature.toarray().ravel()
+    return np.asarray(feature, np.float64)
+
+
+def _slack(value: float) -> float:
+    return 1e-9 * (1.0 + abs(value))
+
+
+def _unchanged(before: Any, after: Any) -> bool:
+    if sp.issparse(before):
+        return bool((before != after).nnz == 0)
+    try:
+        return same_output(before, after)
+    except Exception:
+        # Objects that cannot be compared are given the benefit of the doubt.
+        return True

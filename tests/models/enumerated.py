@@ -1,0 +1,99 @@
+"""The models once more, as plain slow classes that list all outputs."""
+
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from structlearn.models import PythonModel
+
+
+class EnumeratedMulticlass:
+    def __init__(self, cost, output_features=None):
+        self.cost = np.asarray(cost, float)
+        self.output_features = np.eye(len(self.cost)) if output_features is None else output_features
+
+    def joint_feature(self, x, y):
+        return np.kron(x, self.output_features[y])
+
+    def loss(self, y, y_hat):
+        return self.cost[y, y_hat]
+
+    def outputs(self, x):
+        return range(len(self.cost))
+
+
+class EnumeratedChain:
+    def __init__(self, n_labels, *, boundaries=True, balance=1.0, label_weight=None, zero_one=False):
+        self.n_labels = n_labels
+        self.boundaries = boundaries
+        self.balance = balance
+        self.label_weight = label_weight or {}
+        self.zero_one = zero_one
+
+    def joint_feature(self, x, y):
+        emissions = np.zeros((x.shape[1], self.n_labels))
+        transitions = np.zeros((self.n_labels, self.n_labels))
+        ends = np.zeros((2, self.n_labels))
+        for token, label in zip(x, y, strict=True):
+            emissions[:, label] += token
+        for left, right in zip(y[:-1], y[1:], strict=True):
+            transitions[left, right] += self.balance
+        ends[0, y[0]] += self.balance
+        ends[1, y[-1]] += self.balance
+        parts = [emissions, transitions, ends] if self.boundaries else [emissions, transitions]
+        return np.concatenate([part.ravel() for part in parts])
+
+    def loss(self, y, y_hat):
+        wrong = [true for true, label in zip(y, y_hat, strict=True) if true != label]
+        if self.zero_one:
+            return float(len(wrong) > 0)
+        return sum((self.label_weight.get(label, 1.0) for label in wrong), 0.0)
+
+    def outputs(self, x):
+        return list(product(range(self.n_labels), repeat=len(x)))
+
+
+class Listed(NamedTuple):
+    """All outputs of one example with δΨ, Δ and whether the output is the truth."""
+
+    outputs: list
+    rows: np.ndarray
+    losses: np.ndarray
+    true: np.ndarray
+
+    def violations(self, w, scaling):
+        """b − a⟨w, δΨ⟩ of every output, −∞ for a truth that is no candidate."""
+        a, b = scaling(self.losses)
+        barred = self.true & scaling.bars_truth
+        return np.where(barred, -np.inf, b - a * (self.rows @ w))
+
+
+def listed(reference, x, y):
+    outputs = list(reference.outputs(x))
+    truth = reference.joint_feature(x, y)
+    return Listed(
+        outputs,
+        np.array([truth - reference.joint_feature(x, other) for other in outputs]),
+        np.array([reference.loss(y, other) for other in outputs]),
+        np.array([np.array_equal(y, other) for other in outputs]),
+    )
+
+
+def bound(model, X, Y):
+    return model.bind(model.specify(X, Y), X, Y)
+
+
+class Twins(NamedTuple):
+    """A compiled problem and its enumerated twin, on the same data."""
+
+    problem: object
+    reference: object
+    X: list
+    Y: list
+
+    def listed(self):
+        return [listed(self.reference, x, y) for x, y in zip(self.X, self.Y, strict=True)]
+
+    def python_problem(self):
+        return bound(PythonModel(self.reference), self.X, self.Y)

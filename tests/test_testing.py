@@ -1,0 +1,168 @@
+"""Ten seeded mistakes, each of which `check_model` must find."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from structlearn.testing import ModelError, check_model
+
+
+class Pairs:
+    """Multi-label with pair features: y ⊆ {0, 1, 2} as a tuple of flags; correct in all oracles."""
+
+    flags = 3
+
+    def joint_feature(self, x, y):
+        y = np.asarray(y)
+        return np.concatenate([np.outer(y, x).ravel(), [y[a] * y[b] for a, b in itertools.combinations(range(3), 2)]])
+
+    def loss(self, y, y_hat):
+        return float(np.sum(np.asarray(y) != np.asarray(y_hat)))
+
+    def outputs(self, x):
+        return list(itertools.product((0, 1), repeat=self.flags))
+
+    def score(self, x, y, w):
+        return float(self.joint_feature(x, y) @ w)
+
+    def inference(self, x, w):
+        return max(self.outputs(x), key=lambda y: self.score(x, y, w))
+
+    def loss_augmented_inference(self, x, y, w):
+        return max(self.outputs(x), key=lambda z: self.score(x, z, w) + self.loss(y, z))
+
+    def k_best(self, x, w, k):
+        return sorted(self.outputs(x), key=lambda y: -self.score(x, y, w))[:k]
+
+    def best_per_loss_level(self, x, y, w):
+        levels = {}
+        for z in sorted(self.outputs(x), key=lambda z: self.score(x, z, w)):
+            levels[self.loss(y, z)] = z
+        return list(levels.values())
+
+
+class Unlisted(Pairs):
+    """The same without a public list of outputs, so that the check has to sample."""
+
+    outputs = None
+
+    def __init__(self):
+        self._all = list(itertools.product((0, 1), repeat=self.flags))
+
+    def inference(self, x, w):
+        return max(self._all, key=lambda y: self.score(x, y, w))
+
+    def loss_augmented_inference(self, x, y, w):
+        return max(self._all, key=lambda z: self.score(x, z, w) + self.loss(y, z))
+
+    k_best = best_per_loss_level = None
+
+    def __getattribute__(self, name):
+        if name in ("outputs", "k_best", "best_per_loss_level"):
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+
+X = [np.array([1.0, -0.5]), np.array([0.3, 2.0])]
+Y = [(0, 1, 1), (1, 0, 0)]
+
+
+@pytest.mark.parametrize("model", [Pairs, Unlisted])
+def test_a_correct_model_passes(model):
+    check_model(model(), X, Y)
+
+
+class MinimisesInstead(Pairs):
+    def inference(self, x, w):
+        return min(self.outputs(x), key=lambda y: self.score(x, y, w))
+
+
+class ForgetsTheLoss(Pairs):
+    def loss_augmented_inference(self, x, y, w):
+        return self.inference(x, w)
+
+
+class SubtractsTheLoss(Unlisted):
+    def loss_augmented_inference(self, x, y, w):
+        return max(self._all, key=lambda z: self.score(x, z, w) - self.loss(y, z))
+
+
+class LossOnTheTruth(Pairs):
+    def loss(self, y, y_hat):
+        return super().loss(y, y_hat) + 0.5
+
+
+class NegativeLoss(Pairs):
+    def loss(self, y, y_hat):
+        return float(np.sum(y_hat) - np.sum(y))
+
+
+class LossNotFinite(Pairs):
+    def loss(self, y, y_hat):
+        return np.inf if sum(y_hat) == 3 else super().loss(y, y_hat)
+
+
+class SizeFollowsTheOutput(Pairs):
+    def joint_feature(self, x, y):
+        return np.concatenate([super().joint_feature(x, y), np.ones(int(sum(y) == 3))])
+
+
+class ChangesTheWeights(Pairs):
+    def inference(self, x, w):
+        best = super().inference(x, w)
+        w += 1.0
+        return best
+
+
+class SameOutputTwice(Pairs):
+    def k_best(self, x, w, k):
+        return [self.inference(x, w)] * k
+
+
+class WrongLevel(Pairs):
+    def best_per_loss_level(self, x, y, w):
+        return [z for z in super().best_per_loss_level(x, y, w) if self.loss(y, z) != 2]
+
+
+class TruthNotListed(Pairs):
+    def outputs(self, x):
+        return [y for y in super().outputs(x) if y != (0, 1, 1)]
+
+
+class FeaturesNotFinite(Pairs):
+    def joint_feature(self, x, y):
+        feature = super().joint_feature(x, y)
+        return feature / (0.0 if tuple(y) == (1, 1, 1) else 1.0) if np.any(feature) else feature
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (MinimisesInstead, r"inference\(X\[0\], w\) returns .* but"),
+        (ForgetsTheLoss, r"loss_augmented_inference\(X\[\d\], Y\[\d\], w\) returns"),
+        (SubtractsTheLoss, r"loss_augmented_inference\(X\[\d\], Y\[\d\], w\) returns"),
+        (LossOnTheTruth, r"loss\(Y\[0\], Y\[0\]\) is 0.5, not zero"),
+        (NegativeLoss, r"loss\(Y\[\d\], .*\) is -\d"),
+        (LossNotFinite, r"is inf; it must be finite"),
+        (SizeFollowsTheOutput, r"joint_feature\(X\[0\], \(1, 1, 1\)\) has shape \(10,\)"),
+        (ChangesTheWeights, "inference changes its arguments"),
+        (SameOutputTwice, r"k_best\(X\[0\], w, 2\) returns .* twice"),
+        (WrongLevel, r"has nothing at loss 2"),
+        (TruthNotListed, r"outputs\(X\[0\]\) does not list the truth"),
+        (FeaturesNotFinite, r"holds"),
+    ],
+)
+def test_every_seeded_mistake_is_found(model, words):
+    with pytest.raises(ModelError, match=words):
+        check_model(model(), X, Y)
+
+
+def test_all_findings_come_at_once():
+    class TwoMistakes(ForgetsTheLoss, SameOutputTwice):
+        pass
+
+    with pytest.raises(ModelError) as caught:
+        check_model(TwoMistakes(), X, Y)
+    assert len(caught.value.findings) == 2
