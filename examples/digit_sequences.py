@@ -1,8 +1,8 @@
 """Reading numbers: each digit alone, or the sequence as a whole.
 
-Real handwritten digits, with noise, strung into numbers in which some digits like to follow others. One classifier reads
-every digit by itself; the chain reads the whole number and learns, from the same examples, which digit follows which.
-Prints a table and writes a picture.
+Real handwritten digits, with noise, strung into numbers in which some digits like to follow others. One classifier
+reads every digit by itself; the chain reads the whole number and learns, from the same examples, which digit follows
+which. Prints a table and writes a picture.
 
     python examples/digit_sequences.py [picture.png]
 """
@@ -31,11 +31,10 @@ WRONG, RIGHT, INK = "#d1411f", "#2463a8", "#20242c"
 def main(picture: str) -> None:
     train, test = load_digit_sequences("train"), load_digit_sequences("test")
     console = Console(highlight=False)
-    console.print(
-        f"{len(train.X)} numbers to learn from ({sum(map(len, train.Y))} digits), {len(test.X)} other numbers to read.\n"
-    )
+    n_digits = sum(map(len, train.Y))
+    console.print(f"{len(train.X)} numbers to learn from ({n_digits} digits), {len(test.X)} other numbers to read.\n")
 
-    alone = StructuralSVM(Multiclass(), C=0.3 * sum(map(len, train.Y)), verbose=1)
+    alone = StructuralSVM(Multiclass(), C=0.3 * n_digits, verbose=1)
     alone.fit(np.concatenate(train.X), np.concatenate(train.Y))
     together = StructuralSVM(Chain(), C=0.3 * len(train.X), verbose=1, tol=1e-3)
     together.fit(train.X, train.Y)

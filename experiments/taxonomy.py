@@ -28,7 +28,6 @@ see how long it takes and that the grid is wide enough: 100 was never chosen, an
 
 import argparse
 import json
-import shlex
 import sys
 import time
 import warnings
@@ -115,8 +114,7 @@ def tf_idf(train: Matrix, other: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def standardised(train: Matrix, other: Matrix) -> tuple[Matrix, Matrix]:
-    scaler = StandardScaler().fit(train)
-    length = np.sqrt(train.shape[1])
+    scaler, length = StandardScaler().fit(train), np.sqrt(train.shape[1])
     return scaler.transform(train) / length, scaler.transform(other) / length
 
 
@@ -280,7 +278,7 @@ def main() -> None:
     start = time.perf_counter()
     runs = all_runs(options.seed, options.repetitions)
     facts = {
-        "command": f"`python experiments/taxonomy.py {shlex.join(sys.argv[1:])}`",
+        "command": f"`python experiments/taxonomy.py {' '.join(sys.argv[1:])}`",
         "seed": options.seed,
         "repetitions": options.repetitions,
         "seconds": round(time.perf_counter() - start),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,10 @@ class ModelError(AssertionError):
 def check_model(model: Any, X: Any, Y: Any, *, n_weights: int = 20, random_state: int = 0) -> None:
     """Looks for the usual mistakes in a model of your own and raises `ModelError` with all that it finds.
 
-    Checked on the given examples: joint features are finite vectors of one size and do not change from call to call; the
-    loss is zero on the truth, finite and nowhere negative; for random weights every oracle returns an output that no
-    other one beats, compared with all outputs if the model has ``outputs(x)``, otherwise with outputs that its oracles
-    return under other weights; nothing the model is handed is changed by it.
+    Checked on the given examples: joint features are finite vectors of one size and do not change from call to call;
+    the loss is zero on the truth, finite and nowhere negative; for random weights every oracle returns an output that
+    no other one beats, compared with all outputs if the model has ``outputs(x)``, otherwise with outputs that its
+    oracles return under other weights; nothing the model is handed is changed by it.
 
     Parameters
     ----------
@@ -64,10 +65,15 @@ def check_model(model: Any, X: Any, Y: Any, *, n_weights: int = 20, random_state
     if not check.findings:
         check.losses()
         check.listed_outputs()
+    if not check.unusable:
         for _ in range(n_weights):
             check.oracles()
     if check.findings:
         raise ModelError(list(check.findings))
+
+
+class _OracleError(Exception):
+    """An oracle raised; it has been told."""
 
 
 class _Check:
@@ -81,6 +87,11 @@ class _Check:
         self._size = 0
         self._told: dict[str, str] = {}
         self._seen: list[list[Any]] = [[y] for y in Y]
+
+    @property
+    def unusable(self) -> bool:
+        """Whether the features are in such a state that oracles cannot be asked."""
+        return not self._told.keys().isdisjoint({"shape", "size", "finite", "broken"})
 
     @property
     def findings(self) -> list[str]:
@@ -117,14 +128,15 @@ class _Check:
     def oracles(self) -> None:
         w = self._random.normal(size=self._size)
         for i, (x, y) in enumerate(zip(self._X, self._Y, strict=True)):
-            if hasattr(self._model, "inference"):
-                self._argmax(i, "inference", (x, w), w, augmented=False)
-            if hasattr(self._model, "loss_augmented_inference"):
-                self._argmax(i, "loss_augmented_inference", (x, y, w), w, augmented=True)
-            if hasattr(self._model, "k_best"):
-                self._k_best(i, w)
-            if hasattr(self._model, "best_per_loss_level"):
-                self._levels(i, w)
+            with suppress(_OracleError):
+                if hasattr(self._model, "inference"):
+                    self._argmax(i, "inference", (x, w), w, augmented=False)
+                if hasattr(self._model, "loss_augmented_inference"):
+                    self._argmax(i, "loss_augmented_inference", (x, y, w), w, augmented=True)
+                if hasattr(self._model, "k_best"):
+                    self._k_best(i, w)
+                if hasattr(self._model, "best_per_loss_level"):
+                    self._levels(i, w)
 
     def _argmax(self, i: int, name: str, arguments: tuple[Any, ...], w: FloatArray, *, augmented: bool) -> None:
         output = self._call(i, name, arguments)
@@ -178,7 +190,11 @@ class _Check:
     def _call(self, i: int, name: str, arguments: tuple[Any, ...]) -> Any:
         """Calls an oracle on copies, and tells if it changed them."""
         handed = copy.deepcopy(arguments)
-        answer = getattr(self._model, name)(*handed)
+        try:
+            answer = getattr(self._model, name)(*handed)
+        except Exception as error:
+            self._tell("broken", f"{name} fails on X[{i}]: {type(error).__name__}: {error}")
+            raise _OracleError from error
         if not all(_unchanged(before, after) for before, after in zip(arguments, handed, strict=True)):
             self._tell(f"{name} changes", f"{name} changes its arguments for X[{i}]")
         return answer

@@ -1,0 +1,211 @@
+"""The theorems of Tsochantaridis et al. 2005 and Yu 2011 as far as they can be observed."""
+
+from dataclasses import replace
+from math import ceil, log2
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from solvers.full_qp import full_optimum
+
+from models.enumerated import bound
+from models.instances import chain_twins, multiclass_twins
+from structlearn import _core
+from structlearn.models import Multiclass
+from structlearn.objective import Objective
+from structlearn.solvers import NSlack, OneSlack
+
+RESCALED = [("margin", "linear"), ("margin", "squared"), ("slack", "linear"), ("slack", "squared")]
+
+
+def instance(seed):
+    random = np.random.default_rng(seed)
+    if seed % 2:
+        return multiclass_twins(random, n=10)
+    return chain_twins(random, lengths=(1, 2, 3, 2), n_labels=2)
+
+
+def solved(problem, objective):
+    return NSlack(tol=1e-10).run(problem, objective).w
+
+
+def with_loss_times(twins, factor):
+    return bound(Multiclass(classes=range(3), cost=factor * twins.reference.cost), np.array(twins.X), np.array(twins.Y))
+
+
+@pytest.mark.parametrize("slack", ["linear", "squared"])
+@pytest.mark.parametrize("eta", [0.1, 7.0])
+def test_slack_rescaling_does_not_notice_the_unit_of_the_loss(eta, slack):
+    twins = multiclass_twins(np.random.default_rng(0), n=12)
+    objective = Objective(np.ones(12), 3.0, "slack", slack)
+    w = solved(twins.problem, objective)
+    scaled = solved(with_loss_times(twins, eta), replace(objective, C=3.0 / eta))
+    np.testing.assert_allclose(scaled, w, atol=1e-4)
+
+
+def test_margin_rescaling_does_notice_the_unit_of_the_loss():
+    twins = multiclass_twins(np.random.default_rng(0), n=12)
+    objective = Objective(np.ones(12), 3.0, "margin", "linear")
+    scaled = solved(with_loss_times(twins, 7.0), replace(objective, C=3.0 / 7.0))
+    assert np.abs(scaled - solved(twins.problem, objective)).max() > 0.1
+
+
+@pytest.mark.parametrize(("rescaling", "slack"), RESCALED)
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_slacks_bound_the_training_loss_at_every_w(rescaling, slack, seed):
+    twins = instance(seed)
+    problem = twins.problem
+    objective = Objective(np.ones(problem.n_examples), 3.0, rescaling, slack)
+    random = np.random.default_rng(seed)
+    anywhere = [random.normal(size=problem.n_features) * size for size in (0.0, 0.1, 10.0)]
+    for w in [*anywhere, NSlack(tol=1e-3).run(problem, objective).w]:
+        slacks = np.maximum(problem.oracle(w, np.arange(problem.n_examples), objective.scaling).bounds, 0.0)
+        losses = problem.losses(problem.predict(w))
+        assert np.all((slacks if slack == "linear" else slacks**2) >= losses - 1e-9)
+
+
+def least_gain(objective, eps, largest_loss, radius, i):
+    """Propositions 14 to 17, with both branches of the minimum for linear slacks."""
+    price = objective.price * objective.sample_weight[i]
+    reach = radius**2 if objective.rescaling != "slack" else radius**2 * largest_loss
+    if objective.slack == "squared":
+        return 0.5 * eps**2 / (reach + 1.0 / price)
+    reach = reach * largest_loss if objective.rescaling == "slack" else reach
+    return min(0.5 * price * eps, eps**2 / (8.0 * reach))
+
+
+@pytest.mark.parametrize(("rescaling", "slack"), [(None, "linear"), (None, "squared"), *RESCALED])
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("eps", [0.5, 0.02])
+def test_every_constraint_raises_the_dual_by_the_least_gain(rescaling, slack, seed, eps):
+    twins = instance(seed)
+    problem = twins.problem
+    n = problem.n_examples
+    objective = Objective(np.random.default_rng(seed).uniform(0.5, 2.0, n), 5.0, rescaling, slack)
+    listed = twins.listed()
+    sets = _core.WorkingSets(n)
+    sets.set_limits(*objective.limits)
+    w, dual, added, changed = np.zeros(problem.n_features), 0.0, 0, True
+    while changed:
+        changed = False
+        for i in range(n):
+            planes = problem.oracle(w, np.array([i]), objective.scaling)
+            violation = planes.bounds[0] - sets.largest_violation(i, w)
+            if violation <= eps:
+                continue
+            a, b = objective.scaling(planes.losses)
+            rows = planes.rows
+            assert sets.add(planes.examples, rows.indptr, rows.indices, rows.values, a, b) == 1
+            sets.solve(w, 1e-12, 100_000, added)
+            before, dual = dual, sets.linear_part() - 0.5 * w @ w
+            radius = np.linalg.norm(listed[i].rows, axis=1).max()
+            least = least_gain(objective, violation, listed[i].losses.max(), radius, i)
+            assert dual - before >= least * (1 - 1e-6) - 1e-10
+            added, changed = added + 1, True
+    assert added > n // 2
+
+
+def most_constraints(objective, eps, n, largest_loss, radius):
+    """Theorem 18."""
+    C, D, R = objective.C, largest_loss, radius
+    if objective.slack == "linear":
+        reach = 8 * C * D * R**2 * (D**2 if objective.rescaling == "slack" else 1)
+        return max(2 * n * D / eps, reach / eps**2)
+    return (C * D * R**2 * (D if objective.rescaling == "slack" else 1) + n * D) / eps**2
+
+
+@pytest.mark.parametrize(("rescaling", "slack"), RESCALED)
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_algorithm_1_adds_no_more_constraints_than_theorem_18(rescaling, slack, seed):
+    twins = instance(seed)
+    n = twins.problem.n_examples
+    listed = twins.listed()
+    largest_loss = max(each.losses.max() for each in listed)
+    radius = max(np.linalg.norm(each.rows, axis=1).max() for each in listed)
+    objective = Objective(np.ones(n), 5.0, rescaling, slack)
+    for eps in (1.0, 0.1, 0.01):
+        solution = NSlack(eps=eps, update_on="addition").run(twins.problem, objective)
+        assert solution.converged
+        assert solution.state.planes <= most_constraints(objective, eps, n, largest_loss, radius)
+
+
+@pytest.mark.parametrize("update_on", ["addition", "example"])
+def test_algorithm_1_begins_without_constraints(update_on):
+    twins = instance(1)
+    solver = NSlack(update_on=update_on)
+    state = solver.init_state(twins.problem, Objective(np.ones(10)))
+    assert state.planes == 0
+    assert state.record["violation"] > 0
+
+
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_one_slack_needs_no_more_cuts_than_theorem_3_1(rescaling, seed):
+    twins = instance(seed)
+    listed = twins.listed()
+    largest_loss = max(each.losses.max() for each in listed)
+    scale = largest_loss if rescaling == "slack" else 1.0
+    reach = 4 * (scale * max(np.linalg.norm(each.rows, axis=1).max() for each in listed)) ** 2
+    for C, eps in [(0.1, 0.1), (5.0, 0.1), (50.0, 0.01)]:
+        objective = Objective(np.ones(twins.problem.n_examples), C, rescaling, "linear")
+        solution = OneSlack(eps=eps, cache=0).run(twins.problem, objective)
+        assert solution.converged
+        most = max(0, ceil(log2(largest_loss / (reach * C)))) + ceil(4 * reach * C / eps)
+        assert solution.state.iteration <= most
+
+
+@pytest.mark.parametrize("rescaling", [None, "margin", "slack"])
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_a_run_that_eps_stopped_is_within_C_eps_of_the_optimum(rescaling, seed):
+    twins = instance(seed)
+    objective = Objective(np.ones(twins.problem.n_examples), 5.0, rescaling, "linear")
+    optimum, _ = full_optimum(twins, objective)
+    for eps in (0.5, 0.05, 0.005):
+        for solver in (
+            NSlack(eps=eps),
+            NSlack(eps=eps, update_on="addition"),
+            NSlack(eps=eps, update_on="example"),
+            OneSlack(eps=eps),
+            OneSlack(eps=eps, cache=0),
+        ):
+            solution = solver.run(twins.problem, objective)
+            assert solution.converged
+            assert solution.state.record["violation"] <= eps
+            assert solution.state.primal - optimum <= objective.C * eps + 1e-9
+
+
+def test_squared_one_slack_stopped_by_eps_is_within_C_eps_of_the_optimum():
+    for seed in range(4):
+        twins = instance(seed)
+        objective = Objective(np.ones(twins.problem.n_examples), 5.0, "margin", "squared")
+        optimum, _ = full_optimum(twins, objective)
+        for eps in (0.5, 0.05):
+            state = OneSlack(eps=eps).run(twins.problem, objective).state
+            assert state.primal - optimum <= objective.C * eps + 1e-9
+
+
+def test_the_dual_never_exceeds_and_the_primal_never_undercuts_the_optimum():
+    for seed in range(4):
+        twins = instance(seed)
+        for rescaling, slack in RESCALED:
+            objective = Objective(np.ones(twins.problem.n_examples), 5.0, rescaling, slack)
+            optimum, _ = full_optimum(twins, objective)
+            for solver in (NSlack(), NSlack(update_on="example"), OneSlack()):
+                for record in solver.run(twins.problem, objective).history:
+                    assert record["dual"] <= optimum * (1 + 1e-9)
+                    assert record["primal"] >= optimum * (1 - 1e-9)
+
+
+def test_the_objective_of_the_two_class_toy_problem():
+    """Iglesias 2013, figure 3.1; C multiplies the sum of the slacks there."""
+    problem = bound(Multiclass(), [[-10.0], [-4.0], [6.0], [5.0]], [1, 1, -1, -1])
+    for C in (0.5, 1.0, 10.0):
+        objective = Objective(np.ones(4), 4 * C)
+        for w, slacks in [((0.0, 0.0), 4.0), ((0.1, -0.1), 0.2)]:
+            w = np.array(w)
+            risk, _ = problem.risk(w, objective)
+            assert 0.5 * w @ w + objective.price * risk == pytest.approx(0.5 * w @ w + C * slacks)
+    risk, _ = problem.risk(np.array([0.1, -0.1]), Objective(np.ones(4), 4.0))
+    assert 0.01 + risk == pytest.approx(0.21)
