@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-
 from models.enumerated import bound
+
 from structlearn.models import Chain, Multiclass
 from structlearn.objective import PREDICTION, Scaling
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-
 from models.instances import SCALINGS, chain_twins, multiclass_twins
+
 from structlearn.objective import PREDICTION
 
 PROBLEMS = {

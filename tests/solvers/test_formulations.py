@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from solvers.full_qp import full_optimum
-
 from models.instances import chain_twins, multiclass_twins
+
+from solvers.full_qp import full_optimum
 from structlearn.objective import Objective
 from structlearn.solvers import InseparableError, NSlack, OneSlack
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from solvers.full_qp import full_optimum
-
 from models.enumerated import bound
 from models.instances import chain_twins, multiclass_twins
+
+from solvers.full_qp import full_optimum
 from structlearn import _core
 from structlearn.models import Multiclass
 from structlearn.objective import Objective

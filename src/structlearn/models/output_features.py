@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from structlearn.problem import FloatArray
 
@@ -157,6 +156,9 @@ class ClassDescriptions(OutputFeatures):
     def matrix(self, classes: Sequence[Any]) -> FloatArray:
         for label in classes:
             _require(label, self.descriptions, "descriptions")
+        # Slow to import, and few need it.
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
         vectorizer = TfidfVectorizer().fit(self.descriptions.values())
         texts = vectorizer.transform([self.descriptions[label] for label in classes]).toarray()
         return _beside_identity(texts, self.identity)

@@ -1,0 +1,141 @@
+"""What all solvers have in common: states, steps, and the problems they refuse."""
+
+import numpy as np
+import pytest
+from models.enumerated import EnumeratedMulticlass, bound
+from models.instances import chain_twins, multiclass_twins
+
+from structlearn.models import PythonModel
+from structlearn.objective import Objective
+from structlearn.solvers import NSlack, OneSlack, Perceptron, Subgradient
+
+SOLVERS = [
+    NSlack(max_iter=6),
+    NSlack(max_iter=6, update_on="addition"),
+    NSlack(max_iter=6, update_on="example"),
+    OneSlack(max_iter=6),
+    Subgradient(max_iter=6),
+    Perceptron(max_iter=6),
+]
+
+
+@pytest.fixture
+def problem():
+    return chain_twins(np.random.default_rng(0), lengths=(1, 2, 3, 2, 4)).problem
+
+
+@pytest.fixture
+def objective():
+    return Objective(np.ones(5), 10.0)
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=repr)
+def test_steps_by_hand_equal_a_run(solver, problem, objective):
+    solution = solver.run(problem, objective)
+    state = solver.init_state(problem, objective)
+    for iteration in range(1, solution.state.iteration + 1):
+        state = solver.update(state, problem, objective)
+        state.iteration = iteration
+    np.testing.assert_array_equal(state.w, solution.w)
+    assert len(solution.history) == solution.state.iteration + 1
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=repr)
+def test_a_copied_state_steps_twice_to_the_same_point(solver, problem, objective):
+    state = solver.update(solver.init_state(problem, objective), problem, objective)
+    before = state.w.copy()
+    kept = state.copy()
+    first = solver.update(state, problem, objective)
+    np.testing.assert_array_equal(kept.w, before)
+    second = solver.update(kept, problem, objective)
+    np.testing.assert_array_equal(first.w, second.w)
+    assert first.record.keys() == second.record.keys()
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=repr)
+def test_an_observer_can_end_a_run(solver, problem, objective):
+    solution = solver.run(problem, objective, observe=lambda state: state.iteration == 2)
+    assert solution.state.iteration == 2
+    assert len(solution.history) == 3
+
+
+class Refuses:
+    """A model without oracles for training, that must not be asked anything either."""
+
+    def joint_feature(self, x, y):
+        return np.array([x * y])
+
+    def loss(self, y, y_hat):
+        return float(y != y_hat)
+
+    def inference(self, x, w):
+        raise AssertionError("training began")
+
+
+@pytest.mark.parametrize("solver", [NSlack(), OneSlack(), Subgradient()], ids=lambda solver: type(solver).__name__)
+@pytest.mark.parametrize(
+    ("rescaling", "slack", "oracle", "methods"),
+    [
+        (None, "linear", "second_best", "k_best or outputs"),
+        ("margin", "linear", "loss_augmented", "loss_augmented_inference or outputs or best_per_loss_level"),
+        ("margin", "squared", "loss_levels", "best_per_loss_level or outputs"),
+        ("slack", "linear", "loss_levels", "best_per_loss_level or outputs"),
+    ],
+)
+def test_a_missing_oracle_is_named_before_training(solver, rescaling, slack, oracle, methods):
+    problem = bound(PythonModel(Refuses()), [1.0, 2.0], [1, -1])
+    message = f"{type(solver).__name__} with .* needs the oracle '{oracle}'.*has best.*write {methods} in Refuses"
+    with pytest.raises(ValueError, match=message):
+        solver.run(problem, Objective(np.ones(2), 1.0, rescaling, slack))
+
+
+def test_loss_levels_that_are_too_many_are_named_before_training():
+    problem = chain_twins(np.random.default_rng(0), label_weight={0: np.pi, 1: 1.0}).problem
+    assert NSlack().run(problem, Objective(np.ones(3))).converged
+    with pytest.raises(ValueError, match=r"'loss_levels'.*3.14159.*256 loss levels.*rescaling='margin'"):
+        NSlack().run(problem, Objective(np.ones(3), 1.0, "slack"))
+
+
+class Approximate(EnumeratedMulticlass):
+    exactness = "approximate"
+
+
+class FindsNothing(Approximate):
+    def loss_augmented_inference(self, x, y, w):
+        return y
+
+
+@pytest.mark.parametrize("solver", [NSlack(max_iter=8), OneSlack(max_iter=8), Subgradient(max_iter=8)], ids=repr)
+@pytest.mark.parametrize("kind", [Approximate, FindsNothing])
+def test_an_approximate_oracle_never_certifies(kind, solver):
+    random = np.random.default_rng(0)
+    X, Y = list(random.normal(size=(6, 2))), random.integers(3, size=6).tolist()
+    problem = bound(PythonModel(kind(1 - np.eye(3))), X, Y)
+    solution = solver.run(problem, Objective(np.ones(6), 3.0))
+    assert not solution.converged
+    assert not any(record["certified"] for record in solution.history)
+    assert all(np.isnan(record["primal"]) and np.isnan(record["gap"]) for record in solution.history)
+
+
+@pytest.mark.parametrize("solver", [NSlack(), OneSlack()], ids=lambda solver: type(solver).__name__)
+def test_constraints_do_not_serve_another_formulation(solver, problem, objective):
+    state = solver.run(problem, objective).state
+    with pytest.raises(ValueError, match="was for rescaling='margin' and slack='linear'.* serve rescaling='slack'"):
+        solver.run(problem, Objective(np.ones(5), 10.0, "slack", "linear"), state=state)
+
+
+def test_a_solver_does_not_take_up_the_state_of_another(problem, objective):
+    with pytest.raises(ValueError, match="OneSlack cannot go on from a NSlackState"):
+        OneSlack().run(problem, objective, state=NSlack().run(problem, objective).state)
+    with pytest.raises(ValueError, match="Perceptron cannot go on from an earlier run"):
+        Perceptron().run(problem, objective, state=NSlack().run(problem, objective).state)
+
+
+def test_tol_is_the_relative_gap_that_ends_a_run():
+    problem = multiclass_twins(np.random.default_rng(0), n=30).problem
+    for solver in (NSlack, OneSlack):
+        for tol in (0.3, 1e-2, 1e-5):
+            history = solver(tol=tol).run(problem, Objective(np.ones(30), 30.0)).history
+            gaps = [record["gap"] / record["primal"] for record in history]
+            assert gaps[-1] <= tol
+            assert all(gap > tol for gap in gaps[:-1])
