@@ -51,8 +51,7 @@ from sklearn.preprocessing import StandardScaler
 
 from structlearn import StructuralSVM, __version__
 from structlearn.datasets import fetch_imclef07a, fetch_newsgroups
-from structlearn.models import Multiclass
-from structlearn.models.output_features import Taxonomy
+from structlearn.models import Multiclass, Taxonomy
 
 FOLDS = {4: 3, 2: 5}  # documents a class: folds
 PRICES = (0.01, 0.1, 1.0, 10.0, 100.0)  # C/n

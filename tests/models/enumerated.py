@@ -1,6 +1,6 @@
 """The models once more, as plain slow classes that list all outputs."""
 
-from itertools import product
+from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +37,7 @@ class EnumeratedChain:
         ends = np.zeros((2, self.n_labels))
         for token, label in zip(x, y, strict=True):
             emissions[:, label] += token
-        for left, right in zip(y[:-1], y[1:], strict=True):
+        for left, right in pairwise(y):
             transitions[left, right] += self.balance
         ends[0, y[0]] += self.balance
         ends[1, y[-1]] += self.balance

@@ -103,7 +103,7 @@ def test_a_hard_margin_on_inseparable_data_is_an_error(update_on):
     twins = multiclass_twins(np.random.default_rng(0), n=30, n_inputs=2)
     objective = Objective(np.ones(30), 1.0, None, "hard")
     assert full_optimum(twins, objective) is None
-    with pytest.raises(InseparableError, match="no margin above .* exists, while the features have radius"):
+    with pytest.raises(InseparableError, match=r"no margin above .* exists, while the features have radius"):
         NSlack(update_on=update_on).run(twins.problem, objective)
 
 

@@ -120,7 +120,7 @@ def test_an_approximate_oracle_never_certifies(kind, solver):
 @pytest.mark.parametrize("solver", [NSlack(), OneSlack()], ids=lambda solver: type(solver).__name__)
 def test_constraints_do_not_serve_another_formulation(solver, problem, objective):
     state = solver.run(problem, objective).state
-    with pytest.raises(ValueError, match="was for rescaling='margin' and slack='linear'.* serve rescaling='slack'"):
+    with pytest.raises(ValueError, match=r"was for rescaling='margin' and slack='linear'.* serve rescaling='slack'"):
         solver.run(problem, Objective(np.ones(5), 10.0, "slack", "linear"), state=state)
 
 
