@@ -48,6 +48,7 @@ clean:
 	rm -rf .venv .venv-sanitize build dist docs/_build .coverage
 
 $(VENV)/.pip:
+	@echo "Setting up $(VENV): this takes a minute or two, once."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q --upgrade "pip>=25.1"
 	touch $@

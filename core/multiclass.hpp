@@ -46,19 +46,19 @@ inline std::int32_t most_violating(const double* scores, std::int64_t n_classes,
 inline void multiclass_difference(const MulticlassData& data, std::int64_t i, std::int32_t y, std::int32_t other,
                                   RowBuilder& row) {
     if (y == other) return;
+    std::vector<std::pair<std::int64_t, double>> difference;
+    if (!data.output_features) {
+        difference = {{y, 1.0}, {other, -1.0}};
+    } else {
+        for (std::int64_t r = 0; r < data.n_outputs; ++r) {
+            const double value = data.output_features[y * data.n_outputs + r] -
+                                 data.output_features[other * data.n_outputs + r];
+            if (value != 0.0) difference.emplace_back(r, value);
+        }
+    }
     for (std::int64_t k = data.X.indptr[i]; k < data.X.indptr[i + 1]; ++k) {
         const std::int64_t feature = std::int64_t{data.X.columns[k]} * data.n_outputs;
-        const double value = data.X.values[k];
-        if (!data.output_features) {
-            row.add(feature + y, value);
-            row.add(feature + other, -value);
-            continue;
-        }
-        for (std::int64_t r = 0; r < data.n_outputs; ++r) {
-            const double difference = data.output_features[y * data.n_outputs + r] -
-                                      data.output_features[other * data.n_outputs + r];
-            if (difference != 0.0) row.add(feature + r, value * difference);
-        }
+        for (const auto& [r, value] : difference) row.add(feature + r, data.X.values[k] * value);
     }
 }
 

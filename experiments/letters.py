@@ -1,7 +1,7 @@
 """OCR letters: train on fold 0 (626 words), test on folds 1-9, C = 62.6, margin rescaling, Hamming loss.
 
-Nothing is tuned: fold, C and loss are those for which SVM^hmm's error is known (21.97 %). Every solver that certifies is
-run to a relative duality gap of 0.001, without boundary scores; the default solver also with them.
+Nothing is tuned: fold, C and loss are those for which SVM^hmm's error is known (21.97 %). Every solver that certifies
+is run to a relative duality gap of 0.001, without boundary scores; the default solver also with them.
 
     python experiments/letters.py --output docs/experiments
 """

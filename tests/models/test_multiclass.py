@@ -100,7 +100,7 @@ def test_an_unknown_label_counts_as_always_wrong_where_it_is_allowed():
         ([[0, 1], [1, 2]], r"cost\[1, 1\] is 2"),
         ([[0, -1], [1, 0]], r"least entry is -1"),
         ("hamming", r"cost is 'hamming'"),
-        ("tree", r"needs output_features=Taxonomy"),
+        ("tree", r"may be 'zero_one', a Taxonomy or a matrix"),
     ],
 )
 def test_an_impossible_cost_is_refused(cost, message):

@@ -60,7 +60,7 @@ def test_the_tree_loss_is_the_height_of_the_first_common_ancestor():
 
 
 def test_the_tree_loss_serves_as_cost():
-    model = Multiclass(cost="tree", output_features=Taxonomy(TREE))
+    model = Multiclass(cost=Taxonomy(TREE))
     problem = bound(model, [[1.0], [2.0], [3.0]], ["cat", "dog", "cow"])
     np.testing.assert_array_equal(problem.losses(np.zeros(3, int)), [0, 1, 2])
     np.testing.assert_array_equal(problem.present([0, 1, 2]), ["cat", "cow", "dog"])

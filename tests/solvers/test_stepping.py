@@ -112,9 +112,19 @@ def test_an_approximate_oracle_never_certifies(kind, solver):
     X, Y = list(random.normal(size=(6, 2))), random.integers(3, size=6).tolist()
     problem = bound(PythonModel(kind(1 - np.eye(3))), X, Y)
     solution = solver.run(problem, Objective(np.ones(6), 3.0))
-    assert not solution.converged
     assert not any(record["certified"] for record in solution.history)
     assert all(np.isnan(record["primal"]) and np.isnan(record["gap"]) for record in solution.history)
+
+
+@pytest.mark.parametrize("solver", [NSlack(), OneSlack()], ids=lambda solver: type(solver).__name__)
+def test_a_run_with_an_approximate_oracle_ends_where_the_oracle_sees_nothing_more(solver):
+    random = np.random.default_rng(0)
+    X, Y = list(random.normal(size=(6, 2))), random.integers(3, size=6).tolist()
+    exact, approximate = (bound(PythonModel(kind(1 - np.eye(3))), X, Y) for kind in (EnumeratedMulticlass, Approximate))
+    objective = Objective(np.ones(6), 3.0)
+    solution = solver.run(approximate, objective)
+    assert solution.converged
+    np.testing.assert_array_equal(solution.w, solver.run(exact, objective).w)
 
 
 @pytest.mark.parametrize("solver", [NSlack(), OneSlack()], ids=lambda solver: type(solver).__name__)

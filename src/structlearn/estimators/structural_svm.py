@@ -67,8 +67,8 @@ class StructuralSVM(StructuredEstimator):
     w_ : (n_weights,)
         The weights.
     history_ : list of dict
-        One record an iteration: `primal`, `dual`, `gap`, `violation`, `planes`, `seconds`, `oracle_seconds`,
-        `dual_seconds`, `certified`, `iteration`.
+        One record an iteration: `primal`, `dual`, `gap`, `violation`, `planes`, `certified`, `iteration`, and, counted
+        from the start of the fit, `seconds`, `oracle_seconds`, `dual_seconds`.
     objective_, duality_gap_ : float
         The objective at `w_`, and the relative gap that certifies it.
     slacks_ : (n_examples,)

@@ -43,6 +43,9 @@ class Chain(Model):
     X is a list of (length, n_features) arrays or sparse matrices, a list of lists of feature dicts, or a
     `Sequences` object; Y is a list of label sequences.
 
+    The weights are, one after another, the emissions (n_features, n_labels), the transitions (n_labels, n_labels) from
+    row to column and, with boundaries, the start (n_labels) and the stop scores (n_labels).
+
     Examples
     --------
     >>> from structlearn import StructuralSVM

@@ -48,6 +48,8 @@ class LabelCodes:
         codes = np.empty(len(labels), np.int32)
         for k, label in enumerate(labels):
             label = plain(label)
+            if isinstance(label, float) and label != label:
+                raise ValueError(f"{where}[{k}] is nan; a label must be equal to itself")
             code = self._codes.get(label, -1) if isinstance(label, Hashable) else -1
             if code < 0 and not self._allow_unknown:
                 raise ValueError(

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_array, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 
 from structlearn import _core
 from structlearn.models.base import LinearSpec, Model
 from structlearn.models.labels import LabelCodes, declared_classes, label_array, observed_classes
-from structlearn.models.output_features import OutputFeatures
+from structlearn.models.output_features import OutputFeatures, Taxonomy
 from structlearn.models.tokens import TokenMatrix
 from structlearn.objective import PREDICTION, Scaling
 from structlearn.problem import FloatArray, IntArray, LabelArray, Outputs, Problem, SparseRows, digest
@@ -26,11 +25,16 @@ class Multiclass(Model):
     ----------
     classes : sequence, optional
         The labels, of any hashable type. None takes those observed in training.
-    cost : "zero_one", "tree" or (n_classes, n_classes) array
-        Δ(y, ŷ) = cost[y, ŷ], rows and columns in the order of `classes`; zero on the diagonal. "tree" is the height
-        of the first common ancestor in `output_features`, which must then be a `Taxonomy`.
+    cost : "zero_one", Taxonomy or (n_classes, n_classes) array
+        Δ(y, ŷ) = cost[y, ŷ], rows and columns in the order of `classes`; zero on the diagonal. A `Taxonomy` stands for
+        its tree loss, the height of the first common ancestor.
     output_features : OutputFeatures, optional
         Λ, such as a `Taxonomy`; None is class identity, the ordinary multiclass SVM.
+
+    Notes
+    -----
+    The weights are a matrix, ``w_.reshape(n_features, n_output_features)``, with a column a class if there are no
+    output features.
 
     Examples
     --------
@@ -45,7 +49,7 @@ class Multiclass(Model):
     def __init__(
         self,
         classes: Sequence[Any] | None = None,
-        cost: str | npt.ArrayLike = "zero_one",
+        cost: Literal["zero_one"] | Taxonomy | npt.ArrayLike = "zero_one",
         output_features: OutputFeatures | None = None,
     ):
         self.classes = classes
@@ -57,7 +61,7 @@ class Multiclass(Model):
         classes = observed_classes(labels) if self.classes is None else declared_classes(self.classes)
         if not len(labels):
             raise ValueError("Y is empty; training needs at least one example")
-        if not isinstance(self.cost, str) and self.classes is None:
+        if not isinstance(self.cost, (str, Taxonomy)) and self.classes is None:
             size = len(np.asarray(self.cost))
             if size != len(classes):
                 raise ValueError(
@@ -85,12 +89,9 @@ class Multiclass(Model):
         if isinstance(self.cost, str):
             if self.cost == "zero_one":
                 return 1.0 - np.eye(len(classes))
-            if self.cost == "tree":
-                height = getattr(self.output_features, "tree_loss", None)
-                if height is None:
-                    raise ValueError("cost='tree' needs output_features=Taxonomy(...)")
-                return np.asarray(height(classes))
-            raise ValueError(f"cost is {self.cost!r}; it may be 'zero_one', 'tree' or a matrix")
+            raise ValueError(f"cost is {self.cost!r}; it may be 'zero_one', a Taxonomy or a matrix")
+        if isinstance(self.cost, Taxonomy):
+            return self.cost.tree_loss(classes)
         cost = check_array(self.cost, input_name="cost")
         if cost.shape != (len(classes), len(classes)):
             raise ValueError(f"cost has shape {cost.shape} but there are {len(classes)} classes")
@@ -192,6 +193,7 @@ def _label_list(Y: Any) -> Sequence[Any]:
     if Y.dtype.kind == "f" and not np.isfinite(Y).all():
         i = int(np.argmin(np.isfinite(Y)))
         raise ValueError(f"Y[{i}] is {Y[i]}")
-    if Y.dtype != object:
-        check_classification_targets(Y)
+    if Y.dtype.kind == "f" and np.any(np.round(Y) != Y):
+        i = int(np.argmax(np.round(Y) != Y))
+        raise ValueError(f"Unknown label type: continuous. Y[{i}] is {Y[i]}; labels are classes, not measurements")
     return list(Y.tolist())

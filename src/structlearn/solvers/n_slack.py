@@ -24,7 +24,6 @@ class NSlackState(DualState):
     iterate: FloatArray = field(default_factory=lambda: np.empty(0))
     sets: _core.WorkingSets = field(default_factory=lambda: _core.WorkingSets(0))
     planes: int = 0
-    changed: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,13 +87,11 @@ class NSlack(DualSolver):
         """One oracle pass at a fixed w: prices it, and in the batch form adds what is violated."""
         slacks, _ = state.sets.violations(state.iterate)
         violations = np.full(problem.n_examples, -np.inf)
-        state.changed = False
         for examples in problem.chunks():
             with state.timed("oracle_seconds"):
                 planes = problem.oracle(state.iterate, examples, objective.scaling)
             np.maximum.at(violations, planes.examples, planes.bounds)
             violated = np.flatnonzero(planes.bounds > slacks[planes.examples] + (self.eps or 0.0))
-            state.changed |= len(violated) > 0
             if self.update_on == "pass":
                 _add(state, planes, violated, objective)
         state.certify(state.iterate, violations, objective)

@@ -25,8 +25,8 @@ class SubgradientState(State):
 class Subgradient(Solver):
     """min_w ½‖w‖² + (C/S) Σ_i s_i ℓ(ξ_i) by w ← w − η_t v_t with an unbiased subgradient estimate v_t.
 
-    For a batch of m examples, drawn without replacement in a pass, v = w − (C/S)(n/m) Σ_i s_i ℓ'(ξ_i) a_i δΨ_i(ŷ_i): its
-    mean is the subgradient of the whole objective, whatever n and m are. One iteration is one pass over the data.
+    For a batch of m examples, drawn without replacement in a pass, v = w − (C/S)(n/m) Σ_i s_i ℓ'(ξ_i) a_i δΨ_i(ŷ_i):
+    its mean is the subgradient of the whole objective, whatever n and m are. One iteration is a pass over the data.
 
     Parameters
     ----------
