@@ -14,10 +14,10 @@ demo: $(VENV)/.library
 	$(BIN)/python examples/digit_sequences.py demo.png
 
 test: $(VENV)/.library
-	$(BIN)/pytest tests --pyargs structlearn -m "not slow" --cov=structlearn --cov-report=term:skip-covered
+	$(BIN)/pytest tests docs README.md --pyargs structlearn -m "not slow" --cov=structlearn --cov-report=term:skip-covered
 
 check-all: $(VENV)/.library
-	$(BIN)/pytest tests --pyargs structlearn --cov=structlearn --cov-report=term
+	$(BIN)/pytest tests docs README.md --pyargs structlearn --cov=structlearn --cov-report=term
 
 lint: $(VENV)/.lint
 	$(VENV)/bin/ruff check .
