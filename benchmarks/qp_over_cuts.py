@@ -45,19 +45,14 @@ class CutSequence:
 
         def keep(state: State) -> bool:
             assert isinstance(state, OneSlackState)
-            sequence.programs.append((unpack(state.cuts.gram(0)), state.cuts.offsets(0)))
+            sequence.programs.append(
+                (state.cuts.gram(0).reshape(2 * [int(state.cuts.sizes()[0])]), state.cuts.offsets(0))
+            )
             return False
 
         solver = OneSlack(tol=tol, cache=0, idle_cuts=10**9)
         solver.run(problem, Objective(np.ones(problem.n_examples), C), observe=keep)
         return sequence
-
-
-def unpack(packed: FloatArray) -> FloatArray:
-    m = int((np.sqrt(8 * len(packed) + 1) - 1) / 2)
-    full = np.zeros((m, m))
-    full[np.tril_indices(m)] = packed
-    return full + np.tril(full, -1).T
 
 
 def relative_gap(H: FloatArray, c: FloatArray, C: float, alpha: FloatArray) -> float:
@@ -128,7 +123,7 @@ class WithCore:
         m = len(c)
         values, vectors = np.linalg.eigh(H)
         rows = np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-        sets = _core.WorkingSets(1)
+        sets = _core.SparseSets(1, m)
         sets.set_limits(np.array([self.C]), np.zeros(1))
         sets.add(np.zeros(m, np.int64), np.arange(m + 1) * m, np.tile(np.arange(m), m), rows.ravel(), np.ones(m), c)
         sets.gram(0)

@@ -85,7 +85,6 @@ private:
 struct ChainData {
     CsrMatrix X;
     const std::int64_t* offsets;  // tokens of sequence i: offsets[i] ... offsets[i + 1] - 1
-    const std::int32_t* labels;   // true labels, one a token; null for prediction
     std::int64_t n_labels;
     std::int64_t n_inputs;
     double balance;
@@ -129,9 +128,10 @@ private:
     std::vector<double> stop_;
 };
 
-// Adds Ψ(x_i, labels) − Ψ(x_i, other) to the row.
-inline void chain_difference(const ChainData& data, std::int64_t i, const std::int32_t* labels,
-                             const std::int32_t* other, RowBuilder& row) {
+// Calls visit(index, value) for the entries of Ψ(x_i, labels) − Ψ(x_i, other); an index may come more than once.
+template <class Visit>
+void chain_difference(const ChainData& data, std::int64_t i, const std::int32_t* labels, const std::int32_t* other,
+                      Visit&& visit) {
     const std::int64_t L = data.n_labels;
     const std::int64_t length = data.length(i);
     for (std::int64_t t = 0; t < length; ++t) {
@@ -139,20 +139,24 @@ inline void chain_difference(const ChainData& data, std::int64_t i, const std::i
         const std::int64_t token = data.offsets[i] + t;
         for (std::int64_t k = data.X.indptr[token]; k < data.X.indptr[token + 1]; ++k) {
             const std::int64_t feature = std::int64_t{data.X.columns[k]} * L;
-            row.add(feature + labels[t], data.X.values[k]);
-            row.add(feature + other[t], -data.X.values[k]);
+            visit(feature + labels[t], data.X.values[k]);
+            visit(feature + other[t], -data.X.values[k]);
         }
     }
     for (std::int64_t t = 0; t + 1 < length; ++t) {
         if (labels[t] == other[t] && labels[t + 1] == other[t + 1]) continue;
-        row.add(data.transitions_at() + labels[t] * L + labels[t + 1], data.balance);
-        row.add(data.transitions_at() + other[t] * L + other[t + 1], -data.balance);
+        visit(data.transitions_at() + labels[t] * L + labels[t + 1], data.balance);
+        visit(data.transitions_at() + other[t] * L + other[t + 1], -data.balance);
     }
     if (!data.boundaries) return;
-    row.add(data.start_at() + labels[0], data.balance);
-    row.add(data.start_at() + other[0], -data.balance);
-    row.add(data.stop_at() + labels[length - 1], data.balance);
-    row.add(data.stop_at() + other[length - 1], -data.balance);
+    if (labels[0] != other[0]) {
+        visit(data.start_at() + labels[0], data.balance);
+        visit(data.start_at() + other[0], -data.balance);
+    }
+    if (labels[length - 1] != other[length - 1]) {
+        visit(data.stop_at() + labels[length - 1], data.balance);
+        visit(data.stop_at() + other[length - 1], -data.balance);
+    }
 }
 
 }  // namespace structlearn

@@ -42,23 +42,23 @@ inline std::int32_t most_violating(const double* scores, std::int64_t n_classes,
     return best;
 }
 
-// Adds φ(x_i) ⊗ (Λ(y) − Λ(other)) to the row.
-inline void multiclass_difference(const MulticlassData& data, std::int64_t i, std::int32_t y, std::int32_t other,
-                                  RowBuilder& row) {
+// Calls visit(index, value) for the entries of φ(x_i) ⊗ (Λ(y) − Λ(other)); an index may come more than once.
+template <class Visit>
+void multiclass_difference(const MulticlassData& data, std::int64_t i, std::int32_t y, std::int32_t other,
+                           Visit&& visit) {
     if (y == other) return;
-    std::vector<std::pair<std::int64_t, double>> difference;
-    if (!data.output_features) {
-        difference = {{y, 1.0}, {other, -1.0}};
-    } else {
-        for (std::int64_t r = 0; r < data.n_outputs; ++r) {
-            const double value = data.output_features[y * data.n_outputs + r] -
-                                 data.output_features[other * data.n_outputs + r];
-            if (value != 0.0) difference.emplace_back(r, value);
-        }
-    }
+    const double* right = data.output_features ? data.output_features + y * data.n_outputs : nullptr;
+    const double* wrong = data.output_features ? data.output_features + other * data.n_outputs : nullptr;
     for (std::int64_t k = data.X.indptr[i]; k < data.X.indptr[i + 1]; ++k) {
         const std::int64_t feature = std::int64_t{data.X.columns[k]} * data.n_outputs;
-        for (const auto& [r, value] : difference) row.add(feature + r, data.X.values[k] * value);
+        const double value = data.X.values[k];
+        if (!data.output_features) {
+            visit(feature + y, value);
+            visit(feature + other, -value);
+            continue;
+        }
+        for (std::int64_t r = 0; r < data.n_outputs; ++r)
+            if (right[r] != wrong[r]) visit(feature + r, value * (right[r] - wrong[r]));
     }
 }
 

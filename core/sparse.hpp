@@ -33,20 +33,6 @@ inline void add_scaled(SparseRow row, double coefficient, double* w) {
     for (std::size_t k = 0; k < row.indices.size(); ++k) w[row.indices[k]] += coefficient * row.values[k];
 }
 
-inline double inner(SparseRow left, SparseRow right) {
-    double sum = 0.0;
-    std::size_t i = 0;
-    std::size_t j = 0;
-    while (i < left.indices.size() && j < right.indices.size()) {
-        const std::int64_t a = left.indices[i];
-        const std::int64_t b = right.indices[j];
-        if (a == b) sum += left.values[i] * right.values[j];
-        i += a <= b;
-        j += b <= a;
-    }
-    return sum;
-}
-
 // scores[r] = Σ_f x_f w[f, r] for one token x; w is feature-major with n_columns weights a feature.
 inline void token_scores(CsrMatrix X, std::int64_t token, const double* w, std::int64_t n_columns, double* scores) {
     std::fill_n(scores, n_columns, 0.0);
@@ -58,7 +44,7 @@ inline void token_scores(CsrMatrix X, std::int64_t token, const double* w, std::
 class RowBuilder {
 public:
     void clear() { entries_.clear(); }
-    void add(std::int64_t index, double value) { entries_.emplace_back(index, value); }
+    void operator()(std::int64_t index, double value) { entries_.emplace_back(index, value); }
     void sort() {
         std::sort(entries_.begin(), entries_.end(), [](auto& a, auto& b) { return a.first < b.first; });
         std::size_t kept = 0;

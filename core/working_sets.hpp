@@ -1,42 +1,20 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
+#include <memory>
+#include <new>
 #include <numeric>
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "chain.hpp"
-#include "sparse.hpp"
+#include "dual_block.hpp"
+#include "planes.hpp"
 
 namespace structlearn {
-
-// The planes of one block as sparse rows, one after another.
-class SparsePlanes {
-public:
-    std::int64_t size() const { return static_cast<std::int64_t>(offsets_.size()) - 1; }
-    SparseRow row(std::int64_t k) const {
-        const auto begin = offsets_[k];
-        const auto count = offsets_[k + 1] - begin;
-        return {{indices_.data() + begin, count}, {values_.data() + begin, count}};
-    }
-    void push(SparseRow row) {
-        indices_.insert(indices_.end(), row.indices.begin(), row.indices.end());
-        values_.insert(values_.end(), row.values.begin(), row.values.end());
-        offsets_.push_back(indices_.size());
-    }
-    std::size_t nbytes() const {
-        return indices_.capacity() * sizeof(std::int64_t) + values_.capacity() * sizeof(double) +
-               offsets_.capacity() * sizeof(std::size_t);
-    }
-
-private:
-    std::vector<std::size_t> offsets_{0};
-    std::vector<std::int64_t> indices_;
-    std::vector<double> values_;
-};
 
 // How far a solve got.
 struct SolveReport {
@@ -45,45 +23,67 @@ struct SolveReport {
     bool unbounded;  // the dual has no maximum: no w meets the constraints of a hard margin
 };
 
+// A zeroed vector over all weights, made when first used and not copied. calloc leaves untouched pages unmapped.
+class Scratch {
+public:
+    explicit Scratch(std::int64_t size) : size_(size) {}
+    Scratch(const Scratch& other) : size_(other.size_) {}
+    Scratch& operator=(const Scratch&) = delete;
+    double* get() {
+        if (!data_) data_.reset(static_cast<double*>(std::calloc(static_cast<std::size_t>(std::max<std::int64_t>(size_, 1)), 8)));
+        if (!data_) throw std::bad_alloc();
+        return data_.get();
+    }
+
+private:
+    struct Free {
+        void operator()(double* data) const { std::free(data); }
+    };
+    std::int64_t size_;
+    std::unique_ptr<double, Free> data_;
+};
+
 // The dual of a structural SVM restricted to working sets of planes, one block an example:
 //
 //   max_α  Σ_ik b_ik α_ik − ½ ‖w‖² − ½ Σ_i r_i σ_i²    with  w = Σ_ik α_ik a_ik row_ik,  σ_i = Σ_k α_ik,
 //   α ≥ 0,  σ_i ≤ u_i   (u_i = ∞ for squared slacks and the hard margin).
 //
-// The example's truth is an implicit plane with zero row and b = 0 that holds the rest of the budget, u_i − σ_i.
-// A block is improved by moving weight between two of its planes, with the Gram matrix of the block at hand, so that
-// a step costs O(planes); w changes once a visit. `Planes` stores rows: size, row(k), push, nbytes.
-template <class Planes>
+// A visit to a block computes its violations at w, improves its multipliers with the Gram matrix at hand (see DualBlock),
+// and changes w once. `Store` holds the planes, see planes.hpp.
+template <class Store>
 class WorkingSets {
 public:
-    explicit WorkingSets(std::int64_t n_blocks) : blocks_(static_cast<std::size_t>(n_blocks)) {}
+    using Plane = typename Store::Plane;
+
+    WorkingSets(Store store, std::int64_t n_blocks, std::int64_t n_weights)
+        : store_(std::move(store)), n_weights_(n_weights), blocks_(static_cast<std::size_t>(n_blocks)), scratch_(n_weights) {}
 
     std::int64_t n_blocks() const { return static_cast<std::int64_t>(blocks_.size()); }
-    std::int64_t n_planes(std::int64_t i) const { return blocks_[i].planes.size(); }
+    std::int64_t n_planes(std::int64_t i) const { return blocks_[i].dual.size(); }
+    const DualBlock& dual(std::int64_t i) const { return blocks_[i].dual; }
+    void set_alpha(std::int64_t i, std::span<const double> alpha) {
+        blocks_[i].dual.alpha.assign(alpha.begin(), alpha.end());
+    }
 
     // Multipliers that exceed a smaller budget are scaled into it.
     void set_limits(std::span<const double> u, std::span<const double> r) {
         for (std::size_t i = 0; i < blocks_.size(); ++i) {
-            Block& block = blocks_[i];
-            block.u = u[i];
-            block.r = r[i];
-            const double sigma = block.sigma();
-            if (sigma > block.u)
-                for (double& alpha : block.alpha) alpha *= block.u / sigma;
+            DualBlock& dual = blocks_[i].dual;
+            dual.u = u[i];
+            dual.r = r[i];
+            const double sigma = dual.sigma();
+            if (sigma > dual.u)
+                for (double& alpha : dual.alpha) alpha *= dual.u / sigma;
         }
     }
 
     // Adds a plane with α = 0 and returns true, or returns false if the block already has the same one.
-    bool add(std::int64_t i, SparseRow row, double a, double b) {
-        Block& block = blocks_[i];
-        const std::int64_t m = block.planes.size();
-        for (std::int64_t k = 0; k < m; ++k)
-            if (block.a[k] == a && block.b[k] == b && same(block.planes.row(k), row)) return false;
-        block.planes.push(row);
-        block.a.push_back(a);
-        block.b.push_back(b);
-        block.alpha.push_back(0.0);
-        block.idle.push_back(0);
+    bool add(std::int64_t i, Plane plane, double a, double b) {
+        auto& [planes, dual] = blocks_[i];
+        for (std::int64_t k = 0; k < dual.size(); ++k)
+            if (dual.a[k] == a && dual.b[k] == b && store_.same(i, store_.plane(i, planes, k), plane)) return false;
+        store_.push(i, planes, plane);
+        dual.push(a, b);
         return true;
     }
 
@@ -96,12 +96,11 @@ public:
     }
 
     double largest_violation(std::int64_t i, const double* w, std::int64_t* which = nullptr) const {
-        const Block& block = blocks_[i];
         double largest = 0.0;
-        for (std::int64_t k = 0; k < block.planes.size(); ++k) {
-            const double violation = block.violation(k, w);
-            if (violation <= largest) continue;
-            largest = violation;
+        for (std::int64_t k = 0; k < n_planes(i); ++k) {
+            const double here = violation(i, k, w);
+            if (here <= largest) continue;
+            largest = here;
             if (which) *which = k;
         }
         return largest;
@@ -111,36 +110,45 @@ public:
     double linear_part() const {
         double sum = 0.0;
         for (const Block& block : blocks_) {
-            for (std::size_t k = 0; k < block.alpha.size(); ++k) sum += block.b[k] * block.alpha[k];
-            if (block.r > 0.0) sum -= 0.5 * block.r * block.sigma() * block.sigma();
+            const DualBlock& dual = block.dual;
+            sum += std::inner_product(dual.alpha.begin(), dual.alpha.end(), dual.b.begin(), 0.0);
+            if (dual.r > 0.0) sum -= 0.5 * dual.r * dual.sigma() * dual.sigma();
         }
         return sum;
     }
 
-    // w = Σ α a row
+    // w += Σ α a row
     void weights(double* w) const {
-        for (const Block& block : blocks_)
-            for (std::int64_t k = 0; k < block.planes.size(); ++k)
-                if (block.alpha[k] != 0.0) add_scaled(block.planes.row(k), block.alpha[k] * block.a[k], w);
+        for (std::int64_t i = 0; i < n_blocks(); ++i)
+            for (std::int64_t k = 0; k < n_planes(i); ++k)
+                if (blocks_[i].dual.alpha[k] != 0.0) add_row(i, k, blocks_[i].dual.alpha[k], w);
     }
 
-    void scale(double factor) {
-        for (Block& block : blocks_)
-            for (double& alpha : block.alpha) alpha *= factor;
+    // w += factor · a row, for one plane.
+    void add_row(std::int64_t i, std::int64_t k, double factor, double* w) const {
+        factor *= blocks_[i].dual.a[k];
+        store_.each(i, blocks_[i].planes, k, [=](std::int64_t index, double value) { w[index] += factor * value; });
     }
 
-    // Improves one block at w and carries the change into w. Returns false if the block is unbounded.
-    bool improve(std::int64_t i, double* w) { return visit(blocks_[i], w, nullptr); }
+    // Improves the given blocks one after another and carries each change into w. `gaps` receives what each block
+    // contributed to primal − dual before its visit. Returns false as soon as a block is unbounded.
+    bool improve(std::span<const std::int64_t> which, double* w, double* gaps) {
+        for (std::size_t k = 0; k < which.size(); ++k) {
+            gaps[k] = 0.0;
+            if (!visit(which[k], w, &gaps[k])) return false;
+        }
+        return true;
+    }
 
     // Passes over all blocks, in random order, until primal − dual ≤ relative × primal on the restricted problem.
-    SolveReport solve(double* w, std::int64_t n_weights, double relative, std::int64_t max_passes, std::uint64_t seed) {
+    SolveReport solve(double* w, double relative, std::int64_t max_passes, std::uint64_t seed) {
         std::mt19937_64 random(seed);
         std::vector<std::int64_t> order;
         for (std::int64_t i = 0; i < n_blocks(); ++i)
             if (n_planes(i) > 0) order.push_back(i);
         if (order.empty()) return {0, 0.0, false};
-        const bool bounded = std::isfinite(blocks_[0].u);
-        const bool hard = !bounded && blocks_[0].r == 0.0;
+        const bool bounded = std::isfinite(blocks_[0].dual.u);
+        const bool hard = !bounded && blocks_[0].dual.r == 0.0;
         double gap = 0.0;
         std::int64_t pass = 0;
         while (pass < max_passes) {
@@ -148,11 +156,11 @@ public:
             shuffle(order, random);
             double seen = 0.0;
             for (const std::int64_t i : order)
-                if (!visit(blocks_[i], w, &seen)) return {pass, std::numeric_limits<double>::infinity(), true};
-            if (!bounded) stretch(w, n_weights);
-            const double dual = linear_part() - 0.5 * squared_norm(w, n_weights);
+                if (!visit(i, w, &seen)) return {pass, std::numeric_limits<double>::infinity(), true};
+            if (!bounded) stretch(w);
+            const double dual = linear_part() - 0.5 * squared_norm(w);
             if (!hard && seen > relative * (dual + seen) && pass < max_passes) continue;
-            gap = restricted_gap(w, n_weights, dual, hard);
+            gap = restricted_gap(w, dual, hard);
             if (gap <= relative * (dual + gap)) break;
         }
         count_idle();
@@ -161,122 +169,157 @@ public:
 
     // Maximises the dual over one block as if it were alone, from its Gram matrix; w is not involved.
     double solve_alone(std::int64_t i, double relative, std::int64_t max_rounds) {
-        Block& block = blocks_[i];
-        block.complete_gram();
-        const std::int64_t m = block.planes.size();
+        complete_products(i);
+        DualBlock& block = blocks_[i].dual;
+        const std::int64_t m = block.size();
         double gap = 0.0;
         for (std::int64_t round = 0; round < max_rounds; ++round) {
             violations_ = block.b;
             double dual = 0.0;
             for (std::int64_t k = 0; k < m; ++k)
-                for (std::int64_t l = 0; l < m; ++l) violations_[k] -= block.inner_product(k, l) * block.alpha[l];
+                violations_[k] -= std::inner_product(block.alpha.begin(), block.alpha.end(), block.products(k), 0.0);
             for (std::int64_t k = 0; k < m; ++k) dual += 0.5 * block.alpha[k] * (block.b[k] + violations_[k]);
-            gap = block_gap(block, violations_);
-            if (gap <= relative * (dual + gap) || !ascend(block)) break;
+            gap = block.gap(violations_);
+            if (gap <= relative * (dual + gap) || !block.ascend(violations_)) break;
         }
         count_idle();
         return gap;
     }
 
-    // Marks the planes that were of use, where no solve does: one a block, −1 for none.
+    // The planes that have α = 0 count one more idle turn.
+    void count_idle() {
+        for (Block& block : blocks_)
+            for (std::size_t k = 0; k < block.dual.alpha.size(); ++k)
+                block.dual.idle[k] = block.dual.alpha[k] > 0.0 ? 0 : block.dual.idle[k] + 1;
+    }
+
+    // The same where α plays no part: `which` was of use, one a block, −1 for none.
     void mark_used(const std::int64_t* which) {
-        for (std::size_t i = 0; i < blocks_.size(); ++i)
-            for (std::size_t k = 0; k < blocks_[i].idle.size(); ++k)
-                blocks_[i].idle[k] = static_cast<std::int64_t>(k) == which[i] ? 0 : blocks_[i].idle[k] + 1;
+        for (std::size_t i = 0; i < blocks_.size(); ++i) {
+            auto& idle = blocks_[i].dual.idle;
+            for (std::size_t k = 0; k < idle.size(); ++k)
+                idle[k] = static_cast<std::int64_t>(k) == which[i] ? 0 : idle[k] + 1;
+        }
     }
 
     // Forgets planes that were idle more than `limit` times in a row; returns how many.
     std::int64_t drop_idle(std::int64_t limit) {
         std::int64_t dropped = 0;
-        for (Block& block : blocks_) {
-            std::vector<std::int64_t> kept;
-            for (std::int64_t k = 0; k < block.planes.size(); ++k)
-                if (block.idle[k] <= limit) kept.push_back(k);
-            dropped += block.planes.size() - static_cast<std::int64_t>(kept.size());
-            if (static_cast<std::int64_t>(kept.size()) < block.planes.size()) block = block.only(kept);
+        std::vector<std::int64_t> kept;
+        for (std::int64_t i = 0; i < n_blocks(); ++i) {
+            auto& [planes, dual] = blocks_[i];
+            kept.clear();
+            for (std::int64_t k = 0; k < dual.size(); ++k)
+                if (dual.idle[k] <= limit) kept.push_back(k);
+            const std::int64_t gone = dual.size() - static_cast<std::int64_t>(kept.size());
+            if (gone == 0) continue;
+            dropped += gone;
+            typename Store::Block remaining;
+            for (const std::int64_t k : kept) store_.push(i, remaining, store_.plane(i, planes, k));
+            planes = std::move(remaining);
+            dual.keep(kept);
         }
         return dropped;
     }
 
     // The norm of the longest row.
-    double radius() const {
+    double radius() {
         double largest = 0.0;
-        for (const Block& block : blocks_)
-            for (std::int64_t k = 0; k < block.planes.size(); ++k)
-                largest = std::max(largest, inner(block.planes.row(k), block.planes.row(k)));
+        for (std::int64_t i = 0; i < n_blocks(); ++i) {
+            complete_products(i);
+            const DualBlock& dual = blocks_[i].dual;
+            for (std::int64_t k = 0; k < dual.size(); ++k)
+                if (dual.a[k] != 0.0) largest = std::max(largest, dual.products(k)[k] / (dual.a[k] * dual.a[k]));
+        }
         return std::sqrt(largest);
     }
 
+    // Fills in the inner products of the planes that came since the last visit: a row is spread out over the weights and
+    // the others are read against it.
+    void complete_products(std::int64_t i) {
+        auto& [planes, dual] = blocks_[i];
+        if (dual.known_products() == dual.size()) return;
+        double* spread = scratch_.get();
+        for (std::int64_t k = dual.known_products(); k < dual.size(); ++k) {
+            row_.resize(static_cast<std::size_t>(k) + 1);
+            store_.each(i, planes, k, [=](std::int64_t index, double value) { spread[index] += value; });
+            for (std::int64_t l = 0; l <= k; ++l) row_[l] = dual.a[k] * dual.a[l] * dot(i, l, spread);
+            store_.each(i, planes, k, [=](std::int64_t index, double) { spread[index] = 0.0; });
+            dual.add_products(row_);
+        }
+    }
+
     std::size_t nbytes() const {
-        std::size_t sum = 0;
-        for (const Block& block : blocks_)
-            sum += block.planes.nbytes() + block.gram.capacity() * sizeof(double) + 4 * block.alpha.capacity() * 8;
+        std::size_t sum = blocks_.capacity() * sizeof(Block);
+        for (const Block& block : blocks_) sum += block.planes.nbytes() + block.dual.nbytes();
         return sum;
     }
 
-    std::span<const double> alpha(std::int64_t i) const { return blocks_[i].alpha; }
-    std::span<const double> offsets(std::int64_t i) const { return blocks_[i].b; }
-    // The packed lower triangle of a block's Gram matrix: entry (k, l ≤ k) at k(k + 1)/2 + l.
-    std::span<const double> gram(std::int64_t i) {
-        blocks_[i].complete_gram();
-        return blocks_[i].gram;
-    }
-    void set_alpha(std::int64_t i, std::span<const double> alpha) {
-        blocks_[i].alpha.assign(alpha.begin(), alpha.end());
-    }
-    SparseRow row(std::int64_t i, std::int64_t k) const { return blocks_[i].planes.row(k); }
-    double a(std::int64_t i, std::int64_t k) const { return blocks_[i].a[k]; }
-    double b(std::int64_t i, std::int64_t k) const { return blocks_[i].b[k]; }
-
 private:
     struct Block {
-        Planes planes;
-        std::vector<double> a, b, alpha;
-        std::vector<double> gram;        // packed lower triangle of a_k a_l ⟨row_k, row_l⟩
-        std::vector<std::int64_t> idle;  // times in a row the plane had α = 0 or was not marked as used
-        double u = 0.0;
-        double r = 0.0;
-
-        // The Gram matrix is filled when it is first needed: a store of planes that is only looked up never pays for it.
-        void complete_gram() {
-            const std::int64_t m = planes.size();
-            std::int64_t known = static_cast<std::int64_t>((std::sqrt(8.0 * static_cast<double>(gram.size()) + 1.0) - 1.0) / 2.0);
-            for (; known < m; ++known)
-                for (std::int64_t l = 0; l <= known; ++l)
-                    gram.push_back(a[known] * a[l] * inner(planes.row(known), planes.row(l)));
-        }
-        double inner_product(std::int64_t k, std::int64_t l) const {
-            return k >= l ? gram[k * (k + 1) / 2 + l] : gram[l * (l + 1) / 2 + k];
-        }
-        double violation(std::int64_t k, const double* w) const { return b[k] - a[k] * dot(planes.row(k), w); }
-        double sigma() const { return std::accumulate(alpha.begin(), alpha.end(), 0.0); }
-        // ξ's share of the primal when the largest violation is h.
-        double slack(double h) const {
-            if (std::isfinite(u)) return u * h;
-            return r > 0.0 ? h * h / (2.0 * r) : 0.0;
-        }
-        Block only(const std::vector<std::int64_t>& kept) const {
-            const bool gram_known = gram.size() == alpha.size() * (alpha.size() + 1) / 2;
-            Block result;
-            result.u = u;
-            result.r = r;
-            for (const std::int64_t k : kept) {
-                result.planes.push(planes.row(k));
-                result.a.push_back(a[k]);
-                result.b.push_back(b[k]);
-                result.alpha.push_back(alpha[k]);
-                result.idle.push_back(idle[k]);
-                if (!gram_known) continue;
-                for (const std::int64_t l : kept)
-                    if (l <= k) result.gram.push_back(inner_product(k, l));
-            }
-            return result;
-        }
+        typename Store::Block planes;
+        DualBlock dual;
     };
 
-    static bool same(SparseRow left, SparseRow right) {
-        return std::equal(left.indices.begin(), left.indices.end(), right.indices.begin(), right.indices.end()) &&
-               std::equal(left.values.begin(), left.values.end(), right.values.begin(), right.values.end());
+    double dot(std::int64_t i, std::int64_t k, const double* w) const {
+        double sum = 0.0;
+        store_.each(i, blocks_[i].planes, k, [&](std::int64_t index, double value) { sum += value * w[index]; });
+        return sum;
+    }
+
+    double violation(std::int64_t i, std::int64_t k, const double* w) const {
+        return blocks_[i].dual.b[k] - blocks_[i].dual.a[k] * dot(i, k, w);
+    }
+
+    void measure(std::int64_t i, const double* w) {
+        violations_.resize(static_cast<std::size_t>(n_planes(i)));
+        for (std::int64_t k = 0; k < n_planes(i); ++k) violations_[k] = violation(i, k, w);
+    }
+
+    bool visit(std::int64_t i, double* w, double* seen) {
+        complete_products(i);
+        measure(i, w);
+        DualBlock& dual = blocks_[i].dual;
+        *seen += dual.gap(violations_);
+        before_ = dual.alpha;
+        if (!dual.ascend(violations_)) return false;
+        for (std::int64_t k = 0; k < dual.size(); ++k)
+            if (dual.alpha[k] != before_[k]) add_row(i, k, dual.alpha[k] - before_[k], w);
+        return true;
+    }
+
+    double squared_norm(const double* w) const { return std::inner_product(w, w + n_weights_, w, 0.0); }
+
+    // Without a budget all of α may be scaled by the t that maximises the dual; on data that cannot be separated this
+    // lets the dual of the hard margin grow by factors instead of by steps.
+    void stretch(double* w) {
+        double linear = 0.0;
+        double quadratic = squared_norm(w);
+        for (const Block& block : blocks_) {
+            const DualBlock& dual = block.dual;
+            linear += std::inner_product(dual.alpha.begin(), dual.alpha.end(), dual.b.begin(), 0.0);
+            quadratic += dual.r * dual.sigma() * dual.sigma();
+        }
+        if (!(linear > 0.0 && quadratic > 0.0)) return;
+        const double t = linear / quadratic;
+        for (Block& block : blocks_)
+            for (double& alpha : block.dual.alpha) alpha *= t;
+        for (std::int64_t k = 0; k < n_weights_; ++k) w[k] *= t;
+    }
+
+    double restricted_gap(const double* w, double dual, bool hard) {
+        double gap = 0.0;
+        double largest = minus_infinity;
+        for (std::int64_t i = 0; i < n_blocks(); ++i) {
+            measure(i, w);
+            for (const double here : violations_) largest = std::max(largest, here);
+            gap += blocks_[i].dual.gap(violations_);
+        }
+        if (!hard) return gap;
+        // The primal of a hard margin is that of w/γ, γ the smallest margin; without a margin there is none yet.
+        const double margin = 1.0 - largest;
+        if (margin <= 0.0) return std::numeric_limits<double>::infinity();
+        return 0.5 * squared_norm(w) / (margin * margin) - dual;
     }
 
     // std::shuffle is not the same on every platform; this is.
@@ -284,124 +327,13 @@ private:
         for (std::size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random() % k]);
     }
 
-    static double squared_norm(const double* w, std::int64_t n) { return std::inner_product(w, w + n, w, 0.0); }
-
-    // Without a budget all of α may be scaled by the t that maximises the dual; on data that cannot be separated this
-    // lets the dual of the hard margin grow by factors instead of by steps.
-    void stretch(double* w, std::int64_t n_weights) {
-        double linear = 0.0;
-        double quadratic = squared_norm(w, n_weights);
-        for (const Block& block : blocks_) {
-            linear += std::inner_product(block.alpha.begin(), block.alpha.end(), block.b.begin(), 0.0);
-            const double sigma = block.sigma();
-            quadratic += block.r * sigma * sigma;
-        }
-        if (!(linear > 0.0 && quadratic > 0.0)) return;
-        const double t = linear / quadratic;
-        scale(t);
-        for (std::int64_t k = 0; k < n_weights; ++k) w[k] *= t;
-    }
-
-    void count_idle() {
-        for (Block& block : blocks_)
-            for (std::size_t k = 0; k < block.alpha.size(); ++k)
-                block.idle[k] = block.alpha[k] > 0.0 ? 0 : block.idle[k] + 1;
-    }
-
-    // A block's part of primal − dual at w, given its violations.
-    static double block_gap(const Block& block, const std::vector<double>& violations) {
-        double largest = 0.0;
-        double paid = 0.0;
-        for (std::size_t k = 0; k < violations.size(); ++k) {
-            largest = std::max(largest, violations[k]);
-            paid += block.alpha[k] * violations[k];
-        }
-        const double sigma = block.sigma();
-        return block.slack(largest) - paid + 0.5 * block.r * sigma * sigma;
-    }
-
-    double restricted_gap(const double* w, std::int64_t n_weights, double dual, bool hard) {
-        double gap = 0.0;
-        double largest = minus_infinity;
-        for (const Block& block : blocks_) {
-            violations_.resize(block.alpha.size());
-            for (std::int64_t k = 0; k < block.planes.size(); ++k) {
-                violations_[k] = block.violation(k, w);
-                largest = std::max(largest, violations_[k]);
-            }
-            gap += block_gap(block, violations_);
-        }
-        if (!hard) return gap;
-        // The primal of a hard margin is that of w/γ, γ the smallest margin; without a margin there is none yet.
-        const double margin = 1.0 - largest;
-        if (margin <= 0.0) return std::numeric_limits<double>::infinity();
-        return 0.5 * squared_norm(w, n_weights) / (margin * margin) - dual;
-    }
-
-    bool visit(Block& block, double* w, double* seen) {
-        const std::int64_t m = block.planes.size();
-        block.complete_gram();
-        violations_.resize(static_cast<std::size_t>(m));
-        for (std::int64_t k = 0; k < m; ++k) violations_[k] = block.violation(k, w);
-        if (seen) *seen += block_gap(block, violations_);
-        before_ = block.alpha;
-        if (!ascend(block)) return false;
-        for (std::int64_t k = 0; k < m; ++k) {
-            const double change = block.alpha[k] - before_[k];
-            if (change != 0.0) add_scaled(block.planes.row(k), change * block.a[k], w);
-        }
-        return true;
-    }
-
-    // Pairwise steps with exact line search on one block; violations_ holds b − a⟨w, row⟩ and is kept up to date.
-    bool ascend(Block& block) {
-        constexpr std::int64_t truth = -1;
-        const std::int64_t m = block.planes.size();
-        double sigma = block.sigma();
-        double first = -1.0;
-        for (std::int64_t step = 0; step < 20 + 4 * m; ++step) {
-            std::int64_t up = truth;
-            std::int64_t down = sigma < block.u ? truth : m;
-            double most = 0.0;
-            double least = sigma < block.u ? 0.0 : std::numeric_limits<double>::infinity();
-            for (std::int64_t k = 0; k < m; ++k) {
-                const double gradient = violations_[k] - block.r * sigma;
-                if (gradient > most) most = gradient, up = k;
-                if (block.alpha[k] > 0.0 && gradient < least) least = gradient, down = k;
-            }
-            if (down == m || up == down) return true;
-            const double gradient = most - least;
-            if (first < 0.0) first = gradient;
-            if (gradient <= 1e-3 * first && step > 0) return true;
-            if (gradient <= 1e-15 * (1.0 + std::abs(most))) return true;
-
-            const double up_norm = up == truth ? 0.0 : block.inner_product(up, up);
-            const double down_norm = down == truth ? 0.0 : block.inner_product(down, down);
-            const double cross = up == truth || down == truth ? 0.0 : block.inner_product(up, down);
-            const bool budget_moves = up == truth || down == truth;
-            const double curvature = up_norm + down_norm - 2.0 * cross + (budget_moves ? block.r : 0.0);
-            const double available = down == truth ? block.u - sigma : block.alpha[down];
-            double move = curvature > 0.0 ? gradient / curvature : std::numeric_limits<double>::infinity();
-            const bool whole = move >= available;
-            if (whole) move = available;
-            if (!std::isfinite(move)) return false;
-
-            if (up != truth) block.alpha[up] += move;
-            if (down != truth) block.alpha[down] = whole ? 0.0 : block.alpha[down] - move;
-            sigma = down == truth && whole ? block.u : block.sigma();
-            for (std::int64_t k = 0; k < m; ++k) {
-                double change = 0.0;
-                if (up != truth) change -= block.inner_product(k, up);
-                if (down != truth) change += block.inner_product(k, down);
-                violations_[k] += move * change;
-            }
-        }
-        return true;
-    }
-
+    Store store_;
+    std::int64_t n_weights_;
     std::vector<Block> blocks_;
+    Scratch scratch_;
     std::vector<double> violations_;
     std::vector<double> before_;
+    std::vector<double> row_;
 };
 
 }  // namespace structlearn

@@ -3,37 +3,11 @@
 #include "../chain_k_best.hpp"
 #include "../chain_levels.hpp"
 #include "../parallel.hpp"
-#include "arrays.hpp"
+#include "problems.hpp"
 
 namespace structlearn::bindings {
 
 namespace {
-
-// A Chain problem's arrays; holding them keeps them alive.
-struct Chain {
-    Chain(Vector<std::int64_t> indptr, Vector<std::int32_t> columns, Vector<double> values,
-          Vector<std::int64_t> offsets, std::int64_t n_labels, std::int64_t n_inputs, double balance, bool boundaries)
-        : data{{indptr.data(), columns.data(), values.data()}, offsets.data(), nullptr, n_labels, n_inputs, balance,
-               boundaries},
-          indptr(indptr),
-          columns(columns),
-          values(values),
-          offsets(offsets) {}
-
-    ChainData data;
-    Vector<std::int64_t> indptr;
-    Vector<std::int32_t> columns;
-    Vector<double> values;
-    Vector<std::int64_t> offsets;
-};
-
-// Where each example's labels begin in an array that holds the chosen examples one after another, `copies` of each.
-std::vector<std::int64_t> places(const Chain& chain, const Vector<std::int64_t>& examples, std::int64_t copies = 1) {
-    std::vector<std::int64_t> result{0};
-    for (std::size_t k = 0; k < examples.shape(0); ++k)
-        result.push_back(result.back() + copies * chain.data.length(examples.data()[k]));
-    return result;
-}
 
 // Runs work(k, i, scores, thread) on the scores of every chosen example i = examples[k].
 template <class Work>
@@ -51,7 +25,7 @@ void for_each_sequence(const Chain& chain, const double* w, const Vector<std::in
 void best(const Chain& chain, Vector<double> w, Vector<std::int64_t> examples, MutableVector<std::int32_t> out,
           int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = places(chain, examples);
+    const auto at = chain.places(examples);
     std::vector<BestSequence> viterbi(static_cast<std::size_t>(std::max(n_threads, 1)));
     for_each_sequence(chain, w.data(), examples, n_threads,
                       [&](std::int64_t k, std::int64_t, const ChainScores& scores, std::vector<double>&, int thread) {
@@ -64,7 +38,7 @@ void best(const Chain& chain, Vector<double> w, Vector<std::int64_t> examples, M
 void loss_augmented(const Chain& chain, Vector<double> w, Vector<std::int64_t> examples, Vector<std::int32_t> labels,
                     Matrix<double> cost, MutableVector<std::int32_t> out, int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = places(chain, examples);
+    const auto at = chain.places(examples);
     const std::int64_t L = chain.data.n_labels;
     std::vector<BestSequence> viterbi(static_cast<std::size_t>(std::max(n_threads, 1)));
     for_each_sequence(chain, w.data(), examples, n_threads,
@@ -83,7 +57,7 @@ void k_best(const Chain& chain, Vector<double> w, Vector<std::int64_t> examples,
             MutableVector<std::int32_t> out, MutableVector<double> out_scores, MutableVector<std::int64_t> counts,
             int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = places(chain, examples, n_best);
+    const auto at = chain.places(examples, n_best);
     std::vector<KBestSequences> semirings(static_cast<std::size_t>(std::max(n_threads, 1)), KBestSequences(n_best));
     for_each_sequence(chain, w.data(), examples, n_threads,
                       [&](std::int64_t k, std::int64_t, const ChainScores& scores, std::vector<double>&, int thread) {
@@ -99,7 +73,7 @@ void most_violating_level(const Chain& chain, Vector<double> w, Vector<std::int6
                           Vector<std::int32_t> labels, Matrix<std::int32_t> cost, Vector<double> a, Vector<double> b,
                           MutableVector<std::int32_t> out, int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = places(chain, examples);
+    const auto at = chain.places(examples);
     const std::size_t n_workers = static_cast<std::size_t>(std::max(n_threads, 1));
     std::vector<BestPerLossLevel> semirings(n_workers, BestPerLossLevel(cost.data(), chain.data.n_labels));
     std::vector<std::vector<double>> bests(n_workers);
@@ -153,22 +127,51 @@ nb::tuple best_per_level(const Chain& chain, Vector<double> w, std::int64_t exam
     return nb::make_tuple(to_numpy(std::move(levels)), to_numpy(std::move(level_scores)), to_numpy(std::move(labels)));
 }
 
-// Rows Ψ(x_i, y_i) − Ψ(x_i, ŷ) for the chosen examples; `others` holds the ŷ one after another.
+// Rows Ψ(x_i, y_i) − Ψ(x_i, ŷ) written out; `others` holds the ŷ one after another.
 nb::tuple differences(const Chain& chain, Vector<std::int64_t> examples, Vector<std::int32_t> labels,
-                      Vector<std::int32_t> others, int n_threads) {
+                      Vector<std::int32_t> others) {
     CsrRows rows;
     {
         nb::gil_scoped_release unlocked;
-        const auto at = places(chain, examples);
-        std::vector<RowBuilder> built(examples.shape(0));
-        parallel_for(static_cast<std::int64_t>(examples.shape(0)), n_threads, [&](std::int64_t k, int) {
+        const auto at = chain.places(examples);
+        RowBuilder row;
+        for (std::size_t k = 0; k < examples.shape(0); ++k) {
             const std::int64_t i = examples.data()[k];
-            chain_difference(chain.data, i, labels.data() + chain.data.offsets[i], others.data() + at[k], built[k]);
-            built[k].sort();
-        });
-        for (const RowBuilder& row : built) rows.append(row);
+            row.clear();
+            chain_difference(chain.data, i, labels.data() + chain.data.offsets[i], others.data() + at[k], row);
+            row.sort();
+            rows.append(row);
+        }
     }
     return to_numpy(std::move(rows));
+}
+
+// out[k] = ⟨w, row k⟩ for the same rows, never written out.
+void difference_dots(const Chain& chain, Vector<std::int64_t> examples, Vector<std::int32_t> labels,
+                     Vector<std::int32_t> others, Vector<double> w, MutableVector<double> out, int n_threads) {
+    nb::gil_scoped_release unlocked;
+    const auto at = chain.places(examples);
+    parallel_for(static_cast<std::int64_t>(examples.shape(0)), n_threads, [&](std::int64_t k, int) {
+        const std::int64_t i = examples.data()[k];
+        double sum = 0.0;
+        chain_difference(chain.data, i, labels.data() + chain.data.offsets[i], others.data() + at[k],
+                         [&](std::int64_t index, double value) { sum += value * w.data()[index]; });
+        out.data()[k] = sum;
+    });
+}
+
+// w += Σ_k coefficients[k] row k
+void add_differences(const Chain& chain, Vector<std::int64_t> examples, Vector<std::int32_t> labels,
+                     Vector<std::int32_t> others, Vector<double> coefficients, MutableVector<double> w) {
+    nb::gil_scoped_release unlocked;
+    const auto at = chain.places(examples);
+    for (std::size_t k = 0; k < examples.shape(0); ++k) {
+        const double coefficient = coefficients.data()[k];
+        if (coefficient == 0.0) continue;
+        const std::int64_t i = examples.data()[k];
+        chain_difference(chain.data, i, labels.data() + chain.data.offsets[i], others.data() + at[k],
+                         [&](std::int64_t index, double value) { w.data()[index] += coefficient * value; });
+    }
 }
 
 }  // namespace
@@ -182,7 +185,9 @@ void bind_chain(nb::module_& module) {
         .def("k_best", &k_best)
         .def("most_violating_level", &most_violating_level)
         .def("best_per_level", &best_per_level)
-        .def("differences", &differences);
+        .def("differences", &differences)
+        .def("difference_dots", &difference_dots)
+        .def("add_differences", &add_differences);
 }
 
 }  // namespace structlearn::bindings

@@ -1,35 +1,11 @@
-#include <optional>
-
 #include "../multiclass.hpp"
 
 #include "../parallel.hpp"
-#include "arrays.hpp"
+#include "problems.hpp"
 
 namespace structlearn::bindings {
 
 namespace {
-
-// A Multiclass problem's arrays; Python keeps them alive for as long as this object lives.
-struct Multiclass {
-    Multiclass(Vector<std::int64_t> indptr, Vector<std::int32_t> columns, Vector<double> values,
-               std::optional<Matrix<double>> output_features, std::int64_t n_classes)
-        : indptr(indptr), columns(columns), values(values), output_features(std::move(output_features)) {
-        data.X = {indptr.data(), columns.data(), values.data()};
-        data.n_classes = n_classes;
-        data.n_outputs = n_classes;
-        data.output_features = nullptr;
-        if (this->output_features) {
-            data.output_features = this->output_features->data();
-            data.n_outputs = static_cast<std::int64_t>(this->output_features->shape(1));
-        }
-    }
-
-    MulticlassData data;
-    Vector<std::int64_t> indptr;
-    Vector<std::int32_t> columns;
-    Vector<double> values;
-    std::optional<Matrix<double>> output_features;
-};
 
 struct Workspace {
     std::vector<double> projected;
@@ -53,9 +29,9 @@ void for_each_example(const Multiclass& problem, std::size_t n_examples, int n_t
 void bind_multiclass(nb::module_& module) {
     nb::class_<Multiclass>(module, "Multiclass")
         .def(nb::init<Vector<std::int64_t>, Vector<std::int32_t>, Vector<double>, std::optional<Matrix<double>>,
-                      std::int64_t>(),
+                      std::int64_t, std::int64_t>(),
              nb::arg("indptr"), nb::arg("columns"), nb::arg("values"), nb::arg("output_features").none(),
-             nb::arg("n_classes"))
+             nb::arg("n_classes"), nb::arg("n_inputs"))
         .def("scores",
              [](const Multiclass& problem, Vector<double> w, Vector<std::int64_t> examples,
                 MutableVector<double> out, int n_threads) {
@@ -97,6 +73,31 @@ void bind_multiclass(nb::module_& module) {
                      }
                  }
                  return to_numpy(std::move(rows));
+             })
+        .def("difference_dots",
+             [](const Multiclass& problem, Vector<std::int64_t> examples, Vector<std::int32_t> labels,
+                Vector<std::int32_t> others, Vector<double> w, MutableVector<double> out, int n_threads) {
+                 nb::gil_scoped_release unlocked;
+                 parallel_for(static_cast<std::int64_t>(examples.shape(0)), n_threads, [&](std::int64_t k, int) {
+                     const std::int64_t i = examples.data()[k];
+                     double sum = 0.0;
+                     multiclass_difference(problem.data, i, labels.data()[i], others.data()[k],
+                                           [&](std::int64_t index, double value) { sum += value * w.data()[index]; });
+                     out.data()[k] = sum;
+                 });
+             })
+        .def("add_differences",
+             [](const Multiclass& problem, Vector<std::int64_t> examples, Vector<std::int32_t> labels,
+                Vector<std::int32_t> others, Vector<double> coefficients, MutableVector<double> w) {
+                 nb::gil_scoped_release unlocked;
+                 for (std::size_t k = 0; k < examples.shape(0); ++k) {
+                     const double coefficient = coefficients.data()[k];
+                     if (coefficient == 0.0) continue;
+                     const std::int64_t i = examples.data()[k];
+                     multiclass_difference(
+                         problem.data, i, labels.data()[i], others.data()[k],
+                         [&](std::int64_t index, double value) { w.data()[index] += coefficient * value; });
+                 }
              });
 }
 

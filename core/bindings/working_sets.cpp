@@ -1,34 +1,18 @@
 #include "../working_sets.hpp"
+
 #include "arrays.hpp"
+#include "problems.hpp"
 
 namespace structlearn::bindings {
 
 namespace {
 
-using Sets = WorkingSets<SparsePlanes>;
-
-std::vector<double> to_vector(std::span<const double> values) { return {values.begin(), values.end()}; }
-
-std::int64_t add_planes(Sets& sets, Vector<std::int64_t> examples, Vector<std::int64_t> indptr,
-                        Vector<std::int64_t> indices, Vector<double> values, Vector<double> a, Vector<double> b) {
-    nb::gil_scoped_release unlocked;
-    std::int64_t added = 0;
-    for (std::size_t k = 0; k < examples.shape(0); ++k) {
-        const auto begin = static_cast<std::size_t>(indptr.data()[k]);
-        const auto count = static_cast<std::size_t>(indptr.data()[k + 1]) - begin;
-        const SparseRow row{{indices.data() + begin, count}, {values.data() + begin, count}};
-        added += sets.add(examples.data()[k], row, a.data()[k], b.data()[k]);
-    }
-    return added;
-}
-
-}  // namespace
-
-void bind_working_sets(nb::module_& module) {
-    nb::class_<Sets>(module, "WorkingSets")
-        .def(nb::init<std::int64_t>())
-        .def("__deepcopy__", [](const Sets& sets, nb::dict) { return Sets(sets); })
-        .def("add", &add_planes)
+// Everything that does not depend on how planes are held.
+template <class Store>
+nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name) {
+    using Sets = WorkingSets<Store>;
+    return nb::class_<Sets>(module, name)
+        .def("__deepcopy__", [](const Sets& sets, nb::dict) { return Sets(sets); }, nb::keep_alive<0, 1>())
         .def("set_limits", [](Sets& sets, Vector<double> u, Vector<double> r) { sets.set_limits(view(u), view(r)); })
         .def("sizes",
              [](const Sets& sets) {
@@ -46,6 +30,8 @@ void bind_working_sets(nb::module_& module) {
                  }
                  return nb::make_tuple(to_numpy(std::move(largest)), to_numpy(std::move(which)));
              })
+        .def("largest_violation",
+             [](const Sets& sets, std::int64_t i, Vector<double> w) { return sets.largest_violation(i, w.data()); })
         .def("cut",
              [](const Sets& sets, Vector<std::int64_t> which, Vector<double> weights, MutableVector<double> gradient) {
                  nb::gil_scoped_release unlocked;
@@ -53,24 +39,24 @@ void bind_working_sets(nb::module_& module) {
                  for (std::int64_t i = 0; i < sets.n_blocks(); ++i) {
                      const std::int64_t k = which.data()[i];
                      if (k < 0 || weights.data()[i] == 0.0) continue;
-                     add_scaled(sets.row(i, k), weights.data()[i] * sets.a(i, k), gradient.data());
-                     offset += weights.data()[i] * sets.b(i, k);
+                     sets.add_row(i, k, weights.data()[i], gradient.data());
+                     offset += weights.data()[i] * sets.dual(i).b[k];
                  }
                  return offset;
              })
         .def("linear_part", &Sets::linear_part)
         .def("weights", [](const Sets& sets, MutableVector<double> w) { sets.weights(w.data()); })
         .def("improve",
-             [](Sets& sets, std::int64_t i, MutableVector<double> w) {
+             [](Sets& sets, Vector<std::int64_t> which, MutableVector<double> w, MutableVector<double> gaps) {
                  nb::gil_scoped_release unlocked;
-                 return sets.improve(i, w.data());
+                 return sets.improve(view(which), w.data(), gaps.data());
              })
         .def("solve",
              [](Sets& sets, MutableVector<double> w, double relative, std::int64_t max_passes, std::uint64_t seed) {
                  SolveReport report;
                  {
                      nb::gil_scoped_release unlocked;
-                     report = sets.solve(w.data(), static_cast<std::int64_t>(w.shape(0)), relative, max_passes, seed);
+                     report = sets.solve(w.data(), relative, max_passes, seed);
                  }
                  return nb::make_tuple(report.passes, report.gap, report.unbounded);
              })
@@ -79,16 +65,76 @@ void bind_working_sets(nb::module_& module) {
                  nb::gil_scoped_release unlocked;
                  return sets.solve_alone(i, relative, max_rounds);
              })
-        .def("largest_violation", [](const Sets& sets, std::int64_t i,
-                                     Vector<double> w) { return sets.largest_violation(i, w.data()); })
+        .def("count_idle", &Sets::count_idle)
         .def("mark_used", [](Sets& sets, Vector<std::int64_t> which) { sets.mark_used(which.data()); })
         .def("drop_idle", &Sets::drop_idle)
-        .def("alpha", [](const Sets& sets, std::int64_t i) { return to_numpy(to_vector(sets.alpha(i))); })
-        .def("offsets", [](const Sets& sets, std::int64_t i) { return to_numpy(to_vector(sets.offsets(i))); })
-        .def("gram", [](Sets& sets, std::int64_t i) { return to_numpy(to_vector(sets.gram(i))); })
+        .def("alpha", [](const Sets& sets, std::int64_t i) { return to_numpy(std::vector(sets.dual(i).alpha)); })
+        .def("offsets", [](const Sets& sets, std::int64_t i) { return to_numpy(std::vector(sets.dual(i).b)); })
+        .def("gram",
+             [](Sets& sets, std::int64_t i) {
+                 sets.complete_products(i);
+                 std::vector<double> gram;
+                 for (std::int64_t k = 0; k < sets.n_planes(i); ++k)
+                     gram.insert(gram.end(), sets.dual(i).products(k), sets.dual(i).products(k) + sets.n_planes(i));
+                 return to_numpy(std::move(gram));
+             })
         .def("set_alpha", [](Sets& sets, std::int64_t i, Vector<double> alpha) { sets.set_alpha(i, view(alpha)); })
         .def("radius", &Sets::radius)
         .def("nbytes", &Sets::nbytes);
+}
+
+// Adds plane(k) to block examples[k] for every k; returns how many were new.
+template <class Sets, class MakePlane>
+std::int64_t add_all(Sets& sets, const Vector<std::int64_t>& examples, const Vector<double>& a, const Vector<double>& b,
+                     MakePlane&& plane) {
+    nb::gil_scoped_release unlocked;
+    std::int64_t added = 0;
+    for (std::size_t k = 0; k < examples.shape(0); ++k)
+        added += sets.add(examples.data()[k], plane(k), a.data()[k], b.data()[k]);
+    return added;
+}
+
+}  // namespace
+
+void bind_working_sets(nb::module_& module) {
+    using SparseSets = WorkingSets<SparsePlanes>;
+    using ChainSets = WorkingSets<ChainPlanes>;
+    using MulticlassSets = WorkingSets<MulticlassPlanes>;
+
+    bind_common<SparsePlanes>(module, "SparseSets")
+        .def("__init__", [](SparseSets* sets, std::int64_t n_blocks,
+                            std::int64_t n_weights) { new (sets) SparseSets({}, n_blocks, n_weights); })
+        .def("add", [](SparseSets& sets, Vector<std::int64_t> examples, Vector<std::int64_t> indptr,
+                       Vector<std::int64_t> indices, Vector<double> values, Vector<double> a, Vector<double> b) {
+            return add_all(sets, examples, a, b, [&](std::size_t k) -> SparseRow {
+                const auto begin = static_cast<std::size_t>(indptr.data()[k]);
+                const auto count = static_cast<std::size_t>(indptr.data()[k + 1]) - begin;
+                return {{indices.data() + begin, count}, {values.data() + begin, count}};
+            });
+        });
+    bind_common<ChainPlanes>(module, "ChainSets")
+        .def(
+            "__init__",
+            [](ChainSets* sets, const Chain& chain, Vector<std::int32_t> labels, std::int64_t n_examples) {
+                new (sets) ChainSets({chain.data, labels.data()}, n_examples, chain.n_weights());
+            },
+            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def("add", [](ChainSets& sets, const Chain& chain, Vector<std::int64_t> examples, Vector<std::int32_t> others,
+                       Vector<double> a, Vector<double> b) {
+            const auto at = chain.places(examples);
+            return add_all(sets, examples, a, b, [&](std::size_t k) { return others.data() + at[k]; });
+        });
+    bind_common<MulticlassPlanes>(module, "MulticlassSets")
+        .def(
+            "__init__",
+            [](MulticlassSets* sets, const Multiclass& problem, Vector<std::int32_t> labels, std::int64_t n_examples) {
+                new (sets) MulticlassSets({problem.data, labels.data()}, n_examples, problem.n_weights());
+            },
+            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def("add", [](MulticlassSets& sets, Vector<std::int64_t> examples, Vector<std::int32_t> others,
+                       Vector<double> a, Vector<double> b) {
+            return add_all(sets, examples, a, b, [&](std::size_t k) { return others.data()[k]; });
+        });
 }
 
 }  // namespace structlearn::bindings

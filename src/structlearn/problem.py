@@ -37,6 +37,9 @@ class Rows(Protocol):
     """A stack of m vectors in weight space, in whatever form is cheap for the model."""
 
     def __len__(self) -> int: ...
+    def sparse(self) -> SparseRows:
+        """The same rows written out."""
+
     def dot(self, w: FloatArray) -> FloatArray:
         """⟨row_k, w⟩ for every k."""
 
@@ -86,11 +89,13 @@ class SparseRows:
         _core.rows_add_to(self.indptr, self.indices, self.values, np.ascontiguousarray(coefficients), w)
 
     def gram(self, other: Rows) -> FloatArray:
-        if not isinstance(other, SparseRows):
-            raise TypeError(f"sparse rows have no inner product with {type(other).__name__}")
+        other = other.sparse()
         used = np.unique(np.concatenate([self.indices, other.indices]))
         product = self._matrix(used) @ other._matrix(used).T
         return np.asarray(product.todense())
+
+    def sparse(self) -> SparseRows:
+        return self
 
     def take(self, which: IntArray) -> SparseRows:
         counts = np.diff(self.indptr)[which]
@@ -208,6 +213,16 @@ class Problem(ABC):
         rows, losses = self.differences(examples, outputs)
         a, b = scaling(losses)
         return Planes(examples, rows, losses, outputs, b - a * rows.dot(w))
+
+    def working_sets(self) -> _core.WorkingSets:
+        """Empty working sets, one an example, that hold planes in the form that `keep` gives them."""
+        return _core.SparseSets(self.n_examples, self.n_features)
+
+    def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
+        """Adds the chosen planes, with constraints ξ ≥ b − a⟨w, δΨ⟩, to working sets; returns how many were new."""
+        assert isinstance(sets, _core.SparseSets)
+        rows = planes.rows.take(which).sparse()
+        return sets.add(planes.examples[which], rows.indptr, rows.indices, rows.values, a, b)
 
     def risk(self, w: FloatArray, objective: Objective) -> tuple[float, FloatArray]:
         """Σ_i s_i ℓ(ξ_i(w)), with ℓ(ξ) = ξ for linear and ½ξ² for squared slacks, and a subgradient in w."""

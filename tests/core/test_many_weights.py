@@ -22,8 +22,8 @@ def test_rows_of_a_classifier_reach_beyond_32_bits():
     assert problem.n_features == 2**32
     rows, _ = problem.differences(np.arange(2), np.array([3, 0]))
     last = (n_inputs - 1) * 4
-    np.testing.assert_array_equal(rows.indices, [1, 3, last + 1, last + 3, last + 0, last + 2])
-    np.testing.assert_array_equal(rows.values, [1.0, -1.0, 2.0, -2.0, -3.0, 3.0])
+    np.testing.assert_array_equal(rows.sparse().indices, [1, 3, last + 1, last + 3, last + 0, last + 2])
+    np.testing.assert_array_equal(rows.sparse().values, [1.0, -1.0, 2.0, -2.0, -3.0, 3.0])
 
 
 def test_rows_of_a_chain_reach_beyond_32_bits():
@@ -33,9 +33,9 @@ def test_rows_of_a_chain_reach_beyond_32_bits():
     last, transitions = (n_inputs - 1) * 4, n_inputs * 4
     stop = transitions + 16 + 4
     np.testing.assert_array_equal(
-        rows.indices, [last + 0, last + 2, transitions + 4, transitions + 6, stop + 0, stop + 2]
+        rows.sparse().indices, [last + 0, last + 2, transitions + 4, transitions + 6, stop + 0, stop + 2]
     )
-    np.testing.assert_array_equal(rows.values, [-3.0, 3.0, -1.0, 1.0, -1.0, 1.0])
+    np.testing.assert_array_equal(rows.sparse().values, [-3.0, 3.0, -1.0, 1.0, -1.0, 1.0])
 
 
 def test_decoders_read_weights_beyond_32_bits():

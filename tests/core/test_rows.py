@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -59,8 +58,3 @@ def test_inner_products_of_rows_beyond_32_bits_need_little_memory():
     left = SparseRows(np.array([0, 2]), np.array([3, far]), np.array([1.0, 2.0]))
     right = SparseRows(np.array([0, 1, 2]), np.array([far, far + 1]), np.array([5.0, 7.0]))
     np.testing.assert_array_equal(left.gram(right), [[10.0, 0.0]])
-
-
-def test_rows_have_no_inner_product_with_another_kind():
-    with pytest.raises(TypeError, match="no inner product with str"):
-        rows_of(np.eye(2)).gram("rows")

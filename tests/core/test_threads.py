@@ -30,7 +30,7 @@ def test_threads_do_not_change_a_bit(kind, scaling):
         np.concatenate([*alone.outputs], axis=None), np.concatenate([*together.outputs], axis=None)
     )
     for name in ("indptr", "indices", "values"):
-        np.testing.assert_array_equal(getattr(alone.rows, name), getattr(together.rows, name))
+        np.testing.assert_array_equal(getattr(alone.rows.sparse(), name), getattr(together.rows.sparse(), name))
 
 
 def test_threads_do_not_change_the_best_lists():

@@ -14,7 +14,7 @@ from structlearn.problem import SparseRows
 def filled(blocks, rows, a, b, *, u, r):
     """Working sets with row k in block ``blocks[k]``."""
     n = max(blocks) + 1
-    sets = _core.WorkingSets(n)
+    sets = _core.SparseSets(n, np.shape(rows)[1])
     sets.set_limits(np.full(n, u), np.full(n, r))
     sparse = SparseRows.from_matrix(sp.csr_array(rows))
     sets.add(np.array(blocks, np.int64), sparse.indptr, sparse.indices, sparse.values, a, b)
@@ -151,9 +151,7 @@ def test_idle_planes_are_dropped_and_the_others_keep_their_multipliers():
     used = np.flatnonzero(alpha)
     assert sets.drop_idle(0) == 3 - len(used)
     np.testing.assert_array_equal(sets.alpha(0), alpha[used])
-    full = np.zeros((3, 3))
-    full[np.tril_indices(3)] = gram
-    np.testing.assert_array_equal(sets.gram(0), full[np.ix_(used, used)][np.tril_indices(len(used))])
+    np.testing.assert_array_equal(sets.gram(0), gram.reshape(3, 3)[np.ix_(used, used)].ravel())
 
 
 def test_planes_that_were_only_looked_up_can_be_dropped_and_solved_later():

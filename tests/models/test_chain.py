@@ -145,3 +145,19 @@ def test_a_label_without_a_price_never_counts():
     twins = chain_twins(np.random.default_rng(3), n_labels=2, lengths=(4,), label_weight={0: 0.0})
     wrong = [tuple(1 - label for label in twins.Y[0])]
     assert twins.problem.losses(wrong)[0] == twins.Y[0].count(1)
+
+
+def test_rows_that_are_not_written_out_act_like_those_that_are():
+    random = np.random.default_rng(0)
+    problem = chain_twins(random).problem
+    examples = np.arange(problem.n_examples)
+    planes = problem.oracle(random.normal(size=problem.n_features), examples, Scaling("margin", "linear"))
+    rows, written = planes.rows, planes.rows.sparse()
+    w, coefficients, which = random.normal(size=problem.n_features), random.normal(size=len(rows)), examples[::-1]
+    np.testing.assert_allclose(rows.dot(w), written.dot(w))
+    np.testing.assert_allclose(rows.take(which).dot(w), written.take(which).dot(w))
+    left, right = w.copy(), w.copy()
+    rows.add_to(left, coefficients)
+    written.add_to(right, coefficients)
+    np.testing.assert_allclose(left, right)
+    np.testing.assert_allclose(rows.gram(rows), written.gram(written))

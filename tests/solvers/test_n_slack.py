@@ -49,10 +49,8 @@ def test_no_plane_is_stored_twice(problem):
         state = NSlack(tol=1e-10, update_on=update_on).run(problem, Objective(np.ones(5), 30.0)).state
         assert state.sets.sizes().sum() == state.planes
         for i in range(5):
-            packed, offsets = state.sets.gram(i), state.sets.offsets(i)
-            gram = np.zeros((len(offsets), len(offsets)))
-            gram[np.tril_indices(len(offsets))] = packed
-            gram += np.tril(gram, -1).T
+            offsets = state.sets.offsets(i)
+            gram = state.sets.gram(i).reshape(len(offsets), len(offsets))
             squares = np.diag(gram)
             apart = squares[:, None] + squares[None, :] - 2 * gram + (offsets[:, None] - offsets[None, :]) ** 2
             assert np.all(apart + np.eye(len(offsets)) > 1e-9)

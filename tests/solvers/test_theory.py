@@ -11,7 +11,6 @@ from models.enumerated import bound
 from models.instances import chain_twins, multiclass_twins
 
 from solvers.full_qp import full_optimum
-from structlearn import _core
 from structlearn.models import Multiclass
 from structlearn.objective import Objective
 from structlearn.solvers import NSlack, OneSlack
@@ -85,7 +84,7 @@ def test_every_constraint_raises_the_dual_by_the_least_gain(rescaling, slack, se
     n = problem.n_examples
     objective = Objective(np.random.default_rng(seed).uniform(0.5, 2.0, n), 5.0, rescaling, slack)
     listed = twins.listed()
-    sets = _core.WorkingSets(n)
+    sets = problem.working_sets()
     sets.set_limits(*objective.limits)
     w, dual, added, changed = np.zeros(problem.n_features), 0.0, 0, True
     while changed:
@@ -96,8 +95,7 @@ def test_every_constraint_raises_the_dual_by_the_least_gain(rescaling, slack, se
             if violation <= eps:
                 continue
             a, b = objective.scaling(planes.losses)
-            rows = planes.rows
-            assert sets.add(planes.examples, rows.indptr, rows.indices, rows.values, a, b) == 1
+            assert problem.keep(sets, planes, np.array([0]), a, b) == 1
             sets.solve(w, 1e-12, 100_000, added)
             before, dual = dual, sets.linear_part() - 0.5 * w @ w
             radius = np.linalg.norm(listed[i].rows, axis=1).max()

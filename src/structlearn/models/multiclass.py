@@ -11,11 +11,12 @@ from sklearn.utils import check_array, column_or_1d
 
 from structlearn import _core
 from structlearn.models.base import LinearSpec, Model
+from structlearn.models.factored_rows import FactoredRows
 from structlearn.models.labels import LabelCodes, declared_classes, label_array, observed_classes
 from structlearn.models.output_features import OutputFeatures, Taxonomy
 from structlearn.models.tokens import TokenMatrix
 from structlearn.objective import PREDICTION, Scaling
-from structlearn.problem import FloatArray, IntArray, LabelArray, Outputs, Problem, SparseRows, digest
+from structlearn.problem import FloatArray, IntArray, LabelArray, Outputs, Planes, Problem, digest
 
 
 class Multiclass(Model):
@@ -122,7 +123,9 @@ class MulticlassProblem(Problem):
         self._labels = label_array(classes)
         self._cost = cost
         self._output_features = output_features
-        self._core = _core.Multiclass(tokens.indptr, tokens.columns, tokens.values, output_features, len(cost))
+        self._core = _core.Multiclass(
+            tokens.indptr, tokens.columns, tokens.values, output_features, len(cost), tokens.n_columns
+        )
 
     def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, LabelArray]:
         if scaling is PREDICTION:
@@ -139,11 +142,19 @@ class MulticlassProblem(Problem):
         self._core.scores(w, examples, out, self.n_threads)
         return out.reshape(len(examples), -1)
 
-    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
+    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[FactoredRows, FloatArray]:
         others = np.ascontiguousarray(outputs, np.int32)
         assert self._codes is not None
-        rows = SparseRows(*self._core.differences(examples, self._codes, others))
+        rows = FactoredRows(self._core, self._codes, examples, others, n_threads=self.n_threads)
         return rows, self._cost[self._codes[examples], others]
+
+    def working_sets(self) -> _core.MulticlassSets:
+        assert self._codes is not None
+        return _core.MulticlassSets(self._core, self._codes, self.n_examples)
+
+    def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
+        assert isinstance(sets, _core.MulticlassSets)
+        return sets.add(planes.examples[which], np.ascontiguousarray(planes.outputs)[which], a, b)
 
     def losses(self, outputs: Outputs) -> FloatArray:
         assert self._codes is not None

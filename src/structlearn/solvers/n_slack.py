@@ -9,7 +9,7 @@ import numpy as np
 
 from structlearn import _core
 from structlearn.objective import Objective
-from structlearn.problem import FloatArray, IntArray, Planes, Problem, SparseRows
+from structlearn.problem import FloatArray, IntArray, Planes, Problem
 from structlearn.solvers.base import DualSolver, DualState, dual_record
 
 
@@ -22,7 +22,7 @@ class NSlackState(DualState):
     """`iterate` is the point of the last quadratic program; `w` is the best point priced so far."""
 
     iterate: FloatArray = field(default_factory=lambda: np.empty(0))
-    sets: _core.WorkingSets = field(default_factory=lambda: _core.WorkingSets(0))
+    sets: _core.WorkingSets = field(default_factory=lambda: _core.SparseSets(0, 0))
     planes: int = 0
 
 
@@ -57,7 +57,7 @@ class NSlack(DualSolver):
         state = NSlackState(
             w=np.zeros(problem.n_features),
             iterate=np.zeros(problem.n_features),
-            sets=_core.WorkingSets(problem.n_examples),
+            sets=problem.working_sets(),
             objective=objective,
         )
         state.sets.set_limits(*objective.limits)
@@ -93,7 +93,7 @@ class NSlack(DualSolver):
             np.maximum.at(violations, planes.examples, planes.bounds)
             violated = np.flatnonzero(planes.bounds > slacks[planes.examples] + (self.eps or 0.0))
             if self.update_on == "pass":
-                _add(state, planes, violated, objective)
+                _add(state, problem, planes, violated, objective)
         state.certify(state.iterate, violations, objective)
         excess = float((violations - slacks).max(initial=0.0))
         state.record = dual_record(state, problem, max(excess, 0.0), state.planes)
@@ -104,13 +104,13 @@ class NSlack(DualSolver):
                 planes = problem.oracle(state.iterate, np.array([i]), objective.scaling)
             slack = state.sets.largest_violation(i, state.iterate)
             violated = np.flatnonzero(planes.bounds > slack + (self.eps or 0.0))
-            if not _add(state, planes, violated, objective):
+            if not _add(state, problem, planes, violated, objective):
                 continue
             if self.update_on == "addition":
                 self._solve(state, objective)
             else:
                 with state.timed("dual_seconds"):
-                    state.sets.improve(i, state.iterate)
+                    state.sets.improve(np.array([i]), state.iterate, np.empty(1))
 
     def _solve(self, state: NSlackState, objective: Objective) -> None:
         with state.timed("dual_seconds"):
@@ -128,11 +128,9 @@ class NSlack(DualSolver):
                 )
 
 
-def _add(state: NSlackState, planes: Planes, which: IntArray, objective: Objective) -> int:
-    rows = planes.rows.take(which)
-    assert isinstance(rows, SparseRows)
+def _add(state: NSlackState, problem: Problem, planes: Planes, which: IntArray, objective: Objective) -> int:
     a, b = objective.scaling(planes.losses[which])
-    added = int(state.sets.add(planes.examples[which], rows.indptr, rows.indices, rows.values, a, b))
+    added = problem.keep(state.sets, planes, which, a, b)
     state.planes += added
     return added
 

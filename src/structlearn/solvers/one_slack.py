@@ -9,7 +9,7 @@ import numpy as np
 
 from structlearn import _core
 from structlearn.objective import Objective
-from structlearn.problem import FloatArray, Problem, SparseRows
+from structlearn.problem import FloatArray, Problem
 from structlearn.solvers.base import DualSolver, DualState, dual_record
 
 
@@ -18,8 +18,8 @@ class OneSlackState(DualState):
     """`iterate` minimises the objective under the present cuts; `cached` holds oracle answers for reuse."""
 
     iterate: FloatArray = field(default_factory=lambda: np.empty(0))
-    cuts: _core.WorkingSets = field(default_factory=lambda: _core.WorkingSets(1))
-    cached: _core.WorkingSets = field(default_factory=lambda: _core.WorkingSets(0))
+    cuts: _core.SparseSets = field(default_factory=lambda: _core.SparseSets(1, 0))
+    cached: _core.WorkingSets = field(default_factory=lambda: _core.SparseSets(0, 0))
     excess: float = np.inf
 
 
@@ -48,7 +48,8 @@ class OneSlack(DualSolver):
         state = OneSlackState(
             w=np.zeros(problem.n_features),
             iterate=np.zeros(problem.n_features),
-            cached=_core.WorkingSets(problem.n_examples),
+            cuts=_core.SparseSets(1, problem.n_features),
+            cached=problem.working_sets(),
             objective=objective,
         )
         self._survey(state, problem, objective)
@@ -115,9 +116,7 @@ class OneSlack(DualSolver):
             planes.rows.add_to(gradient, weights * a)
             offset += float(weights @ b)
             if self.cache:
-                rows = planes.rows
-                assert isinstance(rows, SparseRows)
-                state.cached.add(planes.examples, rows.indptr, rows.indices, rows.values, a, b)
+                problem.keep(state.cached, planes, np.arange(len(planes.examples)), a, b)
         if self.cache:
             state.cached.drop_idle(self.cache)
         offset = _tangent(offset, np.maximum(violations, 0.0), objective)

@@ -1,0 +1,198 @@
+"""Chunks of CoNLL-2000 from 14 window features, against every algorithm of CRFsuite."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from typing import Any
+
+import crfsuite
+import data
+from measure import HERE, SCRATCH, Entry, Report, Row, Run, median, race
+
+from structlearn import StructuralSVM
+from structlearn.models import Chain
+
+CHOSEN = HERE / "chosen.json"
+PRICES = (0.1, 0.3, 1.0)
+TOLERANCES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
+#: Held-out F1 that may be given up for a shorter run, in points of 100.
+SACRIFICE = 0.05
+
+
+def ours(price: float, tol: float, limit: int | None = None, from_lists: bool = False) -> Run:
+    """Trains on all sentences at C/n = price to a relative gap of tol; the test F1 in percent."""
+    X, Y = data.chunking("train", limit)
+    columns = data.vocabulary(X)
+    train = X if from_lists else data.prepared(X, columns)
+    svm = StructuralSVM(Chain(), C=price * len(Y), tol=tol)
+    begin = time.perf_counter()
+    svm.fit(train, Y)
+    seconds = time.perf_counter() - begin
+    X_test, Y_test = data.chunking("test")
+    test = X_test if from_lists else data.prepared(X_test, columns)
+    last = svm.history_[-1]
+    return {
+        "seconds": seconds,
+        "f1": 100 * data.chunk_f1(Y_test, svm.predict(test)),
+        "gap": svm.duality_gap_,
+        "iterations": svm.n_iter_,
+        "oracle_seconds": last["oracle_seconds"],
+        "dual_seconds": last["dual_seconds"],
+    }
+
+
+def theirs(name: str, limit: int | None = None, options: dict[str, Any] | None = None) -> Run:
+    """Trains one algorithm of CRFsuite on the same attribute lists; the test F1 in percent."""
+    X, Y = data.chunking("train", limit)
+    algorithm, defaults = crfsuite.ALGORITHMS[name]
+    path = model_path(name, limit)
+    run = crfsuite.train(X, Y, algorithm, defaults | (options or {}), path)
+    X_test, Y_test = data.chunking("test")
+    tagger = crfsuite.tagger(path)
+    return run | {"f1": 100 * data.chunk_f1(Y_test, [tagger.tag(x) for x in X_test])}
+
+
+def model_path(name: str, limit: int | None = None) -> Any:
+    plain = "".join(c if c.isalnum() else "-" for c in name)
+    return SCRATCH / f"chunking-{plain}-{limit or 'all'}.crfsuite"
+
+
+class Curve:
+    """A callback: F1 on given sentences after every iteration, and the seconds that training itself has taken."""
+
+    def __init__(self, X: Any, Y: list[list[str]], until: float | None = None):
+        self.X, self.Y, self.until = X, Y, until
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        self.points: list[dict[str, float]] = []
+        self._begin = time.perf_counter()
+        self._own = 0.0
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        pass
+
+    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None) -> bool:
+        begin = time.perf_counter()
+        record = fitted_estimator.history_[-1]
+        trained = begin - self._begin - self._own
+        f1 = 100 * data.chunk_f1(self.Y, fitted_estimator.predict(self.X))
+        self.points.append({"seconds": trained, "gap": record["gap"] / record["primal"], "f1": f1})
+        self._own += time.perf_counter() - begin
+        return self.until is not None and trained > self.until
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        pass
+
+
+def curve(price: float, tol: float, held_out: bool, limit: int | None = None, until: float | None = None) -> Run:
+    """F1 against seconds: on every tenth training sentence, which is then kept from training, or on the test set."""
+    X, Y = data.chunking("train", limit)
+    if held_out:
+        X_test, Y_test = X[9::10], Y[9::10]
+        kept = [i for i in range(len(X)) if i % 10 != 9]
+        X, Y = [X[i] for i in kept], [Y[i] for i in kept]
+    else:
+        X_test, Y_test = data.chunking("test")
+    columns = data.vocabulary(X)
+    watch = Curve(data.prepared(X_test, columns), Y_test, until)
+    svm = StructuralSVM(Chain(), C=price * len(Y), tol=tol)
+    svm.set_callbacks(watch)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        svm.fit(data.prepared(X, columns), Y)
+    return {"points": watch.points}
+
+
+def choose() -> dict[str, Any]:
+    """C/n and tol by held-out training sentences: of the settings nearly as good as the best, the quickest."""
+    runs = race(
+        Entry(
+            f"{price:g}", "chunking:curve", {"price": price, "tol": TOLERANCES[-1], "held_out": True, "until": 60.0}, 1
+        )
+        for price in PRICES
+    )
+    settings = []
+    for price in PRICES:
+        points = runs[f"{price:g}"][0]["points"]
+        for tol in TOLERANCES:
+            reached = [point for point in points if point["gap"] <= tol]
+            if reached:
+                settings.append({"price": price, "tol": tol} | {k: reached[0][k] for k in ("f1", "seconds")})
+    best = max(setting["f1"] for setting in settings)
+    chosen = min((s for s in settings if s["f1"] >= best - SACRIFICE), key=lambda s: s["seconds"])
+    CHOSEN.write_text(json.dumps({"price": chosen["price"], "tol": chosen["tol"], "tried": settings}, indent=1) + "\n")
+    return chosen
+
+
+def run(smoke: bool) -> Report:
+    chosen = json.loads(CHOSEN.read_text())
+    setting = {"price": chosen["price"], "tol": chosen["tol"]}
+    return _smoke(setting) if smoke else _full(setting)
+
+
+def _smoke(setting: dict[str, float]) -> Report:
+    limit, name = 1000, "L-BFGS, c2 = 1"
+    runs = race(
+        [
+            Entry("ours", "chunking:ours", setting | {"limit": limit}),
+            Entry("theirs", "chunking:theirs", {"name": name, "limit": limit}, 1),
+        ]
+    )
+    ours_f1, theirs_f1 = median(runs["ours"], "f1"), median(runs["theirs"], "f1")
+    row = Row(
+        "chunking",
+        f"chunking, {limit} sentences",
+        name,
+        median(runs["ours"]),
+        median(runs["theirs"]),
+        reached=f"F1 {ours_f1:.2f} / {theirs_f1:.2f}",
+    )
+    behind = [f"chunking: F1 {ours_f1:.2f}, CRFsuite {theirs_f1:.2f}"] if ours_f1 < theirs_f1 - 0.5 else []
+    return Report([row], failures=behind)
+
+
+def _full(setting: dict[str, float]) -> Report:
+    entries = [
+        Entry("ours", "chunking:ours", setting),
+        Entry("ours, lists", "chunking:ours", setting | {"from_lists": True}),
+        *(
+            Entry(name, "chunking:theirs", {"name": name}, 3 if name == "passive-aggressive" else 1)
+            for name in crfsuite.ALGORITHMS
+        ),
+        Entry("curve", "chunking:curve", setting | {"held_out": False}, 1),
+    ]
+    runs = race(entries)
+    prepared, lists = median(runs["ours"]), median(runs["ours, lists"])
+    f1 = median(runs["ours"], "f1")
+    lbfgs = [name for name in crfsuite.ALGORITHMS if name.startswith("L-BFGS")]
+    best = max(lbfgs, key=lambda name: median(runs[name], "f1"))
+    rows = []
+    for name in crfsuite.ALGORITHMS:
+        their_f1 = median(runs[name], "f1")
+        bar, good = None, True
+        if name == best:
+            bar, good = 1 / 20, f1 >= their_f1 - 0.1
+        elif name == "passive-aggressive":
+            bar, good = 1 / 6, f1 > their_f1
+        reached = f"F1 {f1:.2f} / {their_f1:.2f}"
+        rows.append(Row(f"chunking {name}", "chunking", name, prepared, median(runs[name]), bar, good, reached))
+        read = median(runs[name], "from_lists")
+        rows.append(
+            Row(f"chunking lists {name}", "chunking, from attribute lists", name, lists, read, bar, good, reached)
+        )
+    last = runs["ours"][-1]
+    parts = f"{last['iterations']}, {last['oracle_seconds']:.1f}, {last['dual_seconds']:.1f}"
+    facts = [
+        (
+            "CoNLL-2000: C/n and relative gap, chosen on held-out training sentences",
+            "{price:g}, {tol:g}".format(**setting),
+        ),
+        ("…iterations, seconds in the oracle and in the dual", parts),
+        ("…peak memory of the whole process, prepared arrays", f"{median(runs['ours'], 'peak_mb'):.0f} MB"),
+        ("…peak memory of the whole process, attribute lists", f"{median(runs['ours, lists'], 'peak_mb'):.0f} MB"),
+        (f"…the same of CRFsuite, {best}", f"{median(runs[best], 'peak_mb'):.0f} MB"),
+    ]
+    points = {name: [median(runs[name]), median(runs[name], "f1")] for name in crfsuite.ALGORITHMS}
+    return Report(rows, facts, {"chunking": {"ours": runs["curve"][0]["points"], "theirs": points}})

@@ -1,0 +1,109 @@
+"""Races the library against its rivals: `make bench`, and `make bench-smoke` for the one-minute version.
+
+Exit code 1 if a check fails or, in the short version, if a ratio of times is more than twice the recorded one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import chunking
+import page
+from measure import HERE, ONE_THREAD, SCRATCH, Report
+
+TASKS = ("chunking", "letters", "prediction", "multiclass", "scaling")
+BASELINE = HERE / "baseline.json"
+#: A ratio may grow by this factor before the short version fails.
+TOLERATED = 2.0
+
+
+def main() -> int:
+    options = _options()
+    os.environ.update(ONE_THREAD)
+    if options.choose:
+        print(chunking.choose())
+        return 0
+    begin = time.perf_counter()
+    report = Report()
+    for name in options.only or TASKS:
+        print(name, file=sys.stderr, flush=True)
+        if not os.environ.get("STRUCTLEARN_DATA") and name != "multiclass":
+            print("  left out: STRUCTLEARN_DATA is not set", file=sys.stderr)
+            continue
+        _extend(report, importlib.import_module(name).run(options.smoke))
+    result = _result(report, time.perf_counter() - begin)
+    print(page.table(result["rows"]))
+    for label, value in report.facts:
+        print(f"{label}: {value}")
+    if options.record:
+        BASELINE.write_text(json.dumps({row.key: round(row.ratio, 4) for row in report.rows}, indent=1) + "\n")
+    elif options.smoke:
+        report.failures += _regressions(report)
+    if options.output:
+        page.write(_merged(result, options), options.output)
+    for failure in report.failures:
+        print(f"FAILED {failure}", file=sys.stderr)
+    print(f"{time.perf_counter() - begin:.0f} s", file=sys.stderr)
+    return int(bool(report.failures))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", action="append", choices=TASKS, help="run this task only; may be repeated")
+    parser.add_argument("--smoke", action="store_true", help="the one-minute version with its checks")
+    parser.add_argument("--record", action="store_true", help="with --smoke: make these ratios the recorded ones")
+    parser.add_argument("--choose", action="store_true", help="choose C and tol for chunking on held-out sentences")
+    parser.add_argument("--output", type=Path, help="write benchmarks.md and benchmarks/ into this folder")
+    return parser.parse_args()
+
+
+def _extend(report: Report, more: Report) -> None:
+    report.rows += more.rows
+    report.facts += more.facts
+    report.series |= more.series
+    report.failures += more.failures
+
+
+def _result(report: Report, seconds: float) -> dict[str, Any]:
+    return {
+        "machine": page.machine(),
+        "seconds": seconds,
+        "rows": [row.record() for row in report.rows],
+        "facts": report.facts,
+        "series": report.series,
+    }
+
+
+def _merged(result: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
+    """A run of some tasks replaces their lines in the last results and leaves the others."""
+    last = options.output / "benchmarks" / "results.json"
+    if not options.only or not last.exists():
+        return result
+    old = json.loads(last.read_text())
+    old["rows"] = [row for row in old["rows"] if row["key"] not in {new["key"] for new in result["rows"]}] + result[
+        "rows"
+    ]
+    old["facts"] = list({**dict(old["facts"]), **dict(result["facts"])}.items())
+    old["series"] |= result["series"]
+    return dict(old)
+
+
+def _regressions(report: Report) -> list[str]:
+    recorded = json.loads(BASELINE.read_text())
+    return [
+        f"{row.key}: ratio {row.ratio:.3g} is more than {TOLERATED:g} times the recorded {recorded[row.key]:.3g}"
+        for row in report.rows
+        if row.ratio > TOLERATED * recorded[row.key]
+    ]
+
+
+if __name__ == "__main__":
+    SCRATCH.mkdir(parents=True, exist_ok=True)
+    sys.exit(main())

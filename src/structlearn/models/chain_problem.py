@@ -1,0 +1,241 @@
+"""A chain bound to data: its decoders, and its planes in weight space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from structlearn import _core
+from structlearn.models.factored_rows import FactoredRows, segments
+from structlearn.models.tokens import TokenMatrix
+from structlearn.objective import PREDICTION, Scaling
+from structlearn.problem import FloatArray, IntArray, LabelArray, Oracle, Outputs, Planes, Problem, digest
+
+#: Unequal label weights make many loss levels; beyond this number the level decoder is refused.
+MAX_LEVELS = 256
+
+
+class Labelings(Sequence[LabelArray]):
+    """Label codes of several sequences, one after another."""
+
+    def __init__(self, labels: LabelArray, offsets: IntArray):
+        self.labels = labels
+        self.offsets = offsets
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, k: int) -> LabelArray: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[LabelArray]: ...
+    def __getitem__(self, k: int | slice) -> LabelArray | list[LabelArray]:
+        if isinstance(k, slice):
+            return [self[j] for j in range(len(self))[k]]
+        k = range(len(self))[k]
+        return self.labels[self.offsets[k] : self.offsets[k + 1]]
+
+    @classmethod
+    def of(cls, outputs: Outputs) -> Labelings:
+        if isinstance(outputs, Labelings):
+            return outputs
+        lengths = [len(y) for y in outputs]
+        flat = np.concatenate([np.asarray(y, np.int32) for y in outputs] or [np.empty(0, np.int32)])
+        return cls(flat.astype(np.int32), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+
+
+class ChainProblem(Problem):
+    """A `Chain` model bound to data. Outputs are label codes, see `Labelings`."""
+
+    def __init__(
+        self,
+        *,
+        tokens: TokenMatrix,
+        offsets: IntArray,
+        codes: LabelArray | None,
+        classes: Sequence[Any],
+        loss: str,
+        label_weight: FloatArray,
+        balance: float,
+        boundaries: bool,
+    ):
+        L = len(classes)
+        self.n_examples = len(offsets) - 1
+        self.n_features = (tokens.n_columns + L + 2 * boundaries) * L
+        self._tokens = tokens
+        self._offsets = offsets
+        self._codes = codes
+        self._classes = tuple(classes)
+        self._zero_one = loss == "zero_one"
+        self._weight = label_weight
+        self._balance = balance
+        self._boundaries = boundaries
+        self._core = _core.Chain(
+            tokens.indptr, tokens.columns, tokens.values, offsets, L, tokens.n_columns, balance, boundaries
+        )
+        self._unit = self._level_unit()
+        self.oracles: frozenset[Oracle] = frozenset({"best", "loss_augmented", "second_best"})
+        if self._unit is not None:
+            self.oracles |= {"loss_levels"}
+
+    def missing(self, oracle: str) -> str:
+        return (
+            f": label_weight {self._weight.tolist()} gives more than {MAX_LEVELS} loss levels; use weights that are "
+            "small multiples of one unit, or rescaling='margin' with slack='linear'"
+        )
+
+    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Labelings]:
+        if scaling is PREDICTION:
+            out = self._empty(examples)
+            self._core.best(w, examples, out.labels, self.n_threads)
+            return examples, out
+        if self._zero_one or scaling.bars_truth:
+            return self._second_best(w, examples, scaling)
+        out = self._empty(examples)
+        if scaling.oracle == "loss_augmented":
+            self._core.loss_augmented(w, examples, self._codes, self._cost, out.labels, self.n_threads)
+        else:
+            assert self._unit is not None
+            cost = np.round(self._cost / self._unit).astype(np.int32)
+            a, b = scaling(self._unit * np.arange(self._largest_level() + 1, dtype=np.float64))
+            self._core.most_violating_level(w, examples, self._codes, cost, a, b, out.labels, self.n_threads)
+        return examples, out
+
+    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[FactoredRows, FloatArray]:
+        assert self._codes is not None
+        out = Labelings.of(outputs)
+        rows = FactoredRows(self._core, self._codes, examples, out.labels, out.offsets, self.n_threads)
+        return rows, self._losses(examples, out)
+
+    def working_sets(self) -> _core.ChainSets:
+        assert self._codes is not None
+        return _core.ChainSets(self._core, self._codes, self.n_examples)
+
+    def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
+        assert isinstance(sets, _core.ChainSets)
+        outputs = Labelings.of(planes.outputs)
+        place, _ = segments(outputs.offsets, which)
+        return sets.add(self._core, planes.examples[which], outputs.labels[place], a, b)
+
+    def losses(self, outputs: Outputs) -> FloatArray:
+        return self._losses(np.arange(self.n_examples), Labelings.of(outputs))
+
+    def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
+        examples = np.arange(self.n_examples)
+        found = self._k_best(w, examples, k)
+        return [[(self._names(labels), score) for labels, score in best] for best in found]
+
+    def best_per_loss_level(self, w: FloatArray, example: int) -> list[tuple[float, list[Any], float]]:
+        """(loss, labels, score) of the best output at every loss that the example can have."""
+        if self._unit is None or self._codes is None or self._zero_one:
+            raise ValueError("loss levels need labels and a Hamming loss on a grid" + self.missing("loss_levels"))
+        begin, end = self._offsets[example], self._offsets[example + 1]
+        cost = np.round(self._cost / self._unit).astype(np.int32)
+        levels, scores, labels = self._core.best_per_level(w, example, self._codes[begin:end], cost)
+        return [
+            (float(level * self._unit), self._names(output), float(score))
+            for level, output, score in zip(levels, labels.reshape(len(levels), -1), scores, strict=True)
+        ]
+
+    def fingerprint(self) -> str:
+        tokens = self._tokens
+        assert self._codes is not None
+        options = np.array([self._balance, self._boundaries, self._zero_one, tokens.n_columns])
+        return digest(tokens.indptr, tokens.columns, tokens.values, self._offsets, self._codes, self._weight, options)
+
+    def max_losses(self) -> FloatArray:
+        assert self._codes is not None
+        weights = self._token_weight(self._codes) if len(self._classes) > 1 else 1.0 * (self._codes < 0)
+        most = np.asarray(np.add.reduceat(weights, self._offsets[:-1]))
+        return (most > 0).astype(np.float64) if self._zero_one else most
+
+    def radii(self) -> FloatArray:
+        # Proposition 25, with the term for the two ends: each moves one unit from one label to another.
+        T = np.diff(self._offsets)
+        R = np.maximum.reduceat(self._tokens.norms(), self._offsets[:-1])
+        ends = 4.0 if self._boundaries else 0.0
+        squares: FloatArray = 2.0 * T**2 * R**2 + self._balance**2 * (2.0 * (T - 1) ** 2 + ends)
+        return np.sqrt(squares)
+
+    def present(self, outputs: Outputs) -> list[list[Any]]:
+        return [self._names(labels) for labels in Labelings.of(outputs)]
+
+    @property
+    def _cost(self) -> FloatArray:
+        L = len(self._classes)
+        return np.ascontiguousarray(self._weight[:, None] * (1.0 - np.eye(L)))
+
+    def _second_best(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Labelings]:
+        """The best output that is not the truth; or the truth itself, where it may be chosen and is not violated."""
+        assert self._codes is not None
+        chosen: list[LabelArray] = []
+        answered: list[int] = []
+        a, b = scaling(np.array([1.0]))
+        for i, best in zip(examples.tolist(), self._k_best(w, examples, 2), strict=True):
+            truth = self._codes[self._offsets[i] : self._offsets[i + 1]]
+            other = next(((y, score) for y, score in best if not np.array_equal(y, truth)), None)
+            if not scaling.bars_truth:
+                truth_score = next((score for y, score in best if np.array_equal(y, truth)), -np.inf)
+                if other is None or b[0] - a[0] * (truth_score - other[1]) <= 0.0:
+                    other = truth, truth_score
+            if other is not None:
+                chosen.append(other[0])
+                answered.append(i)
+        return np.array(answered, np.int64), Labelings.of(chosen)
+
+    def _k_best(self, w: FloatArray, examples: IntArray, k: int) -> list[list[tuple[LabelArray, float]]]:
+        lengths = np.diff(self._offsets)[examples]
+        labels = np.empty(k * lengths.sum(), np.int32)
+        scores = np.empty(k * len(examples))
+        counts = np.empty(len(examples), np.int64)
+        self._core.k_best(w, examples, k, labels, scores, counts, self.n_threads)
+        starts = np.concatenate([[0], np.cumsum(k * lengths)])
+        result = []
+        for j, (start, T, count) in enumerate(zip(starts, lengths, counts, strict=False)):
+            sequences = labels[start : start + count * T].reshape(count, T)
+            result.append(list(zip(sequences, scores[j * k : j * k + count].tolist(), strict=True)))
+        return result
+
+    def _empty(self, examples: IntArray) -> Labelings:
+        offsets = np.concatenate([[0], np.cumsum(np.diff(self._offsets)[examples])])
+        return Labelings(np.empty(int(offsets[-1]), np.int32), offsets)
+
+    def _losses(self, examples: IntArray, outputs: Labelings) -> FloatArray:
+        assert self._codes is not None
+        place, _ = segments(self._offsets, examples)
+        truth = self._codes[place]
+        wrong = np.where(truth != outputs.labels, self._token_weight(truth), 0.0)
+        sums = np.add.reduceat(wrong, outputs.offsets[:-1]) if len(examples) else np.empty(0)
+        return (sums > 0).astype(np.float64) if self._zero_one else sums
+
+    def _token_weight(self, codes: LabelArray) -> FloatArray:
+        return np.where(codes < 0, 1.0, self._weight[codes])
+
+    def _level_unit(self) -> float | None:
+        """The largest unit of which all label weights are whole multiples, if the levels are few enough."""
+        different = set(self._weight.tolist()) - {0.0}
+        if self._codes is None or not different:
+            return 1.0
+        if len(different) == 1:
+            return float(different.pop())
+        weights = [Fraction(weight).limit_denominator(10_000) for weight in different]
+        if not all(weights):
+            return None
+        denominator = lcm(*(weight.denominator for weight in weights))
+        unit = Fraction(gcd(*(int(weight * denominator) for weight in weights)), denominator)
+        on_grid = all(abs(round(weight / unit) * unit - weight) <= 1e-12 * weight for weight in different)
+        if not on_grid or self.max_losses().max() / float(unit) >= MAX_LEVELS:
+            return None
+        return float(unit)
+
+    def _largest_level(self) -> int:
+        assert self._unit is not None
+        return round(float(self.max_losses().max()) / self._unit)
+
+    def _names(self, labels: npt.NDArray[Any]) -> list[Any]:
+        return [self._classes[code] for code in labels]
