@@ -32,8 +32,13 @@ sanitize: .venv-sanitize/.library
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 .venv-sanitize/bin/pytest tests/core tests/models -q -p no:cacheprovider
 
-bench-smoke: $(VENV)/.library
-	$(BIN)/python benchmarks/smoke.py
+# The race against the rivals, which have an environment of their own; it writes docs/benchmarks.md.
+.PHONY: bench
+bench: .venv-bench/.library
+	.venv-bench/bin/python benchmarks/race.py --output docs
+
+bench-smoke: .venv-bench/.library
+	.venv-bench/bin/python benchmarks/race.py --smoke
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
@@ -74,4 +79,10 @@ $(VENV)/.dist: $(VENV)/.pip
 	.venv-sanitize/bin/pip install -q --upgrade "pip>=25.1"
 	.venv-sanitize/bin/pip install -q . --group test \
 	    -C cmake.define.STRUCTLEARN_SANITIZE=ON -C cmake.define.STRUCTLEARN_STRICT=ON -C build-dir=build/sanitize
+	touch $@
+
+.venv-bench/.library: $(LIBRARY)
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/pip install -q --upgrade "pip>=25.1"
+	.venv-bench/bin/pip install -q ".[plot]" python-crfsuite
 	touch $@

@@ -101,7 +101,7 @@ def letters(train_folds: Sequence[int], test_folds: Sequence[int]) -> tuple[list
 
 def token_error(Y: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> float:
     """Part of the labels that are wrong."""
-    wrong = sum(a != b for y, p in zip(Y, predicted, strict=True) for a, b in zip(y, p, strict=True))
+    wrong = sum(int(a != b) for y, p in zip(Y, predicted, strict=True) for a, b in zip(y, p, strict=True))
     return wrong / sum(len(y) for y in Y)
 
 

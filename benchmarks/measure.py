@@ -23,6 +23,10 @@ SCRATCH = HERE.parent / "build" / "bench"
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
 
 
+#: A ceiling on the repeats of every entry, for quick looks.
+MOST_REPEATS = 1000
+
+
 @dataclass(frozen=True)
 class Entry:
     """A competitor: a function ``module:name`` of this folder with its arguments, and how often it runs."""
@@ -93,7 +97,7 @@ def race(entries: Iterable[Entry]) -> dict[str, list[Run]]:
     """Runs the competitors in turns; the runs of each, by its name."""
     entries = list(entries)
     runs: dict[str, list[Run]] = {entry.name: [] for entry in entries}
-    for turn in range(max(entry.repeats for entry in entries)):
+    for turn in range(min(MOST_REPEATS, max(entry.repeats for entry in entries))):
         for entry in entries:
             if turn < entry.repeats:
                 run = in_fresh_process(entry.function, **entry.arguments)

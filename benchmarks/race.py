@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import chunking
+import measure
 import page
 from measure import HERE, ONE_THREAD, SCRATCH, Report
 
@@ -27,6 +28,8 @@ TOLERATED = 2.0
 def main() -> int:
     options = _options()
     os.environ.update(ONE_THREAD)
+    if options.repeats:
+        measure.MOST_REPEATS = options.repeats
     if options.choose:
         print(chunking.choose())
         return 0
@@ -38,7 +41,7 @@ def main() -> int:
             print("  left out: STRUCTLEARN_DATA is not set", file=sys.stderr)
             continue
         _extend(report, importlib.import_module(name).run(options.smoke))
-    result = _result(report, time.perf_counter() - begin)
+    result = _result(report, time.perf_counter() - begin, options)
     print(page.table(result["rows"]))
     for label, value in report.facts:
         print(f"{label}: {value}")
@@ -60,6 +63,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--smoke", action="store_true", help="the one-minute version with its checks")
     parser.add_argument("--record", action="store_true", help="with --smoke: make these ratios the recorded ones")
     parser.add_argument("--choose", action="store_true", help="choose C and tol for chunking on held-out sentences")
+    parser.add_argument("--repeats", type=int, help="run every competitor at most so often; the page says so")
     parser.add_argument("--output", type=Path, help="write benchmarks.md and benchmarks/ into this folder")
     return parser.parse_args()
 
@@ -71,10 +75,12 @@ def _extend(report: Report, more: Report) -> None:
     report.failures += more.failures
 
 
-def _result(report: Report, seconds: float) -> dict[str, Any]:
+def _result(report: Report, seconds: float, options: argparse.Namespace) -> dict[str, Any]:
     return {
         "machine": page.machine(),
         "seconds": seconds,
+        "preliminary": bool(options.only or options.repeats),
+        "missing": [name for name in TASKS if name not in (options.only or TASKS)],
         "rows": [row.record() for row in report.rows],
         "facts": report.facts,
         "series": report.series,
@@ -90,6 +96,8 @@ def _merged(result: dict[str, Any], options: argparse.Namespace) -> dict[str, An
     old["rows"] = [row for row in old["rows"] if row["key"] not in {new["key"] for new in result["rows"]}] + result[
         "rows"
     ]
+    old["preliminary"] = True
+    old["missing"] = [name for name in old["missing"] if name in result["missing"]]
     old["facts"] = list({**dict(old["facts"]), **dict(result["facts"])}.items())
     old["series"] |= result["series"]
     return dict(old)

@@ -92,6 +92,12 @@ class Objective:
     slack: Slack = "linear"
 
     def __post_init__(self) -> None:
+        if self.rescaling not in ("margin", "slack", None):
+            raise ValueError(f"rescaling is {self.rescaling!r}; it may be 'margin', 'slack' or None")
+        if self.slack not in ("linear", "squared", "hard"):
+            raise ValueError(f"slack is {self.slack!r}; it may be 'linear', 'squared' or 'hard'")
+        if not (np.isfinite(self.C) and self.C > 0):
+            raise ValueError(f"C is {self.C}; it must be a positive number")
         if self.slack == "hard" and self.rescaling is not None:
             raise ValueError(f"slack='hard' is the zero-one hard margin: give rescaling=None, not {self.rescaling!r}")
 

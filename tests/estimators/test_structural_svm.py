@@ -5,7 +5,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 from sklearn.callback import ProgressBar, ScoringMonitor
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import accuracy_score
 from sklearn.svm import LinearSVC
@@ -154,6 +154,51 @@ def test_early_stopping_keeps_the_weights_that_did_best_on_held_out_data(numbers
     assert mistakes == min(losses)
 
 
+def test_early_stopping_does_not_give_up_before_the_weights_move():
+    data = load_digit_sequences(n_sequences=60, max_length=5)
+    svm = StructuralSVM(Chain(), C=10, solver="n_slack")
+    svm.fit(data.X[:40], data.Y[:40], validation=(data.X[40:], data.Y[40:]))
+    assert svm.score(data.X[40:], data.Y[40:]) > 0.7
+    assert svm.duality_gap_ <= svm.history_[0]["gap"]
+
+
+@pytest.mark.parametrize("solver", ["auto", "n_slack", "one_slack"])
+def test_features_of_any_scale_are_solved(solver):
+    random = np.random.default_rng(0)
+    X = [1e3 * random.normal(size=(length, 3)) for length in (2, 3, 4, 2)]
+    Y = [list("ab"), list("aba"), list("bbab"), list("aa")]
+    by_gap = StructuralSVM(Chain(), C=10, solver=solver).fit(X, Y)
+    by_violation = StructuralSVM(Chain(), C=10, solver=solver, eps=0.01).fit(X, Y)
+    assert by_gap.objective_ == pytest.approx(19.2682, rel=1e-3)
+    assert by_violation.objective_ == pytest.approx(19.2682, abs=0.1)
+    X, y = load_wine(return_X_y=True)
+    assert StructuralSVM(Multiclass(), C=100, solver=solver).fit(X, y).duality_gap_ <= 1e-3
+
+
+class WrongOracle:
+    def joint_feature(self, x, y):
+        return np.array([x * y, y])
+
+    def loss(self, y, y_hat):
+        return float(y != y_hat)
+
+    def inference(self, x, w):
+        return 1 if w @ [x, 1] > 0 else -1
+
+    def loss_augmented_inference(self, x, y, w):
+        return -y if w @ [x * y, y] < 0.2 else y
+
+
+def test_a_gap_below_zero_tells_that_an_oracle_is_wrong():
+    with pytest.warns(RuntimeWarning, match="check_model"):
+        StructuralSVM(WrongOracle(), C=10).fit([1.0, -1.5, 0.7, -0.2], [1, -1, -1, 1])
+
+
+def test_slacks_have_an_entry_for_every_example():
+    svm = StructuralSVM(Multiclass()).fit(np.eye(3), ["a", "b", "c"], sample_weight=[1, 0, 1])
+    assert np.isnan(svm.slacks_).tolist() == [False, True, False]
+
+
 def test_fitted_estimators_pickle_even_after_a_warm_start():
     X, y = load_iris(return_X_y=True)
     svm = StructuralSVM(Multiclass(), warm_start=True).fit(X, y)
@@ -262,6 +307,10 @@ def test_verbose_shows_a_line_with_the_gap(capsys):
         ({"solver": "one_slack", "slack": "hard", "rescaling": None}, "no form for slack='hard'"),
         ({"tol": 0.0}, "tol is 0.0"),
         ({"n_jobs": 0}, "n_jobs is 0"),
+        ({"max_iter": -1}, "max_iter is -1"),
+        ({"max_iter": 2.5}, r"max_iter is 2\.5"),
+        ({"C": "10"}, "C is '10'"),
+        ({"solver": NSlack(), "tol": 0.1}, "give it to NSlack"),
     ],
 )
 def test_options_out_of_range_are_named(options, message):
@@ -294,6 +343,15 @@ def test_one_example_and_one_class_are_enough(estimator):
 
 @pytest.mark.parametrize("rescaling", ["margin", "slack", None])
 @pytest.mark.parametrize("slack", ["linear", "squared"])
+def test_a_class_a_generator_and_a_wrong_validation_are_named():
+    with pytest.raises(TypeError, match=r"give an object, Chain\(\)"):
+        StructuralSVM(Chain).fit([np.eye(2)], [["a", "b"]])
+    with pytest.raises(TypeError, match="X is a generator"):
+        StructuralSVM(Chain()).fit((x for x in [np.eye(2)]), [["a", "b"]])
+    with pytest.raises(ValueError, match="pair"):
+        StructuralSVM(Chain()).fit([np.eye(2)], [["a", "b"]], validation=0.2)
+
+
 def test_one_class_is_enough_for_every_formulation(rescaling, slack):
     svm = StructuralSVM(Chain(), rescaling=rescaling, slack=slack).fit([[[1.0], [2.0]]], [["only", "only"]])
     assert svm.objective_ == 0.0

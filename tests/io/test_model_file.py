@@ -1,5 +1,6 @@
 import json
 import struct
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -137,6 +138,39 @@ def test_an_object_that_cannot_be_saved_leaves_the_old_file(path):
         strange.save(path)
     assert path.read_bytes() == before
     assert [file.name for file in path.parent.iterdir()] == ["model.slm"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnSolver(OneSlack):
+    pass
+
+
+def test_a_solver_of_ones_own_does_not_stand_in_the_way(path):
+    svm = StructuralSVM(Multiclass(), solver=OwnSolver()).fit(np.eye(2), ["a", "b"])
+    svm.save(path)
+    loaded = structlearn.load(path)
+    assert loaded.solver == "auto"
+    assert loaded.predict(np.eye(2)).tolist() == ["a", "b"]
+
+
+class OwnChain(Chain):
+    pass
+
+
+def test_a_subclass_of_a_model_is_handed_to_load(path):
+    svm = StructuralSVM(OwnChain(), C=10).fit([np.eye(2)], [["a", "b"]])
+    svm.save(path)
+    assert structlearn.load(path, model=OwnChain()).predict([np.eye(2)]) == [["a", "b"]]
+
+
+def test_folders_are_told_from_files(path):
+    svm = StructuralSVM(Multiclass()).fit(np.eye(2), ["a", "b"])
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        svm.save(path.parent / "missing" / "model.slm")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        svm.save(path.parent)
+    with pytest.raises(FileNotFoundError, match="no file"):
+        structlearn.load(path.parent)
 
 
 def test_saving_before_fitting_is_refused(path):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 import warnings
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
@@ -15,7 +16,14 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import ClassifierTags, Tags, _safe_indexing, check_array, compute_class_weight
+from sklearn.utils import (
+    ClassifierTags,
+    Tags,
+    _safe_indexing,
+    check_array,
+    check_random_state,
+    compute_class_weight,
+)
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names, check_is_fitted, validate_data
 
@@ -27,7 +35,7 @@ from structlearn.models.multiclass import MulticlassProblem
 from structlearn.models.python_model import PythonModel
 from structlearn.objective import Objective
 from structlearn.problem import FloatArray, Problem
-from structlearn.solvers import DualSolver, Solution, Solver
+from structlearn.solvers import DualSolver, DualState, Solution, Solver
 
 
 def _is_tabular(estimator: StructuredEstimator) -> bool:
@@ -45,6 +53,7 @@ class _Training:
     spec: Any
     objective: Objective
     solver: Solver
+    kept: npt.NDArray[np.bool_]
 
     def fitted(self, w: FloatArray) -> dict[str, Any]:
         """The attributes that make an estimator ready to predict with w."""
@@ -99,6 +108,8 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
         training = self._prepare(X, y, sample_weight)
         held_out = None
         if validation is not None:
+            if not (isinstance(validation, (tuple, list)) and len(validation) == 2):
+                raise ValueError("validation must be a pair (X, Y) of held-out examples")
             held_out = training.model.bind(training.spec, *validation, allow_unknown=True)
             held_out.n_threads = training.problem.n_threads
         watch = Watch(self, training, X, y, sample_weight, held_out)
@@ -108,7 +119,14 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
             )
         self._take_over(training, solution, watch, X)
         if isinstance(training.solver, DualSolver) and not (solution.converged or watch.stopped):
-            warnings.warn(_not_converged(solution, training.solver), ConvergenceWarning, stacklevel=2)
+            warnings.warn(_not_converged(solution, training.solver), ConvergenceWarning, stacklevel=3)
+        if self.duality_gap_ < -1e-6:
+            warnings.warn(
+                f"the duality gap is {self.duality_gap_:.2g}, below zero: an oracle of the model does not find the "
+                "most violating output; see structlearn.testing.check_model",
+                RuntimeWarning,
+                stacklevel=3,
+            )
         return self
 
     def predict(self, X: Any) -> Any:
@@ -166,6 +184,11 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
 
     def _prepare(self, X: Any, Y: Any, sample_weight: Any) -> _Training:
         model = self.model
+        if isinstance(model, type):
+            raise TypeError(f"model is the class {model.__name__}; give an object, {model.__name__}()")
+        for name, data in (("X", X), ("y", Y)):
+            if isinstance(data, Iterator):
+                raise TypeError(f"{name} is a {type(data).__name__}; a list or an array is needed")
         if not isinstance(model, Model):
             model = PythonModel.prepared(model, X, Y)
         if model.tabular:
@@ -177,9 +200,10 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
         weight = _checked_weight(sample_weight, n)
         if n and not weight.any():
             raise ValueError("sample_weight is zero for every example")
-        if (weight == 0).any():
-            kept = np.flatnonzero(weight)
-            X, Y, weight = _safe_indexing(X, kept), _safe_indexing(Y, kept), weight[kept]
+        kept = weight > 0
+        if not kept.all():
+            which = np.flatnonzero(kept)
+            X, Y, weight = _safe_indexing(X, which), _safe_indexing(Y, which), weight[which]
         spec = model.specify(X, Y)
         if self.fit_intercept:
             if not isinstance(spec, LinearSpec):
@@ -189,31 +213,39 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
         problem.n_threads = _n_threads(self.n_jobs)
         if self.class_weight is not None:
             if not model.tabular:
-                raise ValueError("class_weight is for models with one label an example; Chain has label_weight")
+                raise ValueError("class_weight is for models with one label an example (Chain itself has label_weight)")
             weight = weight * _class_weights(self.class_weight, Y)
         objective = self._objective(weight)
         solver = self._configured(self._solver())
         solver.check(problem, objective)
-        return _Training(model, problem, spec, objective, solver)
+        return _Training(model, problem, spec, objective, solver, kept)
 
     def _configured(self, solver: Solver, **given: Any) -> Solver:
         """The solver with those of its options that were given to the estimator."""
         given["max_iter"] = self.max_iter
-        if self.random_state is not None:
-            seed = self.random_state
-            given["random_state"] = int(seed if isinstance(seed, (int, np.integer)) else seed.randint(2**31 - 1))
+        if self.max_iter is not None and not (isinstance(self.max_iter, numbers.Integral) and self.max_iter >= 0):
+            raise ValueError(f"max_iter is {self.max_iter}; it must be a whole number ≥ 0")
         known = {field.name for field in fields(solver)}
+        given = {name: value for name, value in given.items() if value is not None}
         for name, value in given.items():
-            if value is not None and name not in known and name != "random_state":
+            if name not in known:
                 raise ValueError(f"{type(solver).__name__} has no option {name!r}, but {name}={value!r} was given")
-        return replace(solver, **{k: v for k, v in given.items() if v is not None and k in known})
+            if solver is getattr(self, "solver", None):
+                raise ValueError(
+                    f"{name}={value!r} was given beside a solver object; give it to {type(solver).__name__}"
+                )
+        if self.random_state is not None and "random_state" in known:
+            given["random_state"] = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return replace(solver, **given)
 
     def _earlier_state(self, training: _Training) -> Any:
         ended_at = self.__dict__.pop("_ended_at", None)
         if not self.warm_start or ended_at is None:
             return None
         fingerprint, state = ended_at
-        if fingerprint is None or fingerprint != training.problem.fingerprint():
+        if fingerprint is None:
+            raise ValueError(f"warm_start=True is not possible: {type(training.problem).__name__} has no fingerprint")
+        if fingerprint != training.problem.fingerprint():
             raise ValueError("warm_start=True goes on from the last fit, but the data are not the same")
         return state
 
@@ -227,8 +259,12 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
         self.n_iter_ = max(solution.state.iteration, 1)
         self.converged_ = solution.converged
         self.objective_ = float(record["primal"])
-        self.duality_gap_ = relative_gap(record)
-        self.slacks_ = getattr(solution.state, "slacks", None)
+        # The best bound that the whole run proved, also for weights that early stopping chose from its middle.
+        self.duality_gap_ = relative_gap(record | {"gap": record["primal"] - solution.history[-1]["dual"]})
+        self.slacks_ = None
+        if isinstance(solution.state, DualState):
+            self.slacks_ = np.full(len(training.kept), np.nan)
+            self.slacks_[training.kept] = solution.state.slacks
         if training.model.tabular:
             _check_feature_names(self, X, reset=True)
         if self.warm_start:
@@ -262,7 +298,7 @@ def _checked_weight(sample_weight: Any, n: int) -> FloatArray:
         return np.ones(n)
     weight = np.asarray(sample_weight, np.float64)
     if weight.ndim != 1:
-        raise ValueError("Sample weights must be 1D array or scalar")
+        raise ValueError(f"Sample weights must be a 1D array; sample_weight has {weight.ndim} dimensions")
     if len(weight) != n:
         raise ValueError(f"sample_weight has {len(weight)} entries but there are {n} examples")
     bad = ~(np.isfinite(weight) & (weight >= 0))

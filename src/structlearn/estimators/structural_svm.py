@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, Literal
 
 import numpy as np
@@ -38,11 +39,11 @@ class StructuralSVM(StructuredEstimator):
     slack : {"linear", "squared", "hard"}
         SVM₁, SVM₂ (with √Δ in place of Δ and ½ξ² in place of ξ), or no slack at all, SVM₀, with rescaling=None.
     solver : {"auto", "n_slack", "one_slack", "subgradient"} or Solver
-        How w is found; a `Solver` object brings its own options.
+        How w is found; a `Solver` object brings its own `tol`, `eps`, `max_iter` and `random_state`.
     tol : float, optional
         Stop at this relative duality gap, (primal − dual)/primal; 0.001 if `eps` is not given either.
     eps : float, optional
-        Stop when no constraint is violated by more than eps, as in the papers.
+        Stop when no constraint is violated by more than eps, as in the papers; whichever of the two is met first.
     max_iter : int, optional
         Most iterations; None leaves it to the solver.
     fit_intercept : bool
@@ -72,7 +73,7 @@ class StructuralSVM(StructuredEstimator):
     objective_, duality_gap_ : float
         The objective at `w_`, and the relative gap that certifies it.
     slacks_ : (n_examples,)
-        ξ_i at the end.
+        ξ_i at the end; NaN for examples of weight 0.
     C_, n_iter_, converged_, classes_, model_, spec_
         What was used and learnt.
 
@@ -82,8 +83,8 @@ class StructuralSVM(StructuredEstimator):
     >>> from structlearn.models import Multiclass
     >>> X, y = load_iris(return_X_y=True)
     >>> svm = StructuralSVM(Multiclass(), C=100).fit(X, y)
-    >>> round(svm.score(X, y), 2), svm.duality_gap_ <= 1e-3
-    (0.95, True)
+    >>> svm.score(X, y) > 0.9, svm.duality_gap_ <= 1e-3
+    (True, True)
     """
 
     def __init__(
@@ -124,14 +125,10 @@ class StructuralSVM(StructuredEstimator):
         self.verbose = verbose
 
     def _objective(self, sample_weight: FloatArray) -> Objective:
-        if self.rescaling not in ("margin", "slack", None):
-            raise ValueError(f"rescaling is {self.rescaling!r}; it may be 'margin', 'slack' or None")
-        if self.slack not in ("linear", "squared", "hard"):
-            raise ValueError(f"slack is {self.slack!r}; it may be 'linear', 'squared' or 'hard'")
-        C = 0.1 * float(sample_weight.sum()) if self.C is None else float(self.C)
-        if not (np.isfinite(C) and C > 0):
-            raise ValueError(f"C is {self.C}; it must be a positive number")
-        return Objective(sample_weight, C, self.rescaling, self.slack)
+        C = 0.1 * float(sample_weight.sum()) if self.C is None else self.C
+        if not isinstance(C, numbers.Real):
+            raise ValueError(f"C is {C!r}; it must be a positive number")
+        return Objective(sample_weight, float(C), self.rescaling, self.slack)
 
     def _solver(self) -> Solver:
         if isinstance(self.solver, Solver):

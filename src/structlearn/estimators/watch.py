@@ -45,6 +45,7 @@ class Watch:
         self._progress = Progress() if estimator.verbose else None
         self._least = np.inf
         self._since_least = 0
+        self._judged: tuple[FloatArray, float] | None = None
         self.chosen: tuple[dict[str, Any], FloatArray] = ({}, np.empty(0))
         self.stopped = False
 
@@ -104,8 +105,13 @@ class Watch:
         return tracked
 
     def _compare_held_out(self, held_out: Problem, state: State) -> bool:
+        if self._judged is not None and np.array_equal(state.w, self._judged[0]):
+            # Cutting planes keep their best point for several iterations; that is no reason to lose patience.
+            state.record["validation_loss"] = self._judged[1]
+            return False
         loss = float(held_out.losses(held_out.predict(state.w)).mean())
         state.record["validation_loss"] = loss
+        self._judged = state.w.copy(), loss
         if loss < self._least:
             self._least = loss
             self._since_least = 0

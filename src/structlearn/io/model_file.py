@@ -6,6 +6,7 @@ Loading builds objects of this library by registered name from plain values; it 
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,8 +27,12 @@ _FITTED = ("C_", "history_", "n_iter_", "converged_", "objective_", "duality_gap
 
 def save(path: Path, estimator: StructuredEstimator) -> None:
     import structlearn
+    from structlearn.solvers import Solver
 
     params = {name: value for name, value in estimator.get_params(deep=False).items() if name != "model"}
+    if isinstance(params.get("solver"), Solver) and type(params["solver"]).__name__ not in _registry():
+        # A solver of the user's own is not needed to predict; the loaded estimator has the default one.
+        del params["solver"]
     model = estimator.model_
     metadata = {
         "format": FORMAT,
@@ -45,12 +50,14 @@ def save(path: Path, estimator: StructuredEstimator) -> None:
     tensors = {"w": estimator.w_}
     if estimator.slacks_ is not None:
         tensors["slacks"] = estimator.slacks_
-    temporary = path.with_name(path.name + ".part")
-    try:
-        save_file(tensors, temporary, metadata={FORMAT: json.dumps(metadata)})
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to save {path.name} in")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file")
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=path.name) as folder:
+        written = Path(folder) / path.name
+        save_file(tensors, written, metadata={FORMAT: json.dumps(metadata)})
+        written.replace(path)
 
 
 def load(path: str | Path, model: Any = None) -> StructuredEstimator:
@@ -73,6 +80,7 @@ def load(path: str | Path, model: Any = None) -> StructuredEstimator:
     array(['north'], dtype='<U5')
     """
     from structlearn import estimators
+    from structlearn.models.base import Model
     from structlearn.models.labels import label_array
     from structlearn.models.python_model import PythonModel
 
@@ -87,7 +95,7 @@ def load(path: str | Path, model: Any = None) -> StructuredEstimator:
     elif model is None:
         raise ValueError(f"{path} was trained with a model of your own: load it with load(path, model=YourModel())")
     else:
-        bound = PythonModel(model)
+        bound = model if isinstance(model, Model) else PythonModel(model)
     params = decode(metadata["params"])
     if metadata["estimator"] not in estimators.__all__:
         raise ValueError(f"{path} holds an estimator {metadata['estimator']!r}, which this version does not know")
@@ -106,7 +114,7 @@ def load(path: str | Path, model: Any = None) -> StructuredEstimator:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    if not path.exists():
+    if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}")
     try:
         with safe_open(path, framework="numpy") as file:

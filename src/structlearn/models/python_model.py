@@ -95,6 +95,8 @@ class PythonProblem(Problem):
         self.n_examples = len(X)
         self.n_features = n_features
         self.exactness = getattr(model, "exactness", "exact")
+        if self.exactness not in ("exact", "relaxed", "approximate"):
+            raise ValueError(f"exactness is {self.exactness!r}; it may be 'exact', 'relaxed' or 'approximate'")
         self.oracles = frozenset(
             oracle for oracle, names in _SOURCES.items() if any(hasattr(model, name) for name in names)
         )

@@ -53,6 +53,8 @@ class DualState(State):
     ----------
     primal, dual : float
         The objective at `w`, and the largest lower bound on its minimum so far.
+    restricted_gap : float
+        How far, relatively, the last quadratic program was from its own optimum.
     slacks : (n_examples,)
         ξ_i at `w`.
     objective : Objective
@@ -61,6 +63,7 @@ class DualState(State):
 
     primal: float = np.inf
     dual: float = 0.0
+    restricted_gap: float = 0.0
     slacks: FloatArray = field(default_factory=lambda: np.empty(0))
     objective: Objective | None = None
 
@@ -194,7 +197,8 @@ class DualSolver(Solver):
     Parameters
     ----------
     tol : float, optional
-        Stop when (primal − dual)/primal ≤ tol. 0.001 if neither `tol` nor `eps` is given.
+        Stop when (primal − dual)/primal ≤ tol. 0.001 if neither `tol` nor `eps` is given; if both are, whichever is met
+        first ends the run.
     eps : float, optional
         Stop when no constraint is violated by more than eps beyond the known slacks, as in the papers; for linear
         slacks the objective is then within C·eps of the optimum, up to the accuracy of the quadratic program.
@@ -207,8 +211,8 @@ class DualSolver(Solver):
         # With an approximate oracle this is as far as the oracle can see; the record then claims no certificate.
         if state.primal == 0.0:
             return True
-        if self.eps is not None and state.record["violation"] <= self.eps:
-            return True
+        if self.eps is not None and state.record.get("violation", np.inf) <= self.eps:
+            return bool(state.restricted_gap <= self.qp_accuracy(state, state.objective))
         return bool(state.relative_gap <= self.tolerance)
 
     @property
@@ -228,11 +232,11 @@ class DualSolver(Solver):
                 f"do not serve rescaling={now.rescaling!r} and slack={now.slack!r}"
             )
 
-    def qp_accuracy(self, state: DualState, objective: Objective) -> float:
+    def qp_accuracy(self, state: DualState, objective: Objective | None) -> float:
         """How exactly the restricted problem need be solved next: a tenth of the gap that is left."""
         accuracy = 0.1 * min(1.0, state.relative_gap)
-        if self.eps is not None and 0 < state.primal < np.inf:
-            accuracy = min(accuracy, 0.01 * objective.C * self.eps / state.primal)
+        if self.eps is not None and objective is not None and 0 < state.primal < np.inf:
+            accuracy = min(0.1, 0.01 * objective.C * self.eps / state.primal)
         return max(accuracy, 1e-13)
 
 

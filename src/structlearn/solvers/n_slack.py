@@ -115,8 +115,10 @@ class NSlack(DualSolver):
     def _solve(self, state: NSlackState, objective: Objective) -> None:
         with state.timed("dual_seconds"):
             accuracy = self.qp_accuracy(state, objective)
-            _, _, unbounded = state.sets.solve(state.iterate, accuracy, 10_000, state.iteration)
-            state.dual = max(state.dual, _dual(state))
+            _, gap, unbounded = state.sets.solve(state.iterate, accuracy, 10_000, state.iteration)
+            dual = _dual(state)
+            state.dual = max(state.dual, dual)
+            state.restricted_gap = gap / max(dual + gap, 1e-300)
         if objective.slack == "hard":
             # A dual value D proves that no margin above 1/√(2D) exists.
             margin = 0.0 if unbounded else 1.0 / np.sqrt(2.0 * state.dual)

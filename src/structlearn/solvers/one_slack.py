@@ -82,12 +82,13 @@ class OneSlack(DualSolver):
         """The quadratic program over the cuts; leaves the iterate and raises the dual bound."""
         with state.timed("dual_seconds"):
             state.cuts.set_limits(np.array([objective.C]), np.zeros(1))
-            state.cuts.solve_alone(0, self.qp_accuracy(state, objective), 1000)
+            gap = state.cuts.solve_alone(0, self.qp_accuracy(state, objective), 1000)
             state.cuts.drop_idle(self.idle_cuts)
             state.iterate[:] = 0.0
             state.cuts.weights(state.iterate)
-            dual = state.cuts.linear_part() - 0.5 * state.iterate @ state.iterate
-            state.dual = max(state.dual, float(dual))
+            dual = float(state.cuts.linear_part() - 0.5 * state.iterate @ state.iterate)
+            state.dual = max(state.dual, dual)
+            state.restricted_gap = gap / max(dual + gap, 1e-300)
 
     def _cut_from_cache(self, state: OneSlackState, objective: Objective) -> bool:
         """Adds the cut that the cached planes give, if it is violated enough to be worth a quadratic program."""
