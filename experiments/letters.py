@@ -18,17 +18,18 @@ import structlearn
 from structlearn import StructuralSVM
 from structlearn.datasets import fetch_letters
 from structlearn.models import Chain
-from structlearn.solvers import NSlack, OneSlack, Solver
+from structlearn.solvers import BlockCoordinate, NSlack, OneSlack, Solver
 
 COMMAND = "python experiments/letters.py --output docs/experiments"
 
 RUNS: list[tuple[str, Solver, bool]] = [
+    ("block-coordinate ascent, the default", BlockCoordinate(), False),
     ("n-slack, batch", NSlack(), False),
     ("n-slack, Algorithm 1, per example", NSlack(update_on="example"), False),
     ("n-slack, Algorithm 1, full", NSlack(update_on="addition"), False),
     ("1-slack", OneSlack(), False),
     ("1-slack, no cache", OneSlack(cache=0), False),
-    ("n-slack, batch, with boundaries", NSlack(), True),
+    ("block-coordinate ascent, with boundaries", BlockCoordinate(), True),
 ]
 
 

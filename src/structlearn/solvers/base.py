@@ -70,7 +70,7 @@ class DualState(State):
     def certify(self, w: FloatArray, violations: FloatArray, objective: Objective) -> None:
         """Takes over w, priced exactly from its violations, if it is the best so far."""
         primal = objective.primal(w, violations)
-        if primal < self.primal or not len(self.slacks):
+        if primal <= self.primal or not len(self.slacks):
             self.primal = primal
             self.w = w.copy()
             self.slacks = np.maximum(violations, 0.0)
