@@ -1,4 +1,4 @@
-"""structlearn: learning to predict sequences, trees, rankings and other structured outputs.
+"""structlearn: learning to predict label sequences and other structured outputs with large margins.
 
 >>> from structlearn import StructuralSVM
 >>> from structlearn.models import Chain

@@ -103,6 +103,7 @@ class Objective:
 
     @cached_property
     def scaling(self) -> Scaling:
+        """How the loss enters the constraints; what the oracle is asked with."""
         return Scaling(self.rescaling, self.slack)
 
     @cached_property
@@ -120,9 +121,11 @@ class Objective:
         return np.full(n, np.inf), r
 
     def slack_loss(self, slacks: FloatArray) -> FloatArray:
+        """ℓ(ξ)."""
         return 0.5 * slacks**2 if self.slack == "squared" else slacks
 
     def slack_slope(self, slacks: FloatArray) -> FloatArray:
+        """ℓ'(ξ), 0 where nothing is violated."""
         return slacks if self.slack == "squared" else (slacks > 0).astype(np.float64)
 
     def primal(self, w: FloatArray, violations: FloatArray) -> float:

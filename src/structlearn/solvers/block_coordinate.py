@@ -7,18 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from structlearn import _core
 from structlearn.objective import Objective
-from structlearn.problem import FloatArray, Problem
-from structlearn.solvers.base import DualSolver, DualState, Record, dual_record
+from structlearn.problem import FloatArray, IntArray, Problem
+from structlearn.solvers.base import DualSolver, Record, dual_record
+from structlearn.solvers.working_sets import WorkingSetState
 
 
 @dataclass
-class BlockCoordinateState(DualState):
-    """`iterate` is where the dual stands; between certificates `w` is a copy of it."""
+class BlockCoordinateState(WorkingSetState):
+    """`cached_passes` is how often the cached planes are gone over next, `certified_at` the estimate last certified."""
 
-    iterate: FloatArray = field(default_factory=lambda: np.empty(0))
-    sets: _core.WorkingSets = field(default_factory=lambda: _core.SparseSets(0, 0))
     cached_passes: int = 3
     certified_at: float = 1.0
     random: np.random.Generator = field(default_factory=np.random.default_rng)
@@ -56,42 +54,25 @@ class BlockCoordinate(DualSolver):
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
 
     def init_state(self, problem: Problem, objective: Objective) -> BlockCoordinateState:
-        state = BlockCoordinateState(
-            w=np.zeros(problem.n_features),
-            iterate=np.zeros(problem.n_features),
-            sets=problem.working_sets(),
-            random=np.random.default_rng(self.random_state),
-            objective=objective,
-        )
-        state.sets.set_limits(*objective.limits)
+        random = np.random.default_rng(self.random_state)
+        state = BlockCoordinateState.begin(problem, objective, random=random)
         self._certify(state, problem, objective)
         return state
 
     def resume(self, state: BlockCoordinateState, problem: Problem, objective: Objective) -> BlockCoordinateState:
         self.check_state(state, BlockCoordinateState, objective)
-        state.sets.set_limits(*objective.limits)
-        iterate = np.zeros(problem.n_features)
-        state.sets.weights(iterate)
-        fresh = BlockCoordinateState(
-            w=iterate.copy(), iterate=iterate, sets=state.sets, random=state.random, objective=objective
-        )
-        fresh.dual = max(0.0, _dual(fresh))
-        self._certify(fresh, problem, objective)
-        return fresh
+        state = state.reopened(problem, objective, random=state.random)
+        self._certify(state, problem, objective)
+        return state
 
     def update(self, state: BlockCoordinateState, problem: Problem, objective: Objective) -> BlockCoordinateState:
         estimate = self._pass(state, problem, objective)
         with state.timed("dual_seconds"):
-            dual = _dual(state)
-            remaining = estimate / max(dual + estimate, 1e-300)
-            accuracy = max(0.1 * remaining, 1e-13)
-            _, gap, _ = state.sets.solve(state.iterate, accuracy, state.cached_passes, state.iteration)
+            remaining = estimate / max(state.dual_value() + estimate, 1e-300)
+            gap, _ = state.solve(max(0.1 * remaining, 1e-13), state.cached_passes)
             state.sets.drop_idle(self.idle_passes)
-            # Where the cached planes still hold most of the gap, asking for more planes would not help.
-            state.cached_passes = 2 * state.cached_passes if gap > 0.5 * estimate else max(3, state.cached_passes // 2)
-            dual = _dual(state)
-            state.dual = max(state.dual, dual)
-            state.restricted_gap = gap / max(dual + gap, 1e-300)
+        # Where the cached planes still hold most of the gap, asking for more planes would not help.
+        state.cached_passes = 2 * state.cached_passes if gap > 0.5 * estimate else max(3, state.cached_passes // 2)
         halved = remaining <= max(self.tolerance, 0.5 * state.certified_at)
         if halved or self.eps is not None or state.iteration + 1 >= self.max_iter:
             state.certified_at = remaining
@@ -118,14 +99,12 @@ class BlockCoordinate(DualSolver):
         return estimate
 
     def _ask(
-        self, state: BlockCoordinateState, problem: Problem, objective: Objective, examples: np.ndarray
-    ) -> tuple[np.ndarray, FloatArray]:
+        self, state: BlockCoordinateState, problem: Problem, objective: Objective, examples: IntArray
+    ) -> tuple[IntArray, FloatArray]:
         """The oracle at the iterate; what is violated joins the working sets."""
         with state.timed("oracle_seconds"):
             planes = problem.oracle(state.iterate, examples, objective.scaling)
-            violated = np.flatnonzero(planes.bounds > 0.0)
-            a, b = objective.scaling(planes.losses[violated])
-            problem.keep(state.sets, planes, violated, a, b)
+            state.keep(problem, objective, planes, np.flatnonzero(planes.bounds > 0.0))
         return planes.examples, planes.bounds
 
     def _certify(self, state: BlockCoordinateState, problem: Problem, objective: Objective) -> None:
@@ -145,7 +124,3 @@ class BlockCoordinate(DualSolver):
         if np.isinf(state.primal):
             record |= {"primal": np.nan, "gap": np.nan, "certified": False}
         return record
-
-
-def _dual(state: BlockCoordinateState) -> float:
-    return float(state.sets.linear_part() - 0.5 * state.iterate @ state.iterate)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from structlearn import _core
 from structlearn.objective import Objective
-from structlearn.problem import FloatArray, IntArray, Planes, Problem
-from structlearn.solvers.base import DualSolver, DualState, dual_record
+from structlearn.problem import Problem
+from structlearn.solvers.base import DualSolver, dual_record
+from structlearn.solvers.working_sets import WorkingSetState
 
 
 class InseparableError(ValueError):
@@ -18,11 +18,9 @@ class InseparableError(ValueError):
 
 
 @dataclass
-class NSlackState(DualState):
-    """`iterate` is the point of the last quadratic program; `w` is the best point priced so far."""
+class NSlackState(WorkingSetState):
+    """`planes` counts the constraints that were ever added."""
 
-    iterate: FloatArray = field(default_factory=lambda: np.empty(0))
-    sets: _core.WorkingSets = field(default_factory=lambda: _core.SparseSets(0, 0))
     planes: int = 0
 
 
@@ -54,25 +52,13 @@ class NSlack(DualSolver):
     least_margin: ClassVar[float] = 1e-4
 
     def init_state(self, problem: Problem, objective: Objective) -> NSlackState:
-        state = NSlackState(
-            w=np.zeros(problem.n_features),
-            iterate=np.zeros(problem.n_features),
-            sets=problem.working_sets(),
-            objective=objective,
-        )
-        state.sets.set_limits(*objective.limits)
+        state = NSlackState.begin(problem, objective)
         self._survey(state, problem, objective)
         return state
 
     def resume(self, state: NSlackState, problem: Problem, objective: Objective) -> NSlackState:
         self.check_state(state, NSlackState, objective)
-        state.sets.set_limits(*objective.limits)
-        iterate = np.zeros(problem.n_features)
-        state.sets.weights(iterate)
-        state = NSlackState(
-            w=iterate.copy(), iterate=iterate, sets=state.sets, planes=state.planes, objective=objective
-        )
-        state.dual = max(0.0, _dual(state))
+        state = state.reopened(problem, objective, planes=state.planes)
         self._survey(state, problem, objective)
         return state
 
@@ -93,7 +79,7 @@ class NSlack(DualSolver):
             np.maximum.at(violations, planes.examples, planes.bounds)
             violated = np.flatnonzero(planes.bounds > slacks[planes.examples] + (self.eps or 0.0))
             if self.update_on == "pass":
-                _add(state, problem, planes, violated, objective)
+                state.planes += state.keep(problem, objective, planes, violated)
         state.certify(state.iterate, violations, objective)
         excess = float((violations - slacks).max(initial=0.0))
         state.record = dual_record(state, problem, max(excess, 0.0), state.planes)
@@ -104,8 +90,10 @@ class NSlack(DualSolver):
                 planes = problem.oracle(state.iterate, np.array([i]), objective.scaling)
             slack = state.sets.largest_violation(i, state.iterate)
             violated = np.flatnonzero(planes.bounds > slack + (self.eps or 0.0))
-            if not _add(state, problem, planes, violated, objective):
+            added = state.keep(problem, objective, planes, violated)
+            if not added:
                 continue
+            state.planes += added
             if self.update_on == "addition":
                 self._solve(state, objective)
             else:
@@ -114,11 +102,7 @@ class NSlack(DualSolver):
 
     def _solve(self, state: NSlackState, objective: Objective) -> None:
         with state.timed("dual_seconds"):
-            accuracy = self.qp_accuracy(state, objective)
-            _, gap, unbounded = state.sets.solve(state.iterate, accuracy, 10_000, state.iteration)
-            dual = _dual(state)
-            state.dual = max(state.dual, dual)
-            state.restricted_gap = gap / max(dual + gap, 1e-300)
+            _, unbounded = state.solve(self.qp_accuracy(state, objective), 10_000)
         if objective.slack == "hard":
             # A dual value D proves that no margin above 1/√(2D) exists.
             margin = 0.0 if unbounded else 1.0 / np.sqrt(2.0 * state.dual)
@@ -128,14 +112,3 @@ class NSlack(DualSolver):
                     f"the training data cannot be separated: no margin above {margin:.2g} exists, while the features "
                     f"have radius {radius:.3g}; use slack='linear' or slack='squared'"
                 )
-
-
-def _add(state: NSlackState, problem: Problem, planes: Planes, which: IntArray, objective: Objective) -> int:
-    a, b = objective.scaling(planes.losses[which])
-    added = problem.keep(state.sets, planes, which, a, b)
-    state.planes += added
-    return added
-
-
-def _dual(state: NSlackState) -> float:
-    return float(state.sets.linear_part() - 0.5 * state.iterate @ state.iterate)

@@ -1,0 +1,63 @@
+"""The state of solvers that keep a working set of planes for every example."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from structlearn import _core
+from structlearn.objective import Objective
+from structlearn.problem import FloatArray, IntArray, Planes, Problem
+from structlearn.solvers.base import DualState
+
+
+@dataclass
+class WorkingSetState(DualState):
+    """`iterate` is Σ α a row over the working sets, where the dual stands; `w` is the point that was priced.
+
+    Attributes
+    ----------
+    iterate : (n_features,)
+    sets : working sets
+        Planes and their multipliers, one block an example.
+    """
+
+    iterate: FloatArray = field(default_factory=lambda: np.empty(0))
+    sets: _core.WorkingSets = field(default_factory=lambda: _core.SparseSets(0, 0))
+
+    @classmethod
+    def begin(cls, problem: Problem, objective: Objective, **more: Any) -> Self:
+        """No planes yet, w = 0."""
+        return cls._over(problem.working_sets(), problem, objective, **more)
+
+    def reopened(self, problem: Problem, objective: Objective, **more: Any) -> Self:
+        """The same planes under another C; multipliers beyond a smaller budget are scaled into it."""
+        state = self._over(self.sets, problem, objective, **more)
+        state.sets.weights(state.iterate)
+        state.dual = max(0.0, state.dual_value())
+        return state
+
+    def dual_value(self) -> float:
+        """The dual objective at the present multipliers."""
+        return float(self.sets.linear_part() - 0.5 * self.iterate @ self.iterate)
+
+    def solve(self, accuracy: float, max_passes: int) -> tuple[float, bool]:
+        """Optimises over the working sets; returns the gap that is left there, and whether the dual is unbounded."""
+        _, gap, unbounded = self.sets.solve(self.iterate, accuracy, max_passes, self.iteration)
+        dual = self.dual_value()
+        self.dual = max(self.dual, dual)
+        self.restricted_gap = gap / max(dual + gap, 1e-300)
+        return gap, unbounded
+
+    def keep(self, problem: Problem, objective: Objective, planes: Planes, which: IntArray) -> int:
+        """Adds the chosen planes to the working sets; returns how many were new."""
+        a, b = objective.scaling(planes.losses[which])
+        return problem.keep(self.sets, planes, which, a, b)
+
+    @classmethod
+    def _over(cls, sets: _core.WorkingSets, problem: Problem, objective: Objective, **more: Any) -> Self:
+        sets.set_limits(*objective.limits)
+        zero = np.zeros(problem.n_features)
+        return cls(w=zero, iterate=zero.copy(), sets=sets, objective=objective, **more)
