@@ -50,7 +50,7 @@ dist: $(VENV)/.dist
 	ls dist
 
 clean:
-	rm -rf .venv .venv-sanitize build dist docs/_build .coverage
+	rm -rf .venv .venv-sanitize .venv-bench build dist docs/_build .coverage
 
 $(VENV)/.pip:
 	@echo "Setting up $(VENV): this takes a minute or two, once."

@@ -34,6 +34,26 @@ def main() -> int:
         print(chunking.choose())
         return 0
     begin = time.perf_counter()
+    report = _run(options)
+    result = _result(report, time.perf_counter() - begin, options)
+    print(page.table(result["rows"]))
+    for label, value in report.facts:
+        print(f"{label}: {value}")
+    if options.record:
+        BASELINE.write_text(json.dumps({row.key: round(row.ratio, 4) for row in report.rows}, indent=1) + "\n")
+    elif options.smoke and _regressions([report]):
+        # A machine that was busy for a moment slows one side only; a real regression shows twice.
+        print("slower than recorded; once more", file=sys.stderr)
+        report.failures += _regressions([report, _run(options)])
+    if options.output:
+        page.write(_merged(result, options), options.output)
+    for failure in report.failures:
+        print(f"FAILED {failure}", file=sys.stderr)
+    print(f"{time.perf_counter() - begin:.0f} s", file=sys.stderr)
+    return int(bool(report.failures))
+
+
+def _run(options: argparse.Namespace) -> Report:
     report = Report()
     for name in options.only or TASKS:
         print(name, file=sys.stderr, flush=True)
@@ -41,20 +61,7 @@ def main() -> int:
             print("  left out: STRUCTLEARN_DATA is not set", file=sys.stderr)
             continue
         _extend(report, importlib.import_module(name).run(options.smoke))
-    result = _result(report, time.perf_counter() - begin, options)
-    print(page.table(result["rows"]))
-    for label, value in report.facts:
-        print(f"{label}: {value}")
-    if options.record:
-        BASELINE.write_text(json.dumps({row.key: round(row.ratio, 4) for row in report.rows}, indent=1) + "\n")
-    elif options.smoke:
-        report.failures += _regressions(report)
-    if options.output:
-        page.write(_merged(result, options), options.output)
-    for failure in report.failures:
-        print(f"FAILED {failure}", file=sys.stderr)
-    print(f"{time.perf_counter() - begin:.0f} s", file=sys.stderr)
-    return int(bool(report.failures))
+    return report
 
 
 def _options() -> argparse.Namespace:
@@ -103,12 +110,16 @@ def _merged(result: dict[str, Any], options: argparse.Namespace) -> dict[str, An
     return dict(old)
 
 
-def _regressions(report: Report) -> list[str]:
+def _regressions(reports: list[Report]) -> list[str]:
+    """What is slower than recorded in every one of the reports."""
     recorded = json.loads(BASELINE.read_text())
+    best: dict[str, float] = {}
+    for row in (row for report in reports for row in report.rows):
+        best[row.key] = min(row.ratio, best.get(row.key, row.ratio))
     return [
-        f"{row.key}: ratio {row.ratio:.3g} is more than {TOLERATED:g} times the recorded {recorded[row.key]:.3g}"
-        for row in report.rows
-        if row.ratio > TOLERATED * recorded[row.key]
+        f"{key}: ratio {ratio:.3g} is more than {TOLERATED:g} times the recorded {recorded[key]:.3g}"
+        for key, ratio in best.items()
+        if ratio > TOLERATED * recorded[key]
     ]
 
 

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -102,5 +105,124 @@ private:
     std::vector<Variable> variables_;
     std::vector<Group> groups_;
 };
+
+// The t in (0, longest] that maximises the dual along v; 0 if there is nothing to gain or no finite step.
+inline double best_step(const std::vector<double>& v, const std::vector<double>& gradient,
+                        const std::vector<double>& curved, double longest) {
+    const double slope = Face::dot(v, gradient);
+    const double curvature = Face::dot(v, curved);
+    const double t = curvature > 0.0 ? std::min(slope / curvature, longest) : longest;
+    return slope > 0.0 && std::isfinite(t) ? t : 0.0;
+}
+
+// α + change, where what is left of a multiplier that was driven to zero is rounding.
+inline double moved(double alpha, double change) {
+    return alpha + change > 1e-13 * alpha ? alpha + change : 0.0;
+}
+
+// The step v bent into the feasible set, many borders at once: multipliers stop at zero and a block that spends too much
+// is scaled to its budget. Taken, and true returned, if it gains more than `gain`, the straight step to the first border.
+template <class Sets>
+bool bend(Sets& sets, const std::vector<Face::Variable>& variables, const std::vector<double>& v, double gain, double* w,
+          std::vector<double>& image) {
+    const std::size_t n = variables.size();
+    const double before = sets.linear_part() - 0.5 * sets.squared_norm(w);
+    std::vector<double> old(n);
+    auto alpha = [&](std::size_t j) -> double& { return sets.dual(variables[j].block).alpha[variables[j].plane]; };
+    for (std::size_t j = 0; j < n; ++j) old[j] = alpha(j);
+    for (const double t : {1.0, 0.3, 0.1}) {
+        for (std::size_t j = 0; j < n; ++j) alpha(j) = std::max(0.0, old[j] + t * v[j]);
+        for (std::size_t j = 0; j < n; ++j) {
+            DualBlock& block = sets.dual(variables[j].block);
+            const double sigma = block.sigma();
+            if (sigma > block.u)
+                for (double& multiplier : block.alpha) multiplier *= block.u / sigma;
+        }
+        std::copy_n(w, sets.n_weights(), image.begin());
+        for (std::size_t j = 0; j < n; ++j)
+            sets.add_row(variables[j].block, variables[j].plane, alpha(j) - old[j], image.data());
+        if (sets.linear_part() - 0.5 * sets.squared_norm(image.data()) > before + gain) {
+            std::copy(image.begin(), image.end(), w);
+            return true;
+        }
+    }
+    for (std::size_t j = 0; j < n; ++j) alpha(j) = old[j];
+    return false;
+}
+
+// A step of conjugate gradients on the face of all blocks; products with the Hessian go through the weights. Returns
+// whether the step ended at the border, so that another one, on the smaller face, may go further.
+template <class Sets>
+bool ascend_on_face(Sets& sets, double* w, int max_steps) {
+    Face face;
+    for (std::int64_t i = 0; i < sets.n_blocks(); ++i) face.add_block(i, sets.dual(i));
+    const auto& variables = face.variables();
+    const std::size_t n = variables.size();
+    auto block = [&](std::size_t j) -> DualBlock& { return sets.dual(variables[j].block); };
+    std::vector<double> gradient(n);
+    for (std::size_t j = 0; j < n; ++j)
+        gradient[j] = sets.violation(variables[j].block, variables[j].plane, w) - block(j).r * block(j).sigma();
+    std::vector<double> image(static_cast<std::size_t>(sets.n_weights()));
+    auto multiply = [&](const std::vector<double>& v, std::vector<double>& out) {
+        std::fill(image.begin(), image.end(), 0.0);
+        for (std::size_t j = 0; j < n; ++j) sets.add_row(variables[j].block, variables[j].plane, v[j], image.data());
+        for (std::size_t j = 0; j < n;) {
+            const std::int64_t i = variables[j].block;
+            const std::size_t begin = j;
+            double sum = 0.0;
+            for (; j < n && variables[j].block == i; ++j) {
+                out[j] = block(j).a[variables[j].plane] * sets.dot(i, variables[j].plane, image.data());
+                sum += v[j];
+            }
+            for (std::size_t l = begin; l < j; ++l) out[l] += sets.dual(i).r * sum;
+        }
+    };
+    const std::vector<double> v = face.direction(gradient, max_steps, multiply);
+    std::vector<double> curved(n);
+    multiply(v, curved);
+    const double longest = face.longest_step(v, block);
+    const double t = best_step(v, gradient, curved, longest);
+    if (!(t > 0.0)) return false;
+    const double gain = t * (Face::dot(v, gradient) - 0.5 * t * Face::dot(v, curved));
+    if (t == longest && bend(sets, variables, v, gain, w, image)) return true;
+    for (std::size_t j = 0; j < n; ++j) {
+        double& alpha = block(j).alpha[variables[j].plane];
+        alpha = moved(alpha, t * v[j]);
+        sets.add_row(variables[j].block, variables[j].plane, t * v[j], w);
+    }
+    return t == longest;
+}
+
+// The same for one block alone, with its Gram matrix.
+inline bool ascend_alone_on_face(DualBlock& block) {
+    Face face;
+    face.add_block(0, block);
+    const auto& variables = face.variables();
+    const std::size_t n = variables.size();
+    std::vector<double> gradient(n);
+    for (std::size_t j = 0; j < n; ++j) {
+        const std::int64_t k = variables[j].plane;
+        const double norm = std::inner_product(block.alpha.begin(), block.alpha.end(), block.products(k), 0.0);
+        gradient[j] = block.b[k] - norm - block.r * block.sigma();
+    }
+    auto multiply = [&](const std::vector<double>& v, std::vector<double>& out) {
+        const double sum = std::accumulate(v.begin(), v.end(), 0.0);
+        for (std::size_t j = 0; j < n; ++j) {
+            out[j] = block.r * sum;
+            for (std::size_t l = 0; l < n; ++l) out[j] += block.products(variables[j].plane)[variables[l].plane] * v[l];
+        }
+    };
+    const std::vector<double> v = face.direction(gradient, static_cast<int>(n), multiply);
+    std::vector<double> curved(n);
+    multiply(v, curved);
+    const double longest = face.longest_step(v, [&](std::size_t) -> const DualBlock& { return block; });
+    const double t = best_step(v, gradient, curved, longest);
+    if (!(t > 0.0)) return false;
+    for (std::size_t j = 0; j < n; ++j) {
+        double& alpha = block.alpha[variables[j].plane];
+        alpha = moved(alpha, t * v[j]);
+    }
+    return t == longest;
+}
 
 }  // namespace structlearn

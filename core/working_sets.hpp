@@ -61,7 +61,9 @@ public:
 
     std::int64_t n_blocks() const { return static_cast<std::int64_t>(blocks_.size()); }
     std::int64_t n_planes(std::int64_t i) const { return blocks_[i].dual.size(); }
+    std::int64_t n_weights() const { return n_weights_; }
     const DualBlock& dual(std::int64_t i) const { return blocks_[i].dual; }
+    DualBlock& dual(std::int64_t i) { return blocks_[i].dual; }
     void set_alpha(std::int64_t i, std::span<const double> alpha) {
         blocks_[i].dual.alpha.assign(alpha.begin(), alpha.end());
     }
@@ -131,6 +133,20 @@ public:
         store_.each(i, blocks_[i].planes, k, [=](std::int64_t index, double value) { w[index] += factor * value; });
     }
 
+    // ⟨w, row⟩ of one plane.
+    double dot(std::int64_t i, std::int64_t k, const double* w) const {
+        double sum = 0.0;
+        store_.each(i, blocks_[i].planes, k, [&](std::int64_t index, double value) { sum += value * w[index]; });
+        return sum;
+    }
+
+    // b − a⟨w, row⟩ of one plane.
+    double violation(std::int64_t i, std::int64_t k, const double* w) const {
+        return blocks_[i].dual.b[k] - blocks_[i].dual.a[k] * dot(i, k, w);
+    }
+
+    double squared_norm(const double* w) const { return std::inner_product(w, w + n_weights_, w, 0.0); }
+
     // Improves the given blocks one after another and carries each change into w. `gaps` receives what each block
     // contributed to primal − dual before its visit. Returns false as soon as a block is unbounded.
     bool improve(std::span<const std::int64_t> which, double* w, double* gaps) {
@@ -164,7 +180,7 @@ public:
             // cost about as much as all passes so far.
             if (pass == next_face) {
                 const int steps = static_cast<int>(std::min<std::int64_t>(pass, 60));
-                for (std::int64_t spent = 0; spent < pass && move_on_face(w, steps); spent += steps) {}
+                for (std::int64_t spent = 0; spent < pass && ascend_on_face(*this, w, steps); spent += steps) {}
                 next_face *= 2;
             }
             const double dual = linear_part() - 0.5 * squared_norm(w);
@@ -191,7 +207,7 @@ public:
             gap = block.gap(violations_);
             if (gap <= relative * (dual + gap) || !block.ascend(violations_)) break;
             if (round % 10 == 9)
-                for (int step = 0; step < 20 && move_alone_on_face(block); ++step) {}
+                for (int step = 0; step < 20 && ascend_alone_on_face(block); ++step) {}
         }
         count_idle();
         return gap;
@@ -272,16 +288,6 @@ private:
         DualBlock dual;
     };
 
-    double dot(std::int64_t i, std::int64_t k, const double* w) const {
-        double sum = 0.0;
-        store_.each(i, blocks_[i].planes, k, [&](std::int64_t index, double value) { sum += value * w[index]; });
-        return sum;
-    }
-
-    double violation(std::int64_t i, std::int64_t k, const double* w) const {
-        return blocks_[i].dual.b[k] - blocks_[i].dual.a[k] * dot(i, k, w);
-    }
-
     void measure(std::int64_t i, const double* w) {
         violations_.resize(static_cast<std::size_t>(n_planes(i)));
         for (std::int64_t k = 0; k < n_planes(i); ++k) violations_[k] = violation(i, k, w);
@@ -298,125 +304,6 @@ private:
             if (dual.alpha[k] != before_[k]) add_row(i, k, dual.alpha[k] - before_[k], w);
         return true;
     }
-
-    // A step of conjugate gradients on the face of all blocks; products with the Hessian go through the weights. Returns
-    // whether the step ended at the border, so that another one, on the smaller face, may go further.
-    bool move_on_face(double* w, int max_steps) {
-        Face face;
-        for (std::int64_t i = 0; i < n_blocks(); ++i) face.add_block(i, blocks_[i].dual);
-        const auto& variables = face.variables();
-        const std::size_t n = variables.size();
-        std::vector<double> gradient(n);
-        for (std::size_t j = 0; j < n; ++j) {
-            const auto [i, k] = variables[j];
-            gradient[j] = violation(i, k, w) - blocks_[i].dual.r * blocks_[i].dual.sigma();
-        }
-        std::vector<double> image(static_cast<std::size_t>(n_weights_));
-        auto multiply = [&](const std::vector<double>& v, std::vector<double>& out) {
-            std::fill(image.begin(), image.end(), 0.0);
-            for (std::size_t j = 0; j < n; ++j) add_row(variables[j].block, variables[j].plane, v[j], image.data());
-            for (std::size_t j = 0; j < n;) {
-                const std::int64_t i = variables[j].block;
-                const std::size_t begin = j;
-                double sum = 0.0;
-                for (; j < n && variables[j].block == i; ++j) {
-                    out[j] = blocks_[i].dual.a[variables[j].plane] * dot(i, variables[j].plane, image.data());
-                    sum += v[j];
-                }
-                for (std::size_t l = begin; l < j; ++l) out[l] += blocks_[i].dual.r * sum;
-            }
-        };
-        const std::vector<double> v = face.direction(gradient, max_steps, multiply);
-        std::vector<double> curved(n);
-        multiply(v, curved);
-        auto block = [&](std::size_t j) -> const DualBlock& { return blocks_[variables[j].block].dual; };
-        const double longest = face.longest_step(v, block);
-        const double t = best_step(v, gradient, curved, longest);
-        if (!(t > 0.0)) return false;
-        const double gain = t * (Face::dot(v, gradient) - 0.5 * t * Face::dot(v, curved));
-        if (t == longest && bend(variables, v, gain, w, image)) return true;
-        for (std::size_t j = 0; j < n; ++j) {
-            const auto [i, k] = variables[j];
-            move(blocks_[i].dual.alpha[k], t * v[j]);
-            add_row(i, k, t * v[j], w);
-        }
-        return t == longest;
-    }
-
-    // The step v bent into the feasible set, many borders at once: multipliers stop at zero and a block that spends too
-    // much is scaled to its budget. Taken, and true returned, if it gains more than the straight step to the first border.
-    bool bend(const std::vector<Face::Variable>& variables, const std::vector<double>& v, double gain, double* w,
-              std::vector<double>& image) {
-        const double before = linear_part() - 0.5 * squared_norm(w);
-        std::vector<double> old(variables.size());
-        for (std::size_t j = 0; j < variables.size(); ++j) old[j] = blocks_[variables[j].block].dual.alpha[variables[j].plane];
-        for (const double t : {1.0, 0.3, 0.1}) {
-            for (std::size_t j = 0; j < variables.size(); ++j)
-                blocks_[variables[j].block].dual.alpha[variables[j].plane] = std::max(0.0, old[j] + t * v[j]);
-            for (std::size_t j = 0; j < variables.size(); ++j) {
-                DualBlock& dual = blocks_[variables[j].block].dual;
-                const double sigma = dual.sigma();
-                if (sigma > dual.u)
-                    for (double& alpha : dual.alpha) alpha *= dual.u / sigma;
-            }
-            std::copy_n(w, n_weights_, image.begin());
-            for (std::size_t j = 0; j < variables.size(); ++j) {
-                const auto [i, k] = variables[j];
-                add_row(i, k, blocks_[i].dual.alpha[k] - old[j], image.data());
-            }
-            if (linear_part() - 0.5 * squared_norm(image.data()) > before + gain) {
-                std::copy(image.begin(), image.end(), w);
-                return true;
-            }
-        }
-        for (std::size_t j = 0; j < variables.size(); ++j)
-            blocks_[variables[j].block].dual.alpha[variables[j].plane] = old[j];
-        return false;
-    }
-
-    // The same for one block alone, with its Gram matrix.
-    bool move_alone_on_face(DualBlock& block) {
-        for (std::int64_t k = 0; k < block.size(); ++k)
-            violations_[k] = block.b[k] - std::inner_product(block.alpha.begin(), block.alpha.end(), block.products(k), 0.0);
-        Face face;
-        face.add_block(0, block);
-        const auto& variables = face.variables();
-        const std::size_t n = variables.size();
-        std::vector<double> gradient(n);
-        for (std::size_t j = 0; j < n; ++j) gradient[j] = violations_[variables[j].plane] - block.r * block.sigma();
-        auto multiply = [&](const std::vector<double>& v, std::vector<double>& out) {
-            const double sum = std::accumulate(v.begin(), v.end(), 0.0);
-            for (std::size_t j = 0; j < n; ++j) {
-                out[j] = block.r * sum;
-                for (std::size_t l = 0; l < n; ++l) out[j] += block.products(variables[j].plane)[variables[l].plane] * v[l];
-            }
-        };
-        const std::vector<double> v = face.direction(gradient, static_cast<int>(n), multiply);
-        std::vector<double> curved(n);
-        multiply(v, curved);
-        const double longest = face.longest_step(v, [&](std::size_t) -> const DualBlock& { return block; });
-        const double t = best_step(v, gradient, curved, longest);
-        if (!(t > 0.0)) return false;
-        for (std::size_t j = 0; j < n; ++j) move(block.alpha[variables[j].plane], t * v[j]);
-        return t == longest;
-    }
-
-    // The t in (0, longest] that maximises the dual along v; 0 if there is nothing to gain or no finite step.
-    static double best_step(const std::vector<double>& v, const std::vector<double>& gradient,
-                            const std::vector<double>& curved, double longest) {
-        const double slope = Face::dot(v, gradient);
-        const double curvature = Face::dot(v, curved);
-        const double t = curvature > 0.0 ? std::min(slope / curvature, longest) : longest;
-        return slope > 0.0 && std::isfinite(t) ? t : 0.0;
-    }
-
-    // What is left of a multiplier that was driven to zero is rounding.
-    static void move(double& alpha, double change) {
-        const double moved = alpha + change;
-        alpha = moved > 1e-13 * alpha ? moved : 0.0;
-    }
-
-    double squared_norm(const double* w) const { return std::inner_product(w, w + n_weights_, w, 0.0); }
 
     // Without a budget all of α may be scaled by the t that maximises the dual; on data that cannot be separated this
     // lets the dual of the hard margin grow by factors instead of by steps.
