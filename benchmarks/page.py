@@ -13,10 +13,6 @@ import numpy as np
 import structlearn
 
 PREFACE = """\
----
-orphan: true
----
-
 # Benchmarks
 
 Every competitor has one thread and the same features. Each timed run is a fresh process; competitors take turns; times
@@ -79,6 +75,7 @@ def write(result: dict[str, Any], output: Path) -> None:
     asked = [row for row in result["rows"] if row["met"] is not None]
     verdict = f"{len(asked) - len(missed)} of {len(asked)} bars are met."
     notice = [PRELIMINARY] if result["preliminary"] else []
+    notice += [result["remark"]] if result.get("remark") else []
     notice += [f"Not run yet: {', '.join(result['missing'])}."] if result["missing"] else []
     parts = [
         PREFACE,

@@ -71,6 +71,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--record", action="store_true", help="with --smoke: make these ratios the recorded ones")
     parser.add_argument("--choose", action="store_true", help="choose C and tol for chunking on held-out sentences")
     parser.add_argument("--repeats", type=int, help="run every competitor at most so often; the page says so")
+    parser.add_argument("--remark", help="what a reader of the page should know of this run, such as other load")
     parser.add_argument("--output", type=Path, help="write benchmarks.md and benchmarks/ into this folder")
     return parser.parse_args()
 
@@ -87,6 +88,7 @@ def _result(report: Report, seconds: float, options: argparse.Namespace) -> dict
         "machine": page.machine(),
         "seconds": seconds,
         "preliminary": bool(options.only or options.repeats),
+        "remark": options.remark,
         "missing": [name for name in TASKS if name not in (options.only or TASKS)],
         "rows": [row.record() for row in report.rows],
         "facts": report.facts,
