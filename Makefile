@@ -30,7 +30,7 @@ types: $(VENV)/.library $(VENV)/.lint
 # runtime is preloaded and leaks of the interpreter are not its business.
 sanitize: .venv-sanitize/.library
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so)" \
-	ASAN_OPTIONS=detect_leaks=0 .venv-sanitize/bin/pytest tests/core tests/models -q -p no:cacheprovider
+	ASAN_OPTIONS=detect_leaks=0 .venv-sanitize/bin/pytest tests/core tests/models tests/solvers/test_n_slack.py tests/solvers/test_stepping.py -q -p no:cacheprovider
 
 # The race against the rivals, which have an environment of their own; it writes docs/benchmarks.md.
 .PHONY: bench
