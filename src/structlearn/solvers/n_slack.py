@@ -42,8 +42,8 @@ class NSlack(DualSolver):
 
     Notes
     -----
-    Every iteration ends with an exact solve over the working sets and an oracle pass at that one w, which gives the
-    certificate. In the sequential forms this pass finds no constraints, it only measures.
+    Every iteration ends with a solve over the working sets, to a tenth of the gap that is left, and an oracle pass at
+    that one w, which gives the certificate. In the sequential forms this pass adds no constraints, it only measures.
     """
 
     update_on: Literal["pass", "addition", "example"] = "pass"
