@@ -125,7 +125,15 @@ class WithCore:
         rows = np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
         sets = _core.SparseSets(1, m)
         sets.set_limits(np.array([self.C]), np.zeros(1))
-        sets.add(np.zeros(m, np.int64), np.arange(m + 1) * m, np.tile(np.arange(m), m), rows.ravel(), np.ones(m), c)
+        sets.add(
+            np.zeros(m, np.int64),
+            np.arange(m + 1) * m,
+            np.tile(np.arange(m), m),
+            rows.ravel(),
+            np.arange(m),
+            np.ones(m),
+            c,
+        )
         sets.gram(0)
         sets.set_alpha(0, np.concatenate([self.last, np.zeros(m - len(self.last))]))
         begin = time.perf_counter()

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "sparse.hpp"
+#include "tokens.hpp"
 #include "vector.hpp"
 
 namespace structlearn {
@@ -21,24 +21,21 @@ struct ChainScores {
     const double* start;       // (n_labels,)
     const double* stop;        // (n_labels,)
 
+    // In the order of the decoders, so that a sequence has exactly the score with which they find it.
     double of(const std::int32_t* labels) const {
-        double score = start[labels[0]] + stop[labels[length - 1]];
-        for (std::int64_t t = 0; t < length; ++t) score += emission[t * n_labels + labels[t]];
-        for (std::int64_t t = 0; t + 1 < length; ++t) score += transition[labels[t] * n_labels + labels[t + 1]];
-        return score;
+        double score = start[labels[0]] + emission[labels[0]];
+        for (std::int64_t t = 1; t < length; ++t)
+            score = score + transition[labels[t - 1] * n_labels + labels[t]] + emission[t * n_labels + labels[t]];
+        return score + stop[labels[length - 1]];
     }
 };
 
-// The one forward recursion of a chain. A semiring keeps one message a position and says how a message begins,
-// how it is carried over one label's transitions, and how it takes in the emissions of its position.
+// The one forward recursion of a chain. A semiring keeps one message a position and says how a message begins and how it
+// goes over to the next position.
 template <class Semiring>
 void forward(const ChainScores& scores, Semiring& semiring) {
-    const std::int64_t L = scores.n_labels;
     semiring.begin(scores);
-    for (std::int64_t t = 1; t < scores.length; ++t) {
-        for (std::int64_t from = 0; from < L; ++from) semiring.extend(t, from, scores.transition + from * L);
-        semiring.weigh(t, scores.emission + t * L);
-    }
+    for (std::int64_t t = 1; t < scores.length; ++t) semiring.step(scores, t);
 }
 
 // Max-plus: the best sequence (Viterbi). No back-pointers: the arg-max is found again on the way back.
@@ -46,13 +43,13 @@ class BestSequence {
 public:
     void begin(const ChainScores& scores) {
         L_ = scores.n_labels;
-        message_.assign(static_cast<std::size_t>(scores.length * L_), minus_infinity);
+        message_.resize(static_cast<std::size_t>(scores.length * L_));
+        candidates_.resize(static_cast<std::size_t>(L_));
         for (std::int64_t l = 0; l < L_; ++l) message_[l] = scores.start[l] + scores.emission[l];
     }
-    void extend(std::int64_t t, std::int64_t from, const double* transition) {
-        max_plus(L_, message_[(t - 1) * L_ + from], transition, &message_[t * L_]);
+    void step(const ChainScores& scores, std::int64_t t) {
+        max_plus_product(L_, &message_[(t - 1) * L_], scores.transition, scores.emission + t * L_, &message_[t * L_]);
     }
-    void weigh(std::int64_t t, const double* emission) { add_scaled(L_, 1.0, emission, &message_[t * L_]); }
 
     // Writes the best labels and returns their score.
     double trace(const ChainScores& scores, std::int32_t* labels) {
@@ -63,14 +60,8 @@ public:
         const double best = end[label];
         labels[last] = static_cast<std::int32_t>(label);
         for (std::int64_t t = last; t > 0; --t) {
-            const double* before = &message_[(t - 1) * L_];
-            std::int64_t from = 0;
-            double top = minus_infinity;
-            for (std::int64_t l = 0; l < L_; ++l) {
-                const double candidate = before[l] + scores.transition[l * L_ + label];
-                if (candidate > top) top = candidate, from = l;
-            }
-            labels[t - 1] = static_cast<std::int32_t>(label = from);
+            label = arg_max_plus(L_, &message_[(t - 1) * L_], scores.transition, label, candidates_.data());
+            labels[t - 1] = static_cast<std::int32_t>(label);
         }
         return best;
     }
@@ -78,6 +69,7 @@ public:
 private:
     std::int64_t L_ = 0;
     std::vector<double> message_;  // (length, n_labels)
+    std::vector<double> candidates_;
 };
 
 // A chain model bound to data. Weights: emissions (n_inputs, n_labels), transitions (n_labels, n_labels), then,
@@ -96,20 +88,24 @@ struct ChainData {
     std::int64_t stop_at() const { return start_at() + n_labels; }
 };
 
-// The part of the weights that all sequences share, scaled by η once a call.
+// The weights as scores of sequences.
 class ChainWeights {
 public:
-    ChainWeights(const ChainData& data, const double* w) : emission_(w) {
+    ChainWeights(const ChainData& data, const double* w) : emission_(w), transition_(w + data.transitions_at()) {
         const std::int64_t L = data.n_labels;
-        transition_.resize(static_cast<std::size_t>(L * L));
         start_.assign(static_cast<std::size_t>(L), 0.0);
         stop_.assign(static_cast<std::size_t>(L), 0.0);
-        add_scaled(L * L, data.balance, w + data.transitions_at(), transition_.data());
         if (data.boundaries) {
             add_scaled(L, data.balance, w + data.start_at(), start_.data());
             add_scaled(L, data.balance, w + data.stop_at(), stop_.data());
         }
+        if (data.balance == 1.0) return;
+        scaled_.assign(static_cast<std::size_t>(L * L), 0.0);
+        add_scaled(L * L, data.balance, transition_, scaled_.data());
+        transition_ = scaled_.data();
     }
+    ChainWeights(const ChainWeights&) = delete;
+    ChainWeights& operator=(const ChainWeights&) = delete;
 
     // Scores of sequence i; `emission` is the caller's workspace and must outlive the result.
     ChainScores scores(const ChainData& data, std::int64_t i, std::vector<double>& emission) const {
@@ -118,45 +114,74 @@ public:
         emission.resize(static_cast<std::size_t>(length * L));
         for (std::int64_t t = 0; t < length; ++t)
             token_scores(data.X, data.offsets[i] + t, emission_, L, &emission[t * L]);
-        return {length, L, emission.data(), transition_.data(), start_.data(), stop_.data()};
+        return {length, L, emission.data(), transition_, start_.data(), stop_.data()};
     }
 
 private:
     const double* emission_;
-    std::vector<double> transition_;
+    const double* transition_;
+    std::vector<double> scaled_;  // transitions times η, unless η is 1
     std::vector<double> start_;
     std::vector<double> stop_;
 };
+
+// Calls visit(index, sign) for the transitions and ends in which Ψ(x_i, labels) and Ψ(x_i, other) differ. An index counts
+// from the first transition weight; it may come more than once.
+template <class Visit>
+void transition_difference(const ChainData& data, std::int64_t i, const std::int32_t* labels, const std::int32_t* other,
+                           Visit&& visit) {
+    const std::int64_t L = data.n_labels;
+    const std::int64_t last = data.length(i) - 1;
+    auto exchange = [&](std::int64_t left, std::int64_t right) {
+        visit(left, 1.0);
+        visit(right, -1.0);
+    };
+    for (std::int64_t t = 0; t < last; ++t)
+        if (labels[t] != other[t] || labels[t + 1] != other[t + 1])
+            exchange(labels[t] * L + labels[t + 1], other[t] * L + other[t + 1]);
+    if (!data.boundaries) return;
+    if (labels[0] != other[0]) exchange(L * L + labels[0], L * L + other[0]);
+    if (labels[last] != other[last]) exchange(L * L + L + labels[last], L * L + L + other[last]);
+}
+
+// Calls visit(t) for the positions at which two labellings of sequence i differ.
+template <class Visit>
+void differing_positions(const ChainData& data, std::int64_t i, const std::int32_t* labels, const std::int32_t* other,
+                         Visit&& visit) {
+    for (std::int64_t t = 0; t < data.length(i); ++t)
+        if (labels[t] != other[t]) visit(t);
+}
 
 // Calls visit(index, value) for the entries of Ψ(x_i, labels) − Ψ(x_i, other); an index may come more than once.
 template <class Visit>
 void chain_difference(const ChainData& data, std::int64_t i, const std::int32_t* labels, const std::int32_t* other,
                       Visit&& visit) {
-    const std::int64_t L = data.n_labels;
-    const std::int64_t length = data.length(i);
-    for (std::int64_t t = 0; t < length; ++t) {
-        if (labels[t] == other[t]) continue;
-        const std::int64_t token = data.offsets[i] + t;
-        for (std::int64_t k = data.X.indptr[token]; k < data.X.indptr[token + 1]; ++k) {
-            const std::int64_t feature = std::int64_t{data.X.columns[k]} * L;
-            visit(feature + labels[t], data.X.values[k]);
-            visit(feature + other[t], -data.X.values[k]);
-        }
-    }
-    for (std::int64_t t = 0; t + 1 < length; ++t) {
-        if (labels[t] == other[t] && labels[t + 1] == other[t + 1]) continue;
-        visit(data.transitions_at() + labels[t] * L + labels[t + 1], data.balance);
-        visit(data.transitions_at() + other[t] * L + other[t + 1], -data.balance);
-    }
-    if (!data.boundaries) return;
-    if (labels[0] != other[0]) {
-        visit(data.start_at() + labels[0], data.balance);
-        visit(data.start_at() + other[0], -data.balance);
-    }
-    if (labels[length - 1] != other[length - 1]) {
-        visit(data.stop_at() + labels[length - 1], data.balance);
-        visit(data.stop_at() + other[length - 1], -data.balance);
-    }
+    differing_positions(data, i, labels, other, [&](std::int64_t t) {
+        data.X.row(data.offsets[i] + t, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
+            for (std::int64_t k = 0; k < count; ++k) {
+                const std::int64_t feature = columns[k] * data.n_labels;
+                visit(feature + labels[t], double{x[k]});
+                visit(feature + other[t], -double{x[k]});
+            }
+        });
+    });
+    transition_difference(data, i, labels, other, [&](std::int64_t index, double sign) {
+        visit(data.transitions_at() + index, sign * data.balance);
+    });
+}
+
+// ⟨w, Ψ(x_i, labels) − Ψ(x_i, other)⟩
+inline double chain_difference_dot(const ChainData& data, std::int64_t i, const std::int32_t* labels,
+                                   const std::int32_t* other, const double* w) {
+    double emissions = 0.0;
+    double transitions = 0.0;
+    differing_positions(data, i, labels, other, [&](std::int64_t t) {
+        emissions += pair_score(data.X, data.offsets[i] + t, w, data.n_labels, labels[t], other[t]);
+    });
+    transition_difference(data, i, labels, other, [&](std::int64_t index, double sign) {
+        transitions += sign * w[data.transitions_at() + index];
+    });
+    return emissions + data.balance * transitions;
 }
 
 }  // namespace structlearn

@@ -15,16 +15,17 @@ public:
         prefixes_.assign(static_cast<std::size_t>(scores.length * L_ * k_), Prefix{});
         for (std::int64_t l = 0; l < L_; ++l) *at(0, l) = {scores.start[l] + scores.emission[l], 0, 0};
     }
-    void extend(std::int64_t t, std::int64_t from, const double* transition) {
-        for (std::int64_t rank = 0; rank < k_; ++rank) {
-            const double base = at(t - 1, from)[rank].score;
-            if (base == minus_infinity) break;
-            for (std::int64_t l = 0; l < L_; ++l) insert(at(t, l), {base + transition[l], from, rank});
+    void step(const ChainScores& scores, std::int64_t t) {
+        for (std::int64_t from = 0; from < L_; ++from) {
+            const double* transition = scores.transition + from * L_;
+            for (std::int64_t rank = 0; rank < k_; ++rank) {
+                const double base = at(t - 1, from)[rank].score;
+                if (base == minus_infinity) break;
+                for (std::int64_t l = 0; l < L_; ++l) insert(at(t, l), {base + transition[l], from, rank});
+            }
         }
-    }
-    void weigh(std::int64_t t, const double* emission) {
         for (std::int64_t l = 0; l < L_; ++l)
-            for (std::int64_t rank = 0; rank < k_; ++rank) at(t, l)[rank].score += emission[l];
+            for (std::int64_t rank = 0; rank < k_; ++rank) at(t, l)[rank].score += scores.emission[t * L_ + l];
     }
 
     // Writes up to k sequences, best first, and their scores; returns how many there are.

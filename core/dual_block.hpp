@@ -5,37 +5,46 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace structlearn {
 
 // One example's part of the dual: multipliers α_k ≥ 0 of its planes, Σ_k α_k ≤ u, and a term −½ r (Σ_k α_k)².
 // Planes are known here only by a, b and the inner products of their scaled rows a_k row_k.
+//
+// All numbers of a block lie in one piece of memory: a problem has a block for each example, visited in random order.
 class DualBlock {
 public:
-    std::vector<double> a, b, alpha;
-    std::vector<std::int32_t> idle;  // times in a row the plane had α = 0 or was not marked as used
     double u = 0.0;
     double r = 0.0;
 
-    std::int64_t size() const { return static_cast<std::int64_t>(alpha.size()); }
-    double sigma() const { return std::accumulate(alpha.begin(), alpha.end(), 0.0); }
+    std::int64_t size() const { return size_; }
+    std::span<double> alpha() { return row(0); }
+    std::span<const double> alpha() const { return row(0); }
+    std::span<const double> a() const { return row(1); }
+    std::span<const double> b() const { return row(2); }
+    // Times in a row the plane had α = 0 or was not marked as used.
+    std::span<double> idle() { return row(3); }
+    double sigma() const { return std::accumulate(alpha().begin(), alpha().end(), 0.0); }
 
     void push(double plane_a, double plane_b) {
-        a.push_back(plane_a);
-        b.push_back(plane_b);
-        alpha.push_back(0.0);
-        idle.push_back(0);
+        if (size_ == capacity_) grow();
+        const std::int64_t k = size_++;
+        row(0)[k] = 0.0;
+        row(1)[k] = plane_a;
+        row(2)[k] = plane_b;
+        row(3)[k] = 0.0;
     }
 
     // Inner products are filled in when first needed: planes that are only looked up never pay for them.
     std::int64_t known_products() const { return known_; }
-    const double* products(std::int64_t k) const { return &gram_[k * stride_]; }
+    const double* products(std::int64_t k) const { return &memory_[(rows + k) * capacity_]; }
     // Takes the inner products of plane k = known_products() with planes 0 … k.
     void add_products(const std::vector<double>& row) {
         const std::int64_t k = known_++;
-        if (known_ > stride_) widen();
-        for (std::int64_t l = 0; l <= k; ++l) gram_[k * stride_ + l] = gram_[l * stride_ + k] = row[l];
+        double* gram = &memory_[rows * capacity_];
+        for (std::int64_t l = 0; l <= k; ++l) gram[k * capacity_ + l] = gram[l * capacity_ + k] = row[l];
     }
 
     // ξ's share of the primal when the largest violation is h.
@@ -44,16 +53,17 @@ public:
         return r > 0.0 ? h * h / (2.0 * r) : 0.0;
     }
 
-    // This block's part of primal − dual, given b − a⟨w, row⟩ of its planes.
+    // Σ α v − ½ r σ² for the violations v = b − a⟨w, row⟩ of the planes.
+    double covered(const std::vector<double>& violations) const {
+        const double budget = sigma();
+        return std::inner_product(violations.begin(), violations.end(), alpha().begin(), 0.0) - 0.5 * r * budget * budget;
+    }
+
+    // This block's part of primal − dual.
     double gap(const std::vector<double>& violations) const {
         double largest = 0.0;
-        double paid = 0.0;
-        for (std::size_t k = 0; k < violations.size(); ++k) {
-            largest = std::max(largest, violations[k]);
-            paid += alpha[k] * violations[k];
-        }
-        const double budget = sigma();
-        return slack(largest) - paid + 0.5 * r * budget * budget;
+        for (const double violation : violations) largest = std::max(largest, violation);
+        return slack(largest) - covered(violations);
     }
 
     // Moves weight between pairs of planes, with exact line search, until the block is nearly optimal. The truth is a plane
@@ -61,6 +71,7 @@ public:
     // dual has no maximum.
     bool ascend(std::vector<double>& violations) {
         constexpr std::int64_t truth = -1;
+        const std::span<double> alpha = this->alpha();
         const std::int64_t m = size();
         double budget = sigma();
         double first = -1.0;
@@ -100,44 +111,56 @@ public:
     }
 
     // Keeps the given planes, in increasing order.
-    void keep(const std::vector<std::int64_t>& kept) {
+    void keep(std::span<const std::int64_t> kept) {
         DualBlock result;
         result.u = u;
         result.r = r;
-        std::vector<double> row;
+        std::vector<double> products_with;
         for (const std::int64_t k : kept) {
-            result.push(a[k], b[k]);
-            result.alpha.back() = alpha[k];
-            result.idle.back() = idle[k];
-            if (k >= known_) continue;
-            row.clear();
+            result.push(a()[k], b()[k]);
+            result.alpha().back() = alpha()[k];
+            result.idle().back() = idle()[k];
+        }
+        for (const std::int64_t k : kept) {
+            if (k >= known_) break;
+            products_with.clear();
             for (const std::int64_t l : kept)
-                if (l <= k) row.push_back(products(k)[l]);
-            result.add_products(row);
+                if (l <= k) products_with.push_back(products(k)[l]);
+            result.add_products(products_with);
         }
         *this = std::move(result);
     }
 
-    std::size_t nbytes() const { return 8 * (gram_.capacity() + 3 * alpha.capacity()) + 4 * idle.capacity(); }
+    std::size_t nbytes() const { return 8 * memory_.capacity(); }
 
 private:
+    static constexpr std::int64_t rows = 4;
+
+    std::span<double> row(std::int64_t which) {
+        return {memory_.data() + which * capacity_, static_cast<std::size_t>(size_)};
+    }
+    std::span<const double> row(std::int64_t which) const {
+        return {memory_.data() + which * capacity_, static_cast<std::size_t>(size_)};
+    }
+
     void add_products_scaled(std::int64_t k, double factor, std::vector<double>& violations) const {
-        const double* row = products(k);
-        for (std::size_t l = 0; l < violations.size(); ++l) violations[l] += factor * row[l];
+        const double* with = products(k);
+        for (std::size_t l = 0; l < violations.size(); ++l) violations[l] += factor * with[l];
     }
 
-    void widen() {
-        const std::int64_t wider = std::max<std::int64_t>(2, 2 * stride_);
-        std::vector<double> grown(static_cast<std::size_t>(wider * wider), 0.0);
-        for (std::int64_t k = 0; k + 1 < known_; ++k)
-            std::copy_n(&gram_[k * stride_], known_ - 1, &grown[k * wider]);
-        gram_.swap(grown);
-        stride_ = wider;
+    void grow() {
+        const std::int32_t wider = std::max(2, 2 * capacity_);
+        std::vector<double> grown(static_cast<std::size_t>((rows + wider) * wider), 0.0);
+        for (std::int64_t line = 0; line < rows + known_; ++line)
+            std::copy_n(memory_.data() + line * capacity_, size_, grown.data() + line * wider);
+        memory_ = std::move(grown);
+        capacity_ = wider;
     }
 
-    std::vector<double> gram_;  // (stride, stride), of which known × known are filled
-    std::int64_t stride_ = 0;
-    std::int64_t known_ = 0;
+    std::vector<double> memory_;  // (4 + capacity, capacity): α, a, b, idle, then the inner products
+    std::int32_t size_ = 0;
+    std::int32_t capacity_ = 0;
+    std::int32_t known_ = 0;
 };
 
 }  // namespace structlearn

@@ -24,7 +24,7 @@ public:
     void add_block(std::int64_t i, const DualBlock& block) {
         const std::size_t begin = variables_.size();
         for (std::int64_t k = 0; k < block.size(); ++k)
-            if (block.alpha[k] > 0.0) variables_.push_back({i, k});
+            if (block.alpha()[k] > 0.0) variables_.push_back({i, k});
         const bool tight = block.sigma() >= block.u * (1.0 - 1e-12);
         if (variables_.size() > begin) groups_.push_back({begin, variables_.size(), tight});
     }
@@ -74,7 +74,7 @@ public:
             double sum = 0.0;
             for (std::size_t j = group.begin; j < group.end; ++j) {
                 sum += v[j];
-                if (v[j] < 0.0) longest = std::min(longest, -block(j).alpha[variables_[j].plane] / v[j]);
+                if (v[j] < 0.0) longest = std::min(longest, -block(j).alpha()[variables_[j].plane] / v[j]);
             }
             const DualBlock& dual = block(group.begin);
             if (!group.tight && sum > 0.0) longest = std::min(longest, (dual.u - dual.sigma()) / sum);
@@ -120,6 +120,18 @@ inline double moved(double alpha, double change) {
     return alpha + change > 1e-13 * alpha ? alpha + change : 0.0;
 }
 
+// w += Σ_j v[j] a row of the j-th variable, block by block.
+template <class Sets>
+void add_to_weights(Sets& sets, const std::vector<Face::Variable>& variables, const std::vector<double>& v, double* w) {
+    std::vector<double> factors;
+    for (std::size_t j = 0; j < variables.size();) {
+        const std::int64_t i = variables[j].block;
+        factors.assign(static_cast<std::size_t>(sets.n_planes(i)), 0.0);
+        for (; j < variables.size() && variables[j].block == i; ++j) factors[variables[j].plane] = v[j];
+        sets.add_rows(i, factors.data(), w);
+    }
+}
+
 // The step v bent into the feasible set, many borders at once: multipliers stop at zero and a block that spends too much
 // is scaled to its budget. Taken, and true returned, if it gains more than `gain`, the straight step to the first border.
 template <class Sets>
@@ -128,7 +140,7 @@ bool bend(Sets& sets, const std::vector<Face::Variable>& variables, const std::v
     const std::size_t n = variables.size();
     const double before = sets.linear_part() - 0.5 * sets.squared_norm(w);
     std::vector<double> old(n);
-    auto alpha = [&](std::size_t j) -> double& { return sets.dual(variables[j].block).alpha[variables[j].plane]; };
+    auto alpha = [&](std::size_t j) -> double& { return sets.dual(variables[j].block).alpha()[variables[j].plane]; };
     for (std::size_t j = 0; j < n; ++j) old[j] = alpha(j);
     for (const double t : {1.0, 0.3, 0.1}) {
         for (std::size_t j = 0; j < n; ++j) alpha(j) = std::max(0.0, old[j] + t * v[j]);
@@ -136,11 +148,12 @@ bool bend(Sets& sets, const std::vector<Face::Variable>& variables, const std::v
             DualBlock& block = sets.dual(variables[j].block);
             const double sigma = block.sigma();
             if (sigma > block.u)
-                for (double& multiplier : block.alpha) multiplier *= block.u / sigma;
+                for (double& multiplier : block.alpha()) multiplier *= block.u / sigma;
         }
         std::copy_n(w, sets.n_weights(), image.begin());
-        for (std::size_t j = 0; j < n; ++j)
-            sets.add_row(variables[j].block, variables[j].plane, alpha(j) - old[j], image.data());
+        std::vector<double> change(n);
+        for (std::size_t j = 0; j < n; ++j) change[j] = alpha(j) - old[j];
+        add_to_weights(sets, variables, change, image.data());
         if (sets.linear_part() - 0.5 * sets.squared_norm(image.data()) > before + gain) {
             std::copy(image.begin(), image.end(), w);
             return true;
@@ -159,19 +172,25 @@ bool ascend_on_face(Sets& sets, double* w, int max_steps) {
     const auto& variables = face.variables();
     const std::size_t n = variables.size();
     auto block = [&](std::size_t j) -> DualBlock& { return sets.dual(variables[j].block); };
+    std::vector<double> here;
     std::vector<double> gradient(n);
-    for (std::size_t j = 0; j < n; ++j)
-        gradient[j] = sets.violation(variables[j].block, variables[j].plane, w) - block(j).r * block(j).sigma();
+    for (std::size_t j = 0; j < n;) {
+        const std::int64_t i = variables[j].block;
+        const double paid = sets.dual(i).r * sets.dual(i).sigma();
+        sets.measure(i, w, here);
+        for (; j < n && variables[j].block == i; ++j) gradient[j] = here[variables[j].plane] - paid;
+    }
     std::vector<double> image(static_cast<std::size_t>(sets.n_weights()));
     auto multiply = [&](const std::vector<double>& v, std::vector<double>& out) {
         std::fill(image.begin(), image.end(), 0.0);
-        for (std::size_t j = 0; j < n; ++j) sets.add_row(variables[j].block, variables[j].plane, v[j], image.data());
+        add_to_weights(sets, variables, v, image.data());
         for (std::size_t j = 0; j < n;) {
             const std::int64_t i = variables[j].block;
             const std::size_t begin = j;
             double sum = 0.0;
+            sets.scaled_dots(i, image.data(), here);
             for (; j < n && variables[j].block == i; ++j) {
-                out[j] = block(j).a[variables[j].plane] * sets.dot(i, variables[j].plane, image.data());
+                out[j] = here[variables[j].plane];
                 sum += v[j];
             }
             for (std::size_t l = begin; l < j; ++l) out[l] += sets.dual(i).r * sum;
@@ -186,10 +205,11 @@ bool ascend_on_face(Sets& sets, double* w, int max_steps) {
     const double gain = t * (Face::dot(v, gradient) - 0.5 * t * Face::dot(v, curved));
     if (t == longest && bend(sets, variables, v, gain, w, image)) return true;
     for (std::size_t j = 0; j < n; ++j) {
-        double& alpha = block(j).alpha[variables[j].plane];
+        double& alpha = block(j).alpha()[variables[j].plane];
         alpha = moved(alpha, t * v[j]);
-        sets.add_row(variables[j].block, variables[j].plane, t * v[j], w);
+        curved[j] = t * v[j];
     }
+    add_to_weights(sets, variables, curved, w);
     return t == longest;
 }
 
@@ -202,8 +222,8 @@ inline bool ascend_alone_on_face(DualBlock& block) {
     std::vector<double> gradient(n);
     for (std::size_t j = 0; j < n; ++j) {
         const std::int64_t k = variables[j].plane;
-        const double norm = std::inner_product(block.alpha.begin(), block.alpha.end(), block.products(k), 0.0);
-        gradient[j] = block.b[k] - norm - block.r * block.sigma();
+        const double norm = std::inner_product(block.alpha().begin(), block.alpha().end(), block.products(k), 0.0);
+        gradient[j] = block.b()[k] - norm - block.r * block.sigma();
     }
     auto multiply = [&](const std::vector<double>& v, std::vector<double>& out) {
         const double sum = std::accumulate(v.begin(), v.end(), 0.0);
@@ -219,7 +239,7 @@ inline bool ascend_alone_on_face(DualBlock& block) {
     const double t = best_step(v, gradient, curved, longest);
     if (!(t > 0.0)) return false;
     for (std::size_t j = 0; j < n; ++j) {
-        double& alpha = block.alpha[variables[j].plane];
+        double& alpha = block.alpha()[variables[j].plane];
         alpha = moved(alpha, t * v[j]);
     }
     return t == longest;

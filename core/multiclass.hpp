@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "chain.hpp"
@@ -29,9 +30,9 @@ inline void class_scores(const MulticlassData& data, std::int64_t i, const doubl
     }
 }
 
-// argmax_y b[y] − a[y] (scores[truth] − scores[y]); −1 if the truth is barred and there is no other class.
-inline std::int32_t most_violating(const double* scores, std::int64_t n_classes, std::int32_t truth, const double* a,
-                                   const double* b, bool bar_truth) {
+// argmax_y b[y] − a[y] (scores[truth] − scores[y]) and its value; −1 if the truth is barred and there is no other class.
+inline std::pair<std::int32_t, double> most_violating(const double* scores, std::int64_t n_classes, std::int32_t truth,
+                                                      const double* a, const double* b, bool bar_truth) {
     std::int32_t best = bar_truth ? -1 : truth;
     double top = bar_truth ? minus_infinity : 0.0;
     for (std::int32_t y = 0; y < n_classes; ++y) {
@@ -39,7 +40,7 @@ inline std::int32_t most_violating(const double* scores, std::int64_t n_classes,
         const double violation = b[y] - a[y] * (scores[truth] - scores[y]);
         if (violation > top) top = violation, best = y;
     }
-    return best;
+    return {best, top};
 }
 
 // Calls visit(index, value) for the entries of φ(x_i) ⊗ (Λ(y) − Λ(other)); an index may come more than once.
@@ -49,17 +50,28 @@ void multiclass_difference(const MulticlassData& data, std::int64_t i, std::int3
     if (y == other) return;
     const double* right = data.output_features ? data.output_features + y * data.n_outputs : nullptr;
     const double* wrong = data.output_features ? data.output_features + other * data.n_outputs : nullptr;
-    for (std::int64_t k = data.X.indptr[i]; k < data.X.indptr[i + 1]; ++k) {
-        const std::int64_t feature = std::int64_t{data.X.columns[k]} * data.n_outputs;
-        const double value = data.X.values[k];
-        if (!data.output_features) {
-            visit(feature + y, value);
-            visit(feature + other, -value);
-            continue;
+    data.X.row(i, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
+        for (std::int64_t k = 0; k < count; ++k) {
+            const std::int64_t feature = columns[k] * data.n_outputs;
+            const double value = x[k];
+            if (!data.output_features) {
+                visit(feature + y, value);
+                visit(feature + other, -value);
+                continue;
+            }
+            for (std::int64_t r = 0; r < data.n_outputs; ++r)
+                if (right[r] != wrong[r]) visit(feature + r, value * (right[r] - wrong[r]));
         }
-        for (std::int64_t r = 0; r < data.n_outputs; ++r)
-            if (right[r] != wrong[r]) visit(feature + r, value * (right[r] - wrong[r]));
-    }
+    });
+}
+
+// ⟨w, φ(x_i) ⊗ (Λ(y) − Λ(other))⟩
+inline double multiclass_difference_dot(const MulticlassData& data, std::int64_t i, std::int32_t y, std::int32_t other,
+                                        const double* w) {
+    if (!data.output_features) return pair_score(data.X, i, w, data.n_classes, y, other);
+    double sum = 0.0;
+    multiclass_difference(data, i, y, other, [&](std::int64_t index, double value) { sum += value * w[index]; });
+    return sum;
 }
 
 }  // namespace structlearn

@@ -6,16 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "vector.hpp"
-
 namespace structlearn {
-
-// Inputs: one row of features a token, columns sorted within a row or not.
-struct CsrMatrix {
-    const std::int64_t* indptr;
-    const std::int32_t* columns;
-    const double* values;
-};
 
 // One sparse vector over the weights: indices strictly increasing.
 struct SparseRow {
@@ -31,13 +22,6 @@ inline double dot(SparseRow row, const double* w) {
 
 inline void add_scaled(SparseRow row, double coefficient, double* w) {
     for (std::size_t k = 0; k < row.indices.size(); ++k) w[row.indices[k]] += coefficient * row.values[k];
-}
-
-// scores[r] = Σ_f x_f w[f, r] for one token x; w is feature-major with n_columns weights a feature.
-inline void token_scores(CsrMatrix X, std::int64_t token, const double* w, std::int64_t n_columns, double* scores) {
-    std::fill_n(scores, n_columns, 0.0);
-    for (std::int64_t k = X.indptr[token]; k < X.indptr[token + 1]; ++k)
-        add_scaled(n_columns, X.values[k], w + std::int64_t{X.columns[k]} * n_columns, scores);
 }
 
 // Collects (index, value) pairs in any order; `sort` merges equal indices and drops what cancels to zero.

@@ -11,10 +11,40 @@
 
 namespace structlearn {
 
+// Calls block.operator()<Width>(begin) so that the blocks cover [0, n). The last one overlaps its neighbour rather than being
+// narrow: columns are independent of one another, and to compute a few of them twice costs less than a pass of its own.
+template <class Block>
+[[gnu::always_inline]] inline void cover(std::int64_t n, Block&& block) {
+    std::int64_t begin = 0;
+    for (; begin + 16 <= n; begin += 16) block.template operator()<16>(begin);
+    if (n >= 8 && n < 16) block.template operator()<8>(0), begin = 8;
+    if (n >= 4 && n < 8) block.template operator()<4>(0), begin = 4;
+    const std::int64_t rest = n - begin;
+    if (rest == 0) return;
+    if (rest > 8)
+        block.template operator()<16>(n - 16);
+    else if (rest > 4)
+        block.template operator()<8>(n - 8);
+    else if (n >= 4)
+        block.template operator()<4>(n - 4);
+    else
+        for (; begin < n; ++begin) block.template operator()<1>(begin);
+}
+
 // y += a x
 void add_scaled(std::int64_t n, double a, const double* x, double* y);
 
+// Σ x y
+double inner_product(std::int64_t n, const double* x, const double* y);
+
 // best[l] = max(best[l], base + row[l])
 void max_plus(std::int64_t n, double base, const double* row, double* best);
+
+// out[l] = max_k (before[k] + matrix[k, l]) + after[l], for an (n, n) matrix.
+void max_plus_product(std::int64_t n, const double* before, const double* matrix, const double* after, double* out);
+
+// The first k with the largest before[k] + matrix[k, column].
+std::int64_t arg_max_plus(std::int64_t n, const double* before, const double* matrix, std::int64_t column,
+                          double* workspace);
 
 }  // namespace structlearn

@@ -1,10 +1,9 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
-#include <memory>
-#include <new>
 #include <numeric>
 #include <random>
 #include <span>
@@ -13,35 +12,15 @@
 
 #include "dual_block.hpp"
 #include "face.hpp"
-#include "planes.hpp"
+#include "products.hpp"
+#include "vector.hpp"
 
 namespace structlearn {
 
 // How far a solve got.
 struct SolveReport {
-    std::int64_t passes;
-    double gap;      // primal − dual of the problem restricted to the working sets, at the final w
+    double gap;      // primal − dual on the working sets: exact if it is small enough, else as last seen
     bool unbounded;  // the dual has no maximum: no w meets the constraints of a hard margin
-};
-
-// A zeroed vector over all weights, made when first used and not copied. calloc leaves untouched pages unmapped.
-class Scratch {
-public:
-    explicit Scratch(std::int64_t size) : size_(size) {}
-    Scratch(const Scratch& other) : size_(other.size_) {}
-    Scratch& operator=(const Scratch&) = delete;
-    double* get() {
-        if (!data_) data_.reset(static_cast<double*>(std::calloc(static_cast<std::size_t>(std::max<std::int64_t>(size_, 1)), 8)));
-        if (!data_) throw std::bad_alloc();
-        return data_.get();
-    }
-
-private:
-    struct Free {
-        void operator()(double* data) const { std::free(data); }
-    };
-    std::int64_t size_;
-    std::unique_ptr<double, Free> data_;
 };
 
 // The dual of a structural SVM restricted to working sets of planes, one block an example:
@@ -50,14 +29,19 @@ private:
 //   α ≥ 0,  σ_i ≤ u_i   (u_i = ∞ for squared slacks and the hard margin).
 //
 // A visit to a block computes its violations at w, improves its multipliers with the Gram matrix at hand (see DualBlock),
-// and changes w once. `Store` holds the planes, see planes.hpp.
+// and changes w once.
+//
+// `Store` says how planes are held. It has a `Block` of planes for each example and answers for whole blocks, so that it can
+// share work between planes:  dots(i, block, w, out) writes ⟨w, row⟩ of every plane, add(i, block, coefficients, w) adds
+// Σ coefficient · row to w, products(i, block, k, scratch, out) writes the inner products of plane k with all of them;
+// push, same and keep are about the planes themselves.
 template <class Store>
 class WorkingSets {
 public:
     using Plane = typename Store::Plane;
 
     WorkingSets(Store store, std::int64_t n_blocks, std::int64_t n_weights)
-        : store_(std::move(store)), n_weights_(n_weights), blocks_(static_cast<std::size_t>(n_blocks)), scratch_(n_weights) {}
+        : store_(std::move(store)), n_weights_(n_weights), blocks_(static_cast<std::size_t>(n_blocks)), seen_(blocks_.size()), scratch_(n_weights) {}
 
     std::int64_t n_blocks() const { return static_cast<std::int64_t>(blocks_.size()); }
     std::int64_t n_planes(std::int64_t i) const { return blocks_[i].dual.size(); }
@@ -65,7 +49,7 @@ public:
     const DualBlock& dual(std::int64_t i) const { return blocks_[i].dual; }
     DualBlock& dual(std::int64_t i) { return blocks_[i].dual; }
     void set_alpha(std::int64_t i, std::span<const double> alpha) {
-        blocks_[i].dual.alpha.assign(alpha.begin(), alpha.end());
+        std::ranges::copy(alpha, blocks_[i].dual.alpha().begin());
     }
 
     // Multipliers that exceed a smaller budget are scaled into it.
@@ -76,7 +60,7 @@ public:
             dual.r = r[i];
             const double sigma = dual.sigma();
             if (sigma > dual.u)
-                for (double& alpha : dual.alpha) alpha *= dual.u / sigma;
+                for (double& alpha : dual.alpha()) alpha *= dual.u / sigma;
         }
     }
 
@@ -84,29 +68,27 @@ public:
     bool add(std::int64_t i, Plane plane, double a, double b) {
         auto& [planes, dual] = blocks_[i];
         for (std::int64_t k = 0; k < dual.size(); ++k)
-            if (dual.a[k] == a && dual.b[k] == b && store_.same(i, store_.plane(i, planes, k), plane)) return false;
+            if (dual.a()[k] == a && dual.b()[k] == b && store_.same(i, planes, k, plane)) return false;
         store_.push(i, planes, plane);
         dual.push(a, b);
         return true;
     }
 
-    // The largest b − a⟨w, row⟩ of each block, and which plane has it; 0 and −1 for the truth.
-    void violations(const double* w, double* largest, std::int64_t* which) const {
-        for (std::size_t i = 0; i < blocks_.size(); ++i) {
-            which[i] = -1;
-            largest[i] = largest_violation(static_cast<std::int64_t>(i), w, &which[i]);
+    // The largest b − a⟨w, row⟩ of each block and which plane has it, 0 and −1 for the truth; and Σ α (b − a⟨w, row⟩) − ½ r σ²,
+    // which is what the block's slack term exceeds by its gap.
+    void violations(const double* w, double* largest, std::int64_t* which, double* covered) {
+        for (std::int64_t i = 0; i < n_blocks(); ++i) {
+            largest[i] = largest_violation(i, w, &which[i]);
+            covered[i] = blocks_[i].dual.covered(violations_);
         }
     }
 
-    double largest_violation(std::int64_t i, const double* w, std::int64_t* which = nullptr) const {
-        double largest = 0.0;
-        for (std::int64_t k = 0; k < n_planes(i); ++k) {
-            const double here = violation(i, k, w);
-            if (here <= largest) continue;
-            largest = here;
-            if (which) *which = k;
-        }
-        return largest;
+    double largest_violation(std::int64_t i, const double* w, std::int64_t* which = nullptr) {
+        measure(i, w, violations_);
+        const auto top = std::ranges::max_element(violations_);
+        const bool violated = top != violations_.end() && *top > 0.0;
+        if (which) *which = violated ? top - violations_.begin() : -1;
+        return violated ? *top : 0.0;
     }
 
     // Σ b α − ½ Σ r σ²; the dual is this minus ½‖w‖².
@@ -114,82 +96,105 @@ public:
         double sum = 0.0;
         for (const Block& block : blocks_) {
             const DualBlock& dual = block.dual;
-            sum += std::inner_product(dual.alpha.begin(), dual.alpha.end(), dual.b.begin(), 0.0);
+            sum += std::inner_product(dual.alpha().begin(), dual.alpha().end(), dual.b().begin(), 0.0);
             if (dual.r > 0.0) sum -= 0.5 * dual.r * dual.sigma() * dual.sigma();
         }
         return sum;
     }
 
     // w += Σ α a row
-    void weights(double* w) const {
-        for (std::int64_t i = 0; i < n_blocks(); ++i)
-            for (std::int64_t k = 0; k < n_planes(i); ++k)
-                if (blocks_[i].dual.alpha[k] != 0.0) add_row(i, k, blocks_[i].dual.alpha[k], w);
+    void weights(double* w) {
+        for (std::int64_t i = 0; i < n_blocks(); ++i) add_rows(i, blocks_[i].dual.alpha().data(), w);
     }
 
-    // w += factor · a row, for one plane.
-    void add_row(std::int64_t i, std::int64_t k, double factor, double* w) const {
-        factor *= blocks_[i].dual.a[k];
-        store_.each(i, blocks_[i].planes, k, [=](std::int64_t index, double value) { w[index] += factor * value; });
+    // w += Σ_k factors[k] a row over the planes of one block.
+    void add_rows(std::int64_t i, const double* factors, double* w) {
+        const auto& [planes, dual] = blocks_[i];
+        scaled_.resize(static_cast<std::size_t>(dual.size()));
+        for (std::int64_t k = 0; k < dual.size(); ++k) scaled_[k] = factors[k] * dual.a()[k];
+        store_.add(i, planes, scaled_.data(), w);
     }
 
-    // ⟨w, row⟩ of one plane.
-    double dot(std::int64_t i, std::int64_t k, const double* w) const {
-        double sum = 0.0;
-        store_.each(i, blocks_[i].planes, k, [&](std::int64_t index, double value) { sum += value * w[index]; });
-        return sum;
+    // a⟨w, row⟩ of every plane of one block.
+    void scaled_dots(std::int64_t i, const double* w, std::vector<double>& out) {
+        const auto& [planes, dual] = blocks_[i];
+        out.resize(static_cast<std::size_t>(dual.size()));
+        store_.dots(i, planes, w, out.data());
+        for (std::int64_t k = 0; k < dual.size(); ++k) out[k] *= dual.a()[k];
     }
 
-    // b − a⟨w, row⟩ of one plane.
-    double violation(std::int64_t i, std::int64_t k, const double* w) const {
-        return blocks_[i].dual.b[k] - blocks_[i].dual.a[k] * dot(i, k, w);
+    // b − a⟨w, row⟩ of every plane of one block.
+    void measure(std::int64_t i, const double* w, std::vector<double>& out) {
+        scaled_dots(i, w, out);
+        for (std::size_t k = 0; k < out.size(); ++k) out[k] = blocks_[i].dual.b()[k] - out[k];
     }
 
-    double squared_norm(const double* w) const { return std::inner_product(w, w + n_weights_, w, 0.0); }
+    double squared_norm(const double* w) const { return inner_product(n_weights_, w, w); }
 
     // Improves the given blocks one after another and carries each change into w. `gaps` receives what each block
     // contributed to primal − dual before its visit. Returns false as soon as a block is unbounded.
     bool improve(std::span<const std::int64_t> which, double* w, double* gaps) {
+        double dual = 0.0;
         for (std::size_t k = 0; k < which.size(); ++k) {
-            gaps[k] = 0.0;
-            if (!visit(which[k], w, &gaps[k])) return false;
+            if (!visit(which[k], w, &dual)) return false;
+            gaps[k] = seen_[which[k]];
         }
         return true;
     }
 
-    // Passes over all blocks, in random order, until primal − dual ≤ relative × primal on the restricted problem.
-    SolveReport solve(double* w, double relative, std::int64_t max_passes, std::uint64_t seed) {
+    // Visits blocks in random order until primal − dual ≤ relative × primal on the restricted problem, or `max_visits` were
+    // made. Blocks that showed little of the gap are left out until the others show even less.
+    SolveReport solve(double* w, double relative, std::int64_t max_visits, std::uint64_t seed) {
         std::mt19937_64 random(seed);
-        std::vector<std::int64_t> order;
+        std::vector<std::int64_t> all;
         for (std::int64_t i = 0; i < n_blocks(); ++i)
-            if (n_planes(i) > 0) order.push_back(i);
-        if (order.empty()) return {0, 0.0, false};
+            if (n_planes(i) > 0) all.push_back(i);
+        if (all.empty()) return {0.0, false};
         const bool bounded = std::isfinite(blocks_[0].dual.u);
         const bool hard = !bounded && blocks_[0].dual.r == 0.0;
+        const auto n_all = static_cast<std::int64_t>(all.size());
+        std::vector<std::int64_t> order = all;
+        auto dual_value = [&] { return linear_part() - 0.5 * squared_norm(w); };
+        double dual = dual_value();
         double gap = 0.0;
-        std::int64_t pass = 0;
         std::int64_t next_face = 16;
-        while (pass < max_passes) {
-            ++pass;
+        std::int64_t visits = 0;
+        while (visits < max_visits) {
             shuffle(order, random);
-            double seen = 0.0;
             for (const std::int64_t i : order)
-                if (!visit(i, w, &seen)) return {pass, std::numeric_limits<double>::infinity(), true};
-            if (!bounded) stretch(w);
+                if (!visit(i, w, &dual)) return {std::numeric_limits<double>::infinity(), true};
+            visits += static_cast<std::int64_t>(order.size());
+            if (!bounded) stretch(w), dual = dual_value();
+            double visited = 0.0;
+            for (const std::int64_t i : order) visited += seen_[i];
+            gap = 0.0;
+            for (const std::int64_t i : all) gap += seen_[i];
+            bool everything = hard || visited < gap - visited;
             // Pairwise steps are at their best at first; where they turn out slow, conjugate gradients help, in rounds that
             // cost about as much as all passes so far.
-            if (pass == next_face) {
-                const int steps = static_cast<int>(std::min<std::int64_t>(pass, 60));
-                for (std::int64_t spent = 0; spent < pass && ascend_on_face(*this, w, steps); spent += steps) {}
+            const std::int64_t passes = visits / n_all;
+            if (passes >= next_face) {
+                const int steps = static_cast<int>(std::min<std::int64_t>(passes, 60));
+                for (std::int64_t spent = 0; spent < passes && ascend_on_face(*this, w, steps); spent += steps) {}
                 next_face *= 2;
+                dual = dual_value();
+                everything = true;
             }
-            const double dual = linear_part() - 0.5 * squared_norm(w);
-            if (!hard && seen > relative * (dual + seen) && pass < max_passes) continue;
-            gap = restricted_gap(w, dual, hard);
-            if (gap <= relative * (dual + gap)) break;
+            if (hard || gap <= relative * (dual + gap)) {
+                dual = dual_value();
+                gap = restricted_gap(w, dual, hard);
+                if (gap <= relative * (dual + gap)) break;
+                everything = true;
+            }
+            if (everything) {
+                order = all;
+            } else {
+                const double little = 0.25 * gap / static_cast<double>(n_all);
+                std::erase_if(order, [&](std::int64_t i) { return seen_[i] < little; });
+            }
         }
         count_idle();
-        return {pass, gap, false};
+        return {gap, false};
     }
 
     // Maximises the dual over one block as if it were alone, from its Gram matrix; w is not involved.
@@ -199,11 +204,11 @@ public:
         const std::int64_t m = block.size();
         double gap = 0.0;
         for (std::int64_t round = 0; round < max_rounds; ++round) {
-            violations_ = block.b;
+            violations_.assign(block.b().begin(), block.b().end());
             double dual = 0.0;
             for (std::int64_t k = 0; k < m; ++k)
-                violations_[k] -= std::inner_product(block.alpha.begin(), block.alpha.end(), block.products(k), 0.0);
-            for (std::int64_t k = 0; k < m; ++k) dual += 0.5 * block.alpha[k] * (block.b[k] + violations_[k]);
+                violations_[k] -= std::inner_product(block.alpha().begin(), block.alpha().end(), block.products(k), 0.0);
+            for (std::int64_t k = 0; k < m; ++k) dual += 0.5 * block.alpha()[k] * (block.b()[k] + violations_[k]);
             gap = block.gap(violations_);
             if (gap <= relative * (dual + gap) || !block.ascend(violations_)) break;
             if (round % 10 == 9)
@@ -216,14 +221,14 @@ public:
     // The planes that have α = 0 count one more idle turn.
     void count_idle() {
         for (Block& block : blocks_)
-            for (std::size_t k = 0; k < block.dual.alpha.size(); ++k)
-                block.dual.idle[k] = block.dual.alpha[k] > 0.0 ? 0 : block.dual.idle[k] + 1;
+            for (std::size_t k = 0; k < block.dual.alpha().size(); ++k)
+                block.dual.idle()[k] = block.dual.alpha()[k] > 0.0 ? 0 : block.dual.idle()[k] + 1;
     }
 
     // The same where α plays no part: `which` was of use, one a block, −1 for none.
     void mark_used(const std::int64_t* which) {
         for (std::size_t i = 0; i < blocks_.size(); ++i) {
-            auto& idle = blocks_[i].dual.idle;
+            const auto idle = blocks_[i].dual.idle();
             for (std::size_t k = 0; k < idle.size(); ++k)
                 idle[k] = static_cast<std::int64_t>(k) == which[i] ? 0 : idle[k] + 1;
         }
@@ -237,13 +242,11 @@ public:
             auto& [planes, dual] = blocks_[i];
             kept.clear();
             for (std::int64_t k = 0; k < dual.size(); ++k)
-                if (dual.idle[k] <= limit) kept.push_back(k);
+                if (dual.idle()[k] <= limit) kept.push_back(k);
             const std::int64_t gone = dual.size() - static_cast<std::int64_t>(kept.size());
             if (gone == 0) continue;
             dropped += gone;
-            typename Store::Block remaining;
-            for (const std::int64_t k : kept) store_.push(i, remaining, store_.plane(i, planes, k));
-            planes = std::move(remaining);
+            store_.keep(i, planes, kept);
             dual.keep(kept);
         }
         return dropped;
@@ -256,22 +259,18 @@ public:
             complete_products(i);
             const DualBlock& dual = blocks_[i].dual;
             for (std::int64_t k = 0; k < dual.size(); ++k)
-                if (dual.a[k] != 0.0) largest = std::max(largest, dual.products(k)[k] / (dual.a[k] * dual.a[k]));
+                if (dual.a()[k] != 0.0) largest = std::max(largest, dual.products(k)[k] / (dual.a()[k] * dual.a()[k]));
         }
         return std::sqrt(largest);
     }
 
-    // Fills in the inner products of the planes that came since the last visit: a row is spread out over the weights and
-    // the others are read against it.
+    // Fills in the inner products of the planes that came since the last visit.
     void complete_products(std::int64_t i) {
         auto& [planes, dual] = blocks_[i];
-        if (dual.known_products() == dual.size()) return;
-        double* spread = scratch_.get();
         for (std::int64_t k = dual.known_products(); k < dual.size(); ++k) {
-            row_.resize(static_cast<std::size_t>(k) + 1);
-            store_.each(i, planes, k, [=](std::int64_t index, double value) { spread[index] += value; });
-            for (std::int64_t l = 0; l <= k; ++l) row_[l] = dual.a[k] * dual.a[l] * dot(i, l, spread);
-            store_.each(i, planes, k, [=](std::int64_t index, double) { spread[index] = 0.0; });
+            row_.resize(static_cast<std::size_t>(dual.size()));
+            store_.products(i, planes, k, scratch_, row_.data());
+            for (std::int64_t l = 0; l <= k; ++l) row_[l] *= dual.a()[k] * dual.a()[l];
             dual.add_products(row_);
         }
     }
@@ -288,20 +287,25 @@ private:
         DualBlock dual;
     };
 
-    void measure(std::int64_t i, const double* w) {
-        violations_.resize(static_cast<std::size_t>(n_planes(i)));
-        for (std::int64_t k = 0; k < n_planes(i); ++k) violations_[k] = violation(i, k, w);
-    }
-
-    bool visit(std::int64_t i, double* w, double* seen) {
+    // Improves one block; `dual` grows by what that gains. False if the block is unbounded.
+    bool visit(std::int64_t i, double* w, double* dual_value) {
         complete_products(i);
-        measure(i, w);
+        measure(i, w, violations_);
         DualBlock& dual = blocks_[i].dual;
-        *seen += dual.gap(violations_);
-        before_ = dual.alpha;
+        seen_[i] = dual.gap(violations_);
+        before_.assign(dual.alpha().begin(), dual.alpha().end());
+        earlier_ = violations_;
+        const double spent = dual.sigma();
         if (!dual.ascend(violations_)) return false;
-        for (std::int64_t k = 0; k < dual.size(); ++k)
-            if (dual.alpha[k] != before_[k]) add_row(i, k, dual.alpha[k] - before_[k], w);
+        bool changed = false;
+        for (std::int64_t k = 0; k < dual.size(); ++k) {
+            before_[k] = dual.alpha()[k] - before_[k];
+            changed = changed || before_[k] != 0.0;
+            *dual_value += 0.5 * before_[k] * (earlier_[k] + violations_[k]);
+        }
+        if (!changed) return true;
+        *dual_value -= 0.5 * dual.r * (dual.sigma() * dual.sigma() - spent * spent);
+        add_rows(i, before_.data(), w);
         return true;
     }
 
@@ -312,23 +316,24 @@ private:
         double quadratic = squared_norm(w);
         for (const Block& block : blocks_) {
             const DualBlock& dual = block.dual;
-            linear += std::inner_product(dual.alpha.begin(), dual.alpha.end(), dual.b.begin(), 0.0);
+            linear += std::inner_product(dual.alpha().begin(), dual.alpha().end(), dual.b().begin(), 0.0);
             quadratic += dual.r * dual.sigma() * dual.sigma();
         }
         if (!(linear > 0.0 && quadratic > 0.0)) return;
         const double t = linear / quadratic;
         for (Block& block : blocks_)
-            for (double& alpha : block.dual.alpha) alpha *= t;
+            for (double& alpha : block.dual.alpha()) alpha *= t;
         for (std::int64_t k = 0; k < n_weights_; ++k) w[k] *= t;
     }
 
     double restricted_gap(const double* w, double dual, bool hard) {
         double gap = 0.0;
-        double largest = minus_infinity;
+        double largest = -std::numeric_limits<double>::infinity();
         for (std::int64_t i = 0; i < n_blocks(); ++i) {
-            measure(i, w);
+            measure(i, w, violations_);
             for (const double here : violations_) largest = std::max(largest, here);
-            gap += blocks_[i].dual.gap(violations_);
+            seen_[i] = blocks_[i].dual.gap(violations_);
+            gap += seen_[i];
         }
         if (!hard) return gap;
         // The primal of a hard margin is that of w/γ, γ the smallest margin; without a margin there is none yet.
@@ -337,18 +342,30 @@ private:
         return 0.5 * squared_norm(w) / (margin * margin) - dual;
     }
 
-    // std::shuffle is not the same on every platform; this is.
+    // Shuffles runs of neighbours, not single blocks: memory is read in pieces that way. (std::shuffle is not the same on
+    // every platform; this is.)
     static void shuffle(std::vector<std::int64_t>& order, std::mt19937_64& random) {
-        for (std::size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random() % k]);
+        constexpr std::size_t run = 16;
+        std::ranges::sort(order);
+        std::vector<std::size_t> begins;
+        for (std::size_t k = 0; k < order.size(); k += run) begins.push_back(k);
+        for (std::size_t k = begins.size(); k > 1; --k) std::swap(begins[k - 1], begins[random() % k]);
+        std::vector<std::int64_t> shuffled;
+        shuffled.reserve(order.size());
+        for (const std::size_t begin : begins)
+            for (std::size_t k = begin; k < std::min(begin + run, order.size()); ++k) shuffled.push_back(order[k]);
+        order.swap(shuffled);
     }
 
     Store store_;
     std::int64_t n_weights_;
     std::vector<Block> blocks_;
+    std::vector<double> seen_;  // the gap of each block when it was last looked at
     Scratch scratch_;
-    std::vector<double> violations_;
+    std::vector<double> violations_, earlier_;
     std::vector<double> before_;
     std::vector<double> row_;
+    std::vector<double> scaled_;
 };
 
 }  // namespace structlearn

@@ -35,8 +35,10 @@ void best(const Chain& chain, Vector<double> w, Vector<std::int64_t> examples, M
                       });
 }
 
+// argmax Δ + F of each example: its labels, Δ, and by how much Δ + F exceeds the truth's score.
 void loss_augmented(const Chain& chain, Vector<double> w, Vector<std::int64_t> examples, Vector<std::int32_t> labels,
-                    Matrix<double> cost, MutableVector<std::int32_t> out, int n_threads) {
+                    Vector<double> weight, MutableVector<std::int32_t> out, MutableVector<double> losses,
+                    MutableVector<double> violations, int n_threads) {
     nb::gil_scoped_release unlocked;
     const auto at = chain.places(examples);
     const std::int64_t L = chain.data.n_labels;
@@ -45,11 +47,21 @@ void loss_augmented(const Chain& chain, Vector<double> w, Vector<std::int64_t> e
                       [&](std::int64_t k, std::int64_t i, const ChainScores& scores, std::vector<double>& emission,
                           int thread) {
                           const std::int32_t* truth = labels.data() + chain.data.offsets[i];
-                          for (std::int64_t t = 0; t < scores.length; ++t)
-                              add_scaled(L, 1.0, cost.data() + truth[t] * L, &emission[t * L]);
+                          std::int32_t* found = out.data() + at[k];
+                          const double truth_score = scores.of(truth);
+                          for (std::int64_t t = 0; t < scores.length; ++t) {
+                              double* here = &emission[t * L];
+                              const double kept = here[truth[t]];
+                              for (std::int64_t l = 0; l < L; ++l) here[l] += weight.data()[truth[t]];
+                              here[truth[t]] = kept;
+                          }
                           BestSequence& semiring = viterbi[static_cast<std::size_t>(thread)];
                           forward(scores, semiring);
-                          semiring.trace(scores, out.data() + at[k]);
+                          violations.data()[k] = semiring.trace(scores, found) - truth_score;
+                          double loss = 0.0;
+                          for (std::int64_t t = 0; t < scores.length; ++t)
+                              if (found[t] != truth[t]) loss += weight.data()[truth[t]];
+                          losses.data()[k] = loss;
                       });
 }
 
@@ -70,12 +82,12 @@ void k_best(const Chain& chain, Vector<double> w, Vector<std::int64_t> examples,
 
 // For each example the level e that maximises b[e] − a[e] (F(truth) − best score at loss e), and its labels.
 void most_violating_level(const Chain& chain, Vector<double> w, Vector<std::int64_t> examples,
-                          Vector<std::int32_t> labels, Matrix<std::int32_t> cost, Vector<double> a, Vector<double> b,
+                          Vector<std::int32_t> labels, Vector<std::int32_t> weight, Vector<double> a, Vector<double> b,
                           MutableVector<std::int32_t> out, int n_threads) {
     nb::gil_scoped_release unlocked;
     const auto at = chain.places(examples);
     const std::size_t n_workers = static_cast<std::size_t>(std::max(n_threads, 1));
-    std::vector<BestPerLossLevel> semirings(n_workers, BestPerLossLevel(cost.data(), chain.data.n_labels));
+    std::vector<BestPerLossLevel> semirings(n_workers, BestPerLossLevel(weight.data(), chain.data.n_labels));
     std::vector<std::vector<double>> bests(n_workers);
     for_each_sequence(chain, w.data(), examples, n_threads,
                       [&](std::int64_t k, std::int64_t i, const ChainScores& scores, std::vector<double>&, int thread) {
@@ -102,7 +114,7 @@ void most_violating_level(const Chain& chain, Vector<double> w, Vector<std::int6
 
 // The best sequence of every loss level of one example: levels, scores, and the labels one level after another.
 nb::tuple best_per_level(const Chain& chain, Vector<double> w, std::int64_t example, Vector<std::int32_t> truth,
-                         Matrix<std::int32_t> cost) {
+                         Vector<std::int32_t> weight) {
     std::vector<std::int64_t> levels;
     std::vector<double> level_scores;
     std::vector<std::int32_t> labels;
@@ -112,7 +124,7 @@ nb::tuple best_per_level(const Chain& chain, Vector<double> w, std::int64_t exam
         std::vector<double> emission;
         std::vector<double> best_at;
         const ChainScores scores = weights.scores(chain.data, example, emission);
-        BestPerLossLevel semiring(cost.data(), chain.data.n_labels);
+        BestPerLossLevel semiring(weight.data(), chain.data.n_labels);
         semiring.set_truth(truth.data());
         forward(scores, semiring);
         semiring.close(scores, best_at);
@@ -153,10 +165,8 @@ void difference_dots(const Chain& chain, Vector<std::int64_t> examples, Vector<s
     const auto at = chain.places(examples);
     parallel_for(static_cast<std::int64_t>(examples.shape(0)), n_threads, [&](std::int64_t k, int) {
         const std::int64_t i = examples.data()[k];
-        double sum = 0.0;
-        chain_difference(chain.data, i, labels.data() + chain.data.offsets[i], others.data() + at[k],
-                         [&](std::int64_t index, double value) { sum += value * w.data()[index]; });
-        out.data()[k] = sum;
+        const std::int32_t* truth = labels.data() + chain.data.offsets[i];
+        out.data()[k] = chain_difference_dot(chain.data, i, truth, others.data() + at[k], w.data());
     });
 }
 
@@ -177,9 +187,11 @@ void add_differences(const Chain& chain, Vector<std::int64_t> examples, Vector<s
 }  // namespace
 
 void bind_chain(nb::module_& module) {
+    nb::class_<Tokens>(module, "Tokens")
+        .def(nb::init<Vector<std::int64_t>, Vector<std::int32_t>, std::variant<Vector<double>, Vector<float>>,
+                      std::int64_t>());
     nb::class_<Chain>(module, "Chain")
-        .def(nb::init<Vector<std::int64_t>, Vector<std::int32_t>, Vector<double>, Vector<std::int64_t>, std::int64_t,
-                      std::int64_t, double, bool>())
+        .def(nb::init<const Tokens&, Vector<std::int64_t>, std::int64_t, double, bool>())
         .def("best", &best)
         .def("loss_augmented", &loss_augmented)
         .def("k_best", &k_best)

@@ -1,5 +1,7 @@
 #include "../multiclass.hpp"
 
+#include <tuple>
+
 #include "../parallel.hpp"
 #include "problems.hpp"
 
@@ -28,10 +30,8 @@ void for_each_example(const Multiclass& problem, std::size_t n_examples, int n_t
 
 void bind_multiclass(nb::module_& module) {
     nb::class_<Multiclass>(module, "Multiclass")
-        .def(nb::init<Vector<std::int64_t>, Vector<std::int32_t>, Vector<double>, std::optional<Matrix<double>>,
-                      std::int64_t, std::int64_t>(),
-             nb::arg("indptr"), nb::arg("columns"), nb::arg("values"), nb::arg("output_features").none(),
-             nb::arg("n_classes"), nb::arg("n_inputs"))
+        .def(nb::init<const Tokens&, std::optional<Matrix<double>>, std::int64_t>(), nb::arg("tokens"),
+             nb::arg("output_features").none(), nb::arg("n_classes"))
         .def("scores",
              [](const Multiclass& problem, Vector<double> w, Vector<std::int64_t> examples,
                 MutableVector<double> out, int n_threads) {
@@ -42,18 +42,31 @@ void bind_multiclass(nb::module_& module) {
                      [&](std::int64_t k, const double* scores) { std::copy_n(scores, K, out.data() + k * K); },
                      examples.data());
              })
-        .def("most_violating",
+        .def("best",
              [](const Multiclass& problem, Vector<double> w, Vector<std::int64_t> examples,
-                Vector<std::int32_t> labels, Matrix<double> a, Matrix<double> b, bool bar_truth,
                 MutableVector<std::int32_t> out, int n_threads) {
                  nb::gil_scoped_release unlocked;
                  const std::int64_t K = problem.data.n_classes;
                  for_each_example(
                      problem, examples.shape(0), n_threads, w.data(),
                      [&](std::int64_t k, const double* scores) {
+                         out.data()[k] = static_cast<std::int32_t>(std::max_element(scores, scores + K) - scores);
+                     },
+                     examples.data());
+             })
+        .def("most_violating",
+             [](const Multiclass& problem, Vector<double> w, Vector<std::int64_t> examples,
+                Vector<std::int32_t> labels, Matrix<double> a, Matrix<double> b, bool bar_truth,
+                MutableVector<std::int32_t> out, MutableVector<double> violations, int n_threads) {
+                 nb::gil_scoped_release unlocked;
+                 const std::int64_t K = problem.data.n_classes;
+                 const std::int64_t stride = a.shape(0) == 1 ? 0 : K;  // one row may serve all classes
+                 for_each_example(
+                     problem, examples.shape(0), n_threads, w.data(),
+                     [&](std::int64_t k, const double* scores) {
                          const std::int32_t truth = labels.data()[examples.data()[k]];
-                         out.data()[k] = most_violating(scores, K, truth, a.data() + truth * K, b.data() + truth * K,
-                                                        bar_truth);
+                         std::tie(out.data()[k], violations.data()[k]) =
+                             most_violating(scores, K, truth, a.data() + truth * stride, b.data() + truth * stride, bar_truth);
                      },
                      examples.data());
              })
@@ -80,10 +93,8 @@ void bind_multiclass(nb::module_& module) {
                  nb::gil_scoped_release unlocked;
                  parallel_for(static_cast<std::int64_t>(examples.shape(0)), n_threads, [&](std::int64_t k, int) {
                      const std::int64_t i = examples.data()[k];
-                     double sum = 0.0;
-                     multiclass_difference(problem.data, i, labels.data()[i], others.data()[k],
-                                           [&](std::int64_t index, double value) { sum += value * w.data()[index]; });
-                     out.data()[k] = sum;
+                     out.data()[k] =
+                         multiclass_difference_dot(problem.data, i, labels.data()[i], others.data()[k], w.data());
                  });
              })
         .def("add_differences",

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <nanobind/stl/variant.h>
+
 #include <optional>
+#include <variant>
 
 #include "../chain.hpp"
 #include "../multiclass.hpp"
@@ -8,14 +11,32 @@
 
 namespace structlearn::bindings {
 
-// The arrays of a bound Chain; holding them keeps them alive.
+// The arrays of a sparse matrix of tokens; holding them keeps them alive. Values are doubles or floats.
+class Tokens {
+public:
+    Tokens(Vector<std::int64_t> indptr, Vector<std::int32_t> columns,
+           std::variant<Vector<double>, Vector<float>> values, std::int64_t n_columns)
+        : indptr_(std::move(indptr)), columns_(std::move(columns)), values_(std::move(values)), n_columns_(n_columns) {}
+
+    std::int64_t n_columns() const { return n_columns_; }
+    CsrMatrix matrix() const {
+        const auto* doubles = std::get_if<Vector<double>>(&values_);
+        const auto* floats = std::get_if<Vector<float>>(&values_);
+        return {indptr_.data(), columns_.data(), doubles ? doubles->data() : nullptr, floats ? floats->data() : nullptr};
+    }
+
+private:
+    Vector<std::int64_t> indptr_;
+    Vector<std::int32_t> columns_;
+    std::variant<Vector<double>, Vector<float>> values_;
+    std::int64_t n_columns_;
+};
+
+// A bound Chain.
 struct Chain {
-    Chain(Vector<std::int64_t> indptr_, Vector<std::int32_t> columns_, Vector<double> values_,
-          Vector<std::int64_t> offsets_, std::int64_t n_labels, std::int64_t n_inputs, double balance, bool boundaries)
-        : data{{indptr_.data(), columns_.data(), values_.data()}, offsets_.data(), n_labels, n_inputs, balance, boundaries},
-          indptr(std::move(indptr_)),
-          columns(std::move(columns_)),
-          values(std::move(values_)),
+    Chain(const Tokens& tokens_, Vector<std::int64_t> offsets_, std::int64_t n_labels, double balance, bool boundaries)
+        : data{tokens_.matrix(), offsets_.data(), n_labels, tokens_.n_columns(), balance, boundaries},
+          tokens(tokens_),
           offsets(std::move(offsets_)) {}
 
     std::int64_t n_weights() const {
@@ -31,35 +52,25 @@ struct Chain {
     }
 
     ChainData data;
-    Vector<std::int64_t> indptr;
-    Vector<std::int32_t> columns;
-    Vector<double> values;
+    Tokens tokens;
     Vector<std::int64_t> offsets;
 };
 
-// The arrays of a bound Multiclass.
+// A bound Multiclass.
 struct Multiclass {
-    Multiclass(Vector<std::int64_t> indptr_, Vector<std::int32_t> columns_, Vector<double> values_,
-               std::optional<Matrix<double>> output_features_, std::int64_t n_classes, std::int64_t n_inputs_)
-        : indptr(std::move(indptr_)),
-          columns(std::move(columns_)),
-          values(std::move(values_)),
-          output_features(std::move(output_features_)),
-          n_inputs(n_inputs_) {
-        data.X = {indptr.data(), columns.data(), values.data()};
+    Multiclass(const Tokens& tokens_, std::optional<Matrix<double>> output_features_, std::int64_t n_classes)
+        : tokens(tokens_), output_features(std::move(output_features_)) {
+        data.X = tokens.matrix();
         data.n_classes = n_classes;
         data.n_outputs = output_features ? static_cast<std::int64_t>(output_features->shape(1)) : n_classes;
         data.output_features = output_features ? output_features->data() : nullptr;
     }
 
-    std::int64_t n_weights() const { return n_inputs * data.n_outputs; }
+    std::int64_t n_weights() const { return tokens.n_columns() * data.n_outputs; }
 
     MulticlassData data;
-    Vector<std::int64_t> indptr;
-    Vector<std::int32_t> columns;
-    Vector<double> values;
+    Tokens tokens;
     std::optional<Matrix<double>> output_features;
-    std::int64_t n_inputs;
 };
 
 }  // namespace structlearn::bindings

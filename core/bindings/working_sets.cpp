@@ -1,11 +1,16 @@
 #include "../working_sets.hpp"
 
+#include "../chain_planes.hpp"
+#include "../multiclass_planes.hpp"
+#include "../sparse_planes.hpp"
 #include "arrays.hpp"
 #include "problems.hpp"
 
 namespace structlearn::bindings {
 
 namespace {
+
+std::vector<double> copied(std::span<const double> values) { return {values.begin(), values.end()}; }
 
 // Everything that does not depend on how planes are held.
 template <class Store>
@@ -21,44 +26,49 @@ nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name
                  return to_numpy(std::move(sizes));
              })
         .def("violations",
-             [](const Sets& sets, Vector<double> w) {
+             [](Sets& sets, Vector<double> w) {
                  std::vector<double> largest(static_cast<std::size_t>(sets.n_blocks()));
+                 std::vector<double> dual(largest.size());
                  std::vector<std::int64_t> which(largest.size());
                  {
                      nb::gil_scoped_release unlocked;
-                     sets.violations(w.data(), largest.data(), which.data());
+                     sets.violations(w.data(), largest.data(), which.data(), dual.data());
                  }
-                 return nb::make_tuple(to_numpy(std::move(largest)), to_numpy(std::move(which)));
+                 return nb::make_tuple(to_numpy(std::move(largest)), to_numpy(std::move(which)),
+                                       to_numpy(std::move(dual)));
              })
         .def("largest_violation",
-             [](const Sets& sets, std::int64_t i, Vector<double> w) { return sets.largest_violation(i, w.data()); })
+             [](Sets& sets, std::int64_t i, Vector<double> w) { return sets.largest_violation(i, w.data()); })
         .def("cut",
-             [](const Sets& sets, Vector<std::int64_t> which, Vector<double> weights, MutableVector<double> gradient) {
+             [](Sets& sets, Vector<std::int64_t> which, Vector<double> weights, MutableVector<double> gradient) {
                  nb::gil_scoped_release unlocked;
                  double offset = 0.0;
+                 std::vector<double> factors;
                  for (std::int64_t i = 0; i < sets.n_blocks(); ++i) {
                      const std::int64_t k = which.data()[i];
                      if (k < 0 || weights.data()[i] == 0.0) continue;
-                     sets.add_row(i, k, weights.data()[i], gradient.data());
-                     offset += weights.data()[i] * sets.dual(i).b[k];
+                     factors.assign(static_cast<std::size_t>(sets.n_planes(i)), 0.0);
+                     factors[k] = weights.data()[i];
+                     sets.add_rows(i, factors.data(), gradient.data());
+                     offset += weights.data()[i] * sets.dual(i).b()[k];
                  }
                  return offset;
              })
         .def("linear_part", &Sets::linear_part)
-        .def("weights", [](const Sets& sets, MutableVector<double> w) { sets.weights(w.data()); })
+        .def("weights", [](Sets& sets, MutableVector<double> w) { sets.weights(w.data()); })
         .def("improve",
              [](Sets& sets, Vector<std::int64_t> which, MutableVector<double> w, MutableVector<double> gaps) {
                  nb::gil_scoped_release unlocked;
                  return sets.improve(view(which), w.data(), gaps.data());
              })
         .def("solve",
-             [](Sets& sets, MutableVector<double> w, double relative, std::int64_t max_passes, std::uint64_t seed) {
+             [](Sets& sets, MutableVector<double> w, double relative, std::int64_t max_visits, std::uint64_t seed) {
                  SolveReport report;
                  {
                      nb::gil_scoped_release unlocked;
-                     report = sets.solve(w.data(), relative, max_passes, seed);
+                     report = sets.solve(w.data(), relative, max_visits, seed);
                  }
-                 return nb::make_tuple(report.passes, report.gap, report.unbounded);
+                 return nb::make_tuple(report.gap, report.unbounded);
              })
         .def("solve_alone",
              [](Sets& sets, std::int64_t i, double relative, std::int64_t max_rounds) {
@@ -68,8 +78,8 @@ nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name
         .def("count_idle", &Sets::count_idle)
         .def("mark_used", [](Sets& sets, Vector<std::int64_t> which) { sets.mark_used(which.data()); })
         .def("drop_idle", &Sets::drop_idle)
-        .def("alpha", [](const Sets& sets, std::int64_t i) { return to_numpy(std::vector(sets.dual(i).alpha)); })
-        .def("offsets", [](const Sets& sets, std::int64_t i) { return to_numpy(std::vector(sets.dual(i).b)); })
+        .def("alpha", [](const Sets& sets, std::int64_t i) { return to_numpy(copied(sets.dual(i).alpha())); })
+        .def("offsets", [](const Sets& sets, std::int64_t i) { return to_numpy(copied(sets.dual(i).b())); })
         .def("gram",
              [](Sets& sets, std::int64_t i) {
                  sets.complete_products(i);
@@ -83,14 +93,16 @@ nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name
         .def("nbytes", &Sets::nbytes);
 }
 
-// Adds plane(k) to block examples[k] for every k; returns how many were new.
+// Adds plane(which[j]) to the block of that plane's example for every j; returns how many were new.
 template <class Sets, class MakePlane>
-std::int64_t add_all(Sets& sets, const Vector<std::int64_t>& examples, const Vector<double>& a, const Vector<double>& b,
-                     MakePlane&& plane) {
+std::int64_t add_all(Sets& sets, const Vector<std::int64_t>& examples, const Vector<std::int64_t>& which,
+                     const Vector<double>& a, const Vector<double>& b, MakePlane&& plane) {
     nb::gil_scoped_release unlocked;
     std::int64_t added = 0;
-    for (std::size_t k = 0; k < examples.shape(0); ++k)
-        added += sets.add(examples.data()[k], plane(k), a.data()[k], b.data()[k]);
+    for (std::size_t j = 0; j < which.shape(0); ++j) {
+        const std::int64_t k = which.data()[j];
+        added += sets.add(examples.data()[k], plane(k), a.data()[j], b.data()[j]);
+    }
     return added;
 }
 
@@ -105,8 +117,9 @@ void bind_working_sets(nb::module_& module) {
         .def("__init__", [](SparseSets* sets, std::int64_t n_blocks,
                             std::int64_t n_weights) { new (sets) SparseSets({}, n_blocks, n_weights); })
         .def("add", [](SparseSets& sets, Vector<std::int64_t> examples, Vector<std::int64_t> indptr,
-                       Vector<std::int64_t> indices, Vector<double> values, Vector<double> a, Vector<double> b) {
-            return add_all(sets, examples, a, b, [&](std::size_t k) -> SparseRow {
+                       Vector<std::int64_t> indices, Vector<double> values, Vector<std::int64_t> which, Vector<double> a,
+                       Vector<double> b) {
+            return add_all(sets, examples, which, a, b, [&](std::int64_t k) -> SparseRow {
                 const auto begin = static_cast<std::size_t>(indptr.data()[k]);
                 const auto count = static_cast<std::size_t>(indptr.data()[k + 1]) - begin;
                 return {{indices.data() + begin, count}, {values.data() + begin, count}};
@@ -119,10 +132,10 @@ void bind_working_sets(nb::module_& module) {
                 new (sets) ChainSets({chain.data, labels.data()}, n_examples, chain.n_weights());
             },
             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
-        .def("add", [](ChainSets& sets, const Chain& chain, Vector<std::int64_t> examples, Vector<std::int32_t> others,
-                       Vector<double> a, Vector<double> b) {
-            const auto at = chain.places(examples);
-            return add_all(sets, examples, a, b, [&](std::size_t k) { return others.data() + at[k]; });
+        .def("add", [](ChainSets& sets, Vector<std::int64_t> examples, Vector<std::int32_t> others,
+                       Vector<std::int64_t> offsets, Vector<std::int64_t> which, Vector<double> a, Vector<double> b) {
+            return add_all(sets, examples, which, a, b,
+                           [&](std::int64_t k) { return others.data() + offsets.data()[k]; });
         });
     bind_common<MulticlassPlanes>(module, "MulticlassSets")
         .def(
@@ -132,8 +145,8 @@ void bind_working_sets(nb::module_& module) {
             },
             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def("add", [](MulticlassSets& sets, Vector<std::int64_t> examples, Vector<std::int32_t> others,
-                       Vector<double> a, Vector<double> b) {
-            return add_all(sets, examples, a, b, [&](std::size_t k) { return others.data()[k]; });
+                       Vector<std::int64_t> which, Vector<double> a, Vector<double> b) {
+            return add_all(sets, examples, which, a, b, [&](std::int64_t k) { return others.data()[k]; });
         });
 }
 

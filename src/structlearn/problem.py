@@ -221,8 +221,8 @@ class Problem(ABC):
     def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
         """Adds the chosen planes, with constraints ξ ≥ b − a⟨w, δΨ⟩, to working sets; returns how many were new."""
         assert isinstance(sets, _core.SparseSets)
-        rows = planes.rows.take(which).sparse()
-        return sets.add(planes.examples[which], rows.indptr, rows.indices, rows.values, a, b)
+        rows = planes.rows.sparse()
+        return sets.add(planes.examples, rows.indptr, rows.indices, rows.values, which, a, b)
 
     def risk(self, w: FloatArray, objective: Objective) -> tuple[float, FloatArray]:
         """Σ_i s_i ℓ(ξ_i(w)), with ℓ(ξ) = ξ for linear and ½ξ² for squared slacks, and a subgradient in w."""

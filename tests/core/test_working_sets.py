@@ -17,7 +17,7 @@ def filled(blocks, rows, a, b, *, u, r):
     sets = _core.SparseSets(n, np.shape(rows)[1])
     sets.set_limits(np.full(n, u), np.full(n, r))
     sparse = SparseRows.from_matrix(sp.csr_array(rows))
-    sets.add(np.array(blocks, np.int64), sparse.indptr, sparse.indices, sparse.values, a, b)
+    sets.add(np.array(blocks, np.int64), sparse.indptr, sparse.indices, sparse.values, np.arange(len(b)), a, b)
     return sets
 
 
@@ -64,7 +64,7 @@ def test_solve_reaches_the_optimum_of_the_dual(u, r, seed):
     blocks, rows, a, b = instance(seed)
     sets = filled(blocks, rows, a, b, u=u, r=r)
     w = np.zeros(rows.shape[1])
-    _, gap, unbounded = sets.solve(w, 1e-12, 100_000, 0)
+    gap, unbounded = sets.solve(w, 1e-12, 100_000, 0)
     assert not unbounded
     assert dual(sets, w) == pytest.approx(dual_by_another_solver(blocks, rows, a, b, u, r), rel=1e-6, abs=1e-9)
     assert gap <= 1e-10
@@ -104,7 +104,9 @@ def test_the_same_plane_is_never_stored_twice():
     sets = filled(blocks, rows, a, b, u=1.0, r=0.0)
     np.testing.assert_array_equal(sets.sizes(), [1, 1])
     one = SparseRows.from_matrix(sp.csr_array(np.eye(3)[[0, 0, 1]]))
-    added = sets.add(np.zeros(3, np.int64), one.indptr, one.indices, one.values, np.array([1.0, 2.0, 1.0]), np.ones(3))
+    added = sets.add(
+        np.zeros(3, np.int64), one.indptr, one.indices, one.values, np.arange(3), np.array([1.0, 2.0, 1.0]), np.ones(3)
+    )
     assert added == 2
     np.testing.assert_array_equal(sets.sizes(), [3, 1])
 
@@ -117,7 +119,7 @@ def test_violations_are_those_of_the_worst_plane_or_of_the_truth():
         np.ones(3),
     )
     sets = filled(blocks, rows, a, b, u=1.0, r=0.0)
-    largest, which = sets.violations(np.array([0.5, 0.5]))
+    largest, which, _ = sets.violations(np.array([0.5, 0.5]))
     np.testing.assert_allclose(largest, [0.5, 0.0])
     np.testing.assert_array_equal(which, [0, -1])
     assert sets.largest_violation(0, np.array([2.0, -1.0])) == 3.0
@@ -165,7 +167,7 @@ def test_planes_that_were_only_looked_up_can_be_dropped_and_solved_later():
 
 def test_contradictory_hard_margins_are_unbounded():
     sets = filled(np.array([0, 0]), np.array([[1.0], [0.0]]), np.ones(2), np.ones(2), u=np.inf, r=0.0)
-    _, gap, unbounded = sets.solve(np.zeros(1), 1e-8, 1000, 0)
+    gap, unbounded = sets.solve(np.zeros(1), 1e-8, 1000, 0)
     assert unbounded
     assert gap == np.inf
 

@@ -84,8 +84,7 @@ def best_per_loss_level(
     n_labels = np.shape(emission)[1]
     if truth.shape != (length,) or truth.min() < 0 or truth.max() >= n_labels:
         raise ValueError(f"truth is {truth.tolist()}; expected {length} labels from 0 to {n_labels - 1}")
-    cost = np.ascontiguousarray(1 - np.eye(n_labels), np.int32)
-    levels, scores, labels = chain.best_per_level(w, 0, truth, cost)
+    levels, scores, labels = chain.best_per_level(w, 0, truth, np.ones(n_labels, np.int32))
     return list(zip(levels.tolist(), labels.reshape(len(levels), length), scores.tolist(), strict=True))
 
 
@@ -109,14 +108,6 @@ def _chain_of_scores(emission: Any, transition: Any, start: Any, stop: Any) -> t
     if np.isnan(w).any():
         raise ValueError("the scores hold NaN")
     positions = np.arange(length + 1)
-    chain = _core.Chain(
-        positions,
-        positions[:-1].astype(np.int32),
-        np.ones(length),
-        np.array([0, length]),
-        n_labels,
-        length,
-        1.0,
-        True,
-    )
+    tokens = _core.Tokens(positions, positions[:-1].astype(np.int32), np.ones(length), length)
+    chain = _core.Chain(tokens, np.array([0, length]), n_labels, 1.0, True)
     return chain, w, length

@@ -75,9 +75,7 @@ class ChainProblem(Problem):
         self._weight = label_weight
         self._balance = balance
         self._boundaries = boundaries
-        self._core = _core.Chain(
-            tokens.indptr, tokens.columns, tokens.values, offsets, L, tokens.n_columns, balance, boundaries
-        )
+        self._core = _core.Chain(tokens.core(), offsets, L, balance, boundaries)
         self._unit = self._level_unit()
         self.oracles: frozenset[Oracle] = frozenset({"best", "loss_augmented", "second_best"})
         if self._unit is not None:
@@ -96,21 +94,24 @@ class ChainProblem(Problem):
             return examples, out
         if self._zero_one or scaling.bars_truth:
             return self._second_best(w, examples, scaling)
-        out = self._empty(examples)
         if scaling.oracle == "loss_augmented":
-            self._core.loss_augmented(w, examples, self._codes, self._cost, out.labels, self.n_threads)
-        else:
-            assert self._unit is not None
-            cost = np.round(self._cost / self._unit).astype(np.int32)
-            a, b = scaling(self._unit * np.arange(self._largest_level() + 1, dtype=np.float64))
-            self._core.most_violating_level(w, examples, self._codes, cost, a, b, out.labels, self.n_threads)
+            return examples, self._loss_augmented(w, examples)[0]
+        out = self._empty(examples)
+        assert self._unit is not None
+        a, b = scaling(self._unit * np.arange(self._largest_level() + 1, dtype=np.float64))
+        self._core.most_violating_level(w, examples, self._codes, self._whole_weight, a, b, out.labels, self.n_threads)
         return examples, out
 
+    def oracle(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
+        if self._zero_one or scaling.oracle != "loss_augmented":
+            return super().oracle(w, examples, scaling)
+        # Viterbi has the loss and the violation at hand.
+        outputs, losses, violations = self._loss_augmented(w, examples)
+        return Planes(examples, self._rows(examples, outputs), losses, outputs, violations)
+
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[FactoredRows, FloatArray]:
-        assert self._codes is not None
         out = Labelings.of(outputs)
-        rows = FactoredRows(self._core, self._codes, examples, out.labels, out.offsets, self.n_threads)
-        return rows, self._losses(examples, out)
+        return self._rows(examples, out), self._losses(examples, out)
 
     def working_sets(self) -> _core.ChainSets:
         assert self._codes is not None
@@ -119,8 +120,7 @@ class ChainProblem(Problem):
     def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
         assert isinstance(sets, _core.ChainSets)
         outputs = Labelings.of(planes.outputs)
-        place, _ = segments(outputs.offsets, which)
-        return sets.add(self._core, planes.examples[which], outputs.labels[place], a, b)
+        return sets.add(planes.examples, outputs.labels, outputs.offsets, which, a, b)
 
     def losses(self, outputs: Outputs) -> FloatArray:
         return self._losses(np.arange(self.n_examples), Labelings.of(outputs))
@@ -135,8 +135,7 @@ class ChainProblem(Problem):
         if self._unit is None or self._codes is None or self._zero_one:
             raise ValueError("loss levels need labels and a Hamming loss on a grid" + self.missing("loss_levels"))
         begin, end = self._offsets[example], self._offsets[example + 1]
-        cost = np.round(self._cost / self._unit).astype(np.int32)
-        levels, scores, labels = self._core.best_per_level(w, example, self._codes[begin:end], cost)
+        levels, scores, labels = self._core.best_per_level(w, example, self._codes[begin:end], self._whole_weight)
         return [
             (float(level * self._unit), self._names(output), float(score))
             for level, output, score in zip(levels, labels.reshape(len(levels), -1), scores, strict=True)
@@ -166,9 +165,22 @@ class ChainProblem(Problem):
         return [self._names(labels) for labels in Labelings.of(outputs)]
 
     @property
-    def _cost(self) -> FloatArray:
-        L = len(self._classes)
-        return np.ascontiguousarray(self._weight[:, None] * (1.0 - np.eye(L)))
+    def _whole_weight(self) -> LabelArray:
+        """What it costs to miss each label, in units of the loss levels."""
+        assert self._unit is not None
+        return np.round(self._weight / self._unit).astype(np.int32)
+
+    def _rows(self, examples: IntArray, outputs: Labelings) -> FactoredRows:
+        assert self._codes is not None
+        return FactoredRows(self._core, self._codes, examples, outputs.labels, outputs.offsets, self.n_threads)
+
+    def _loss_augmented(self, w: FloatArray, examples: IntArray) -> tuple[Labelings, FloatArray, FloatArray]:
+        out = self._empty(examples)
+        losses, violations = np.empty(len(examples)), np.empty(len(examples))
+        self._core.loss_augmented(
+            w, examples, self._codes, self._weight, out.labels, losses, violations, self.n_threads
+        )
+        return out, losses, violations
 
     def _second_best(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Labelings]:
         """The best output that is not the truth; or the truth itself, where it may be chosen and is not violated."""

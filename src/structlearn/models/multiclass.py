@@ -85,11 +85,11 @@ class Multiclass(Model):
         tokens = TokenMatrix.from_matrix(X, intercept=spec.intercept)
         return MulticlassProblem(tokens, codes, spec.classes, self.cost_matrix(spec.classes), features)
 
-    def cost_matrix(self, classes: Sequence[Any]) -> FloatArray:
-        """Δ as a matrix over the classes, (n_classes, n_classes)."""
+    def cost_matrix(self, classes: Sequence[Any]) -> FloatArray | None:
+        """Δ as a matrix over the classes, (n_classes, n_classes); None is zero-one, which needs no matrix."""
         if isinstance(self.cost, str):
             if self.cost == "zero_one":
-                return 1.0 - np.eye(len(classes))
+                return None
             raise ValueError(f"cost is {self.cost!r}; it may be 'zero_one', a Taxonomy or a matrix")
         if isinstance(self.cost, Taxonomy):
             return self.cost.tree_loss(classes)
@@ -113,32 +113,39 @@ class MulticlassProblem(Problem):
         tokens: TokenMatrix,
         codes: LabelArray | None,
         classes: Sequence[Any],
-        cost: FloatArray,
+        cost: FloatArray | None,
         output_features: FloatArray | None,
     ):
+        K = len(classes)
         self.n_examples = tokens.n_tokens
-        self.n_features = tokens.n_columns * (len(cost) if output_features is None else output_features.shape[1])
+        self.n_features = tokens.n_columns * (K if output_features is None else output_features.shape[1])
         self._tokens = tokens
         self._codes = codes
         self._labels = label_array(classes)
         self._cost = cost
         self._output_features = output_features
-        self._core = _core.Multiclass(
-            tokens.indptr, tokens.columns, tokens.values, output_features, len(cost), tokens.n_columns
-        )
+        # The truth itself is never priced, so one row serves all classes where every mistake costs the same.
+        self._prices = np.ones((1, K)) if cost is None else cost
+        self._core = _core.Multiclass(tokens.core(), output_features, K)
 
     def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, LabelArray]:
         if scaling is PREDICTION:
-            return examples, self.class_scores(w, examples).argmax(axis=1).astype(np.int32)
-        a, b = scaling(self._cost)
-        outputs = np.empty(len(examples), np.int32)
-        self._core.most_violating(w, examples, self._codes, a, b, scaling.bars_truth, outputs, self.n_threads)
-        known = outputs >= 0
-        return examples[known], outputs[known]
+            best = np.empty(len(examples), np.int32)
+            self._core.best(w, examples, best, self.n_threads)
+            return examples, best
+        examples, outputs, _ = self._most_violating(w, examples, scaling)
+        return examples, outputs
+
+    def oracle(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
+        if scaling is PREDICTION:
+            return super().oracle(w, examples, scaling)
+        examples, outputs, violations = self._most_violating(w, examples, scaling)
+        rows, losses = self.differences(examples, outputs)
+        return Planes(examples, rows, losses, outputs, violations)
 
     def class_scores(self, w: FloatArray, examples: IntArray) -> FloatArray:
         """F(x, y) of every class, (m, n_classes)."""
-        out = np.empty(len(examples) * len(self._cost))
+        out = np.empty(len(examples) * len(self._labels))
         self._core.scores(w, examples, out, self.n_threads)
         return out.reshape(len(examples), -1)
 
@@ -146,7 +153,7 @@ class MulticlassProblem(Problem):
         others = np.ascontiguousarray(outputs, np.int32)
         assert self._codes is not None
         rows = FactoredRows(self._core, self._codes, examples, others, n_threads=self.n_threads)
-        return rows, self._cost[self._codes[examples], others]
+        return rows, self._losses(self._codes[examples], others)
 
     def working_sets(self) -> _core.MulticlassSets:
         assert self._codes is not None
@@ -154,32 +161,39 @@ class MulticlassProblem(Problem):
 
     def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
         assert isinstance(sets, _core.MulticlassSets)
-        return sets.add(planes.examples[which], np.ascontiguousarray(planes.outputs)[which], a, b)
+        return sets.add(planes.examples, np.ascontiguousarray(planes.outputs, np.int32), which, a, b)
 
     def losses(self, outputs: Outputs) -> FloatArray:
         assert self._codes is not None
-        losses = self._cost[self._codes, np.asarray(outputs)]
-        return np.where(self._codes < 0, 1.0, losses)
+        return self._losses(self._codes, np.asarray(outputs))
 
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
-        scores = self.class_scores(w, np.arange(self.n_examples))
-        order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-        return [[(self._labels[y], float(row[y])) for y in best] for row, best in zip(scores, order, strict=True)]
+        found = []
+        for examples in self.chunks():
+            for row in self.class_scores(w, examples):
+                best = np.argsort(-row, kind="stable")[:k]
+                found.append([(self._labels[y], float(row[y])) for y in best])
+        return found
 
     def fingerprint(self) -> str:
         tokens = self._tokens
         assert self._codes is not None
         features = np.empty(0) if self._output_features is None else self._output_features
         size = np.array([self.n_features])
-        return digest(tokens.indptr, tokens.columns, tokens.values, self._codes, self._cost, features, size)
+        return digest(tokens.indptr, tokens.columns, tokens.values, self._codes, self._prices, features, size)
 
     def max_losses(self) -> FloatArray:
         assert self._codes is not None
-        return np.where(self._codes < 0, 1.0, self._cost.max(axis=1)[self._codes])
+        if self._cost is not None:
+            return np.asarray(self._cost.max(axis=1)[self._codes])
+        mistakes = self._codes < 0 if len(self._labels) == 1 else np.ones(self.n_examples)
+        return mistakes.astype(np.float64)
 
     def radii(self) -> FloatArray:
         # Proposition 24 holds for features of one sign only; the distance between two classes always does.
-        features = np.eye(len(self._cost)) if self._output_features is None else self._output_features
+        features = self._output_features
+        if features is None:
+            return self._tokens.norms() * float(np.sqrt(2.0))
         norms = (features**2).sum(axis=1)
         distances = norms[:, None] + norms[None, :] - 2.0 * features @ features.T
         return self._tokens.norms() * float(np.sqrt(max(distances.max(), 0.0)))
@@ -187,6 +201,23 @@ class MulticlassProblem(Problem):
     def present(self, outputs: Outputs) -> npt.NDArray[Any]:
         labels: npt.NDArray[Any] = self._labels[np.asarray(outputs)]
         return labels
+
+    def _most_violating(
+        self, w: FloatArray, examples: IntArray, scaling: Scaling
+    ) -> tuple[IntArray, LabelArray, FloatArray]:
+        a, b = scaling(self._prices)
+        outputs, violations = np.empty(len(examples), np.int32), np.empty(len(examples))
+        self._core.most_violating(
+            w, examples, self._codes, a, b, scaling.bars_truth, outputs, violations, self.n_threads
+        )
+        if len(self._labels) > 1:
+            return examples, outputs, violations
+        known = outputs >= 0
+        return examples[known], outputs[known], violations[known]
+
+    def _losses(self, truths: LabelArray, outputs: npt.NDArray[Any]) -> FloatArray:
+        # A label that training never saw has the code −1 and is always missed.
+        return np.asarray(truths != outputs if self._cost is None else self._cost[truths, outputs], np.float64)
 
 
 def _matrix(X: Any) -> Any:

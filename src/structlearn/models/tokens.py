@@ -9,16 +9,17 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from structlearn import _core
 from structlearn.problem import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
 class TokenMatrix:
-    """Compressed sparse rows: 64-bit row starts, 32-bit columns, double values."""
+    """Compressed sparse rows: 64-bit row starts, 32-bit columns, values in single precision where that is exact."""
 
     indptr: IntArray
     columns: npt.NDArray[np.int32]
-    values: FloatArray
+    values: npt.NDArray[np.float32 | np.float64]
     n_columns: int
 
     @classmethod
@@ -36,9 +37,12 @@ class TokenMatrix:
         return cls(
             np.ascontiguousarray(matrix.indptr, np.int64),
             np.ascontiguousarray(matrix.indices, np.int32),
-            np.ascontiguousarray(matrix.data),
+            _compact(matrix.data),
             matrix.shape[1],
         )
+
+    def core(self) -> _core.Tokens:
+        return _core.Tokens(self.indptr, self.columns, self.values, self.n_columns)
 
     @property
     def n_tokens(self) -> int:
@@ -47,4 +51,10 @@ class TokenMatrix:
     def norms(self) -> FloatArray:
         """‖φ(x)‖ of every token."""
         token = np.repeat(np.arange(self.n_tokens), np.diff(self.indptr))
-        return np.sqrt(np.bincount(token, weights=self.values**2, minlength=self.n_tokens))
+        return np.sqrt(np.bincount(token, weights=self.values.astype(np.float64) ** 2, minlength=self.n_tokens))
+
+
+def _compact(values: FloatArray) -> npt.NDArray[np.float32 | np.float64]:
+    with np.errstate(over="ignore", under="ignore"):
+        short = values.astype(np.float32)
+    return short if np.array_equal(short, values) else np.ascontiguousarray(values)

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from structlearn.objective import Objective
-from structlearn.problem import FloatArray, IntArray, Problem
+from structlearn.problem import FloatArray, IntArray, Planes, Problem
 from structlearn.solvers.base import DualSolver, Record, dual_record
 from structlearn.solvers.working_sets import WorkingSetState
 
 
 @dataclass
 class BlockCoordinateState(WorkingSetState):
-    """`cached_passes` is how often the cached planes are gone over next, `certified_at` the estimate last certified."""
+    """A run of block-coordinate ascent.
 
-    cached_passes: int = 3
+    Attributes
+    ----------
+    gaps : (n_examples,)
+        What each example added to primal − dual when it was last looked at.
+    cached_passes : int
+        How often the cached planes are gone over next.
+    certified_at : float
+        The estimate of the relative gap at the last certificate.
+    """
+
+    gaps: FloatArray = field(default_factory=lambda: np.empty(0))
+    cached_passes: int = 4
     certified_at: float = 1.0
     random: np.random.Generator = field(default_factory=np.random.default_rng)
 
@@ -34,7 +46,8 @@ class BlockCoordinate(DualSolver):
     Parameters
     ----------
     chunk_size : int, optional
-        Examples for which the oracle is asked at once; by default a hundredth of the data, between 16 and 512.
+        Examples for which the oracle is asked at once; by default a hundredth of the data, between 16 and 512. In the
+        first pass, when w changes most, chunks are an eighth of that.
     idle_passes : int
         Planes without weight after that many passes in a row are dropped.
     random_state : int
@@ -42,13 +55,18 @@ class BlockCoordinate(DualSolver):
 
     Notes
     -----
-    The gap that each example shows when it is visited adds up to an estimate. Whenever the estimate has halved, where
-    it meets the tolerance, and at the end of a run, an exact pass at one fixed w certifies; records in between have no
-    primal and no gap. With `eps` every iteration is certified.
+    An example's gap is its part of primal − dual. Examples whose gap was next to nothing when they were last visited
+    are left out, so that the work goes where the gap is. The gaps add up to an estimate; whenever it has halved, where
+    it meets the tolerance, and at the end of a run, an exact pass over all examples at one fixed w certifies, and finds
+    those again that were left out too early. Records in between have no primal and no gap. With `eps` every iteration
+    is certified.
+
+    How often the cached planes are gone over depends on the gap they hold, never on the clock, so that a run can be
+    repeated exactly.
     """
 
     chunk_size: int | None = None
-    idle_passes: int = 10
+    idle_passes: int = 3
     random_state: int = 0
 
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
@@ -56,7 +74,8 @@ class BlockCoordinate(DualSolver):
     def init_state(self, problem: Problem, objective: Objective) -> BlockCoordinateState:
         random = np.random.default_rng(self.random_state)
         state = BlockCoordinateState.begin(problem, objective, random=random)
-        self._certify(state, problem, objective)
+        # The planes at w = 0 are the worst there are: not worth keeping.
+        self._certify(state, problem, objective, keep=False)
         return state
 
     def resume(self, state: BlockCoordinateState, problem: Problem, objective: Objective) -> BlockCoordinateState:
@@ -66,13 +85,14 @@ class BlockCoordinate(DualSolver):
         return state
 
     def update(self, state: BlockCoordinateState, problem: Problem, objective: Objective) -> BlockCoordinateState:
-        estimate = self._pass(state, problem, objective)
+        asked = self._pass(state, problem, objective)
+        estimate = float(state.gaps.sum())
         with state.timed("dual_seconds"):
             remaining = estimate / max(state.dual_value() + estimate, 1e-300)
-            gap, _ = state.solve(max(0.1 * remaining, 1e-13), state.cached_passes)
+            gap, _ = state.solve(max(0.1 * remaining, 1e-13), state.cached_passes * asked)
             state.sets.drop_idle(self.idle_passes)
         # Where the cached planes still hold most of the gap, asking for more planes would not help.
-        state.cached_passes = 2 * state.cached_passes if gap > 0.5 * estimate else max(3, state.cached_passes // 2)
+        state.cached_passes = 2 * state.cached_passes if gap > 0.5 * estimate else max(4, state.cached_passes // 2)
         halved = remaining <= max(self.tolerance, 0.5 * state.certified_at)
         if halved or self.eps is not None or state.iteration + 1 >= self.max_iter:
             state.certified_at = remaining
@@ -83,40 +103,48 @@ class BlockCoordinate(DualSolver):
             state.record = self._record(state, problem, np.nan)
         return state
 
-    def _pass(self, state: BlockCoordinateState, problem: Problem, objective: Objective) -> float:
-        """Oracle and dual steps, chunk by chunk; returns the sum of the examples' gaps as they were seen."""
-        n = problem.n_examples
-        size = self.chunk_size or int(np.clip(n // 100, 16, 512))
-        order = state.random.permutation(n)
-        estimate = 0.0
-        for begin in range(0, n, size):
-            chunk = np.sort(order[begin : begin + size])
-            self._ask(state, problem, objective, chunk)
+    def _pass(self, state: BlockCoordinateState, problem: Problem, objective: Objective) -> int:
+        """Oracle and dual steps, chunk by chunk, for the examples that hold the gap; returns how many there were."""
+        chosen = np.flatnonzero(state.gaps > 0.01 * state.gaps.mean())
+        size = self.chunk_size or int(np.clip(problem.n_examples // 100, 16, 512))
+        if state.iteration == 0:
+            size = max(1, size // 8)
+        for chunk in _chunks(chosen, size, state.random):
+            planes = self._ask(state, problem, objective, chunk)
+            self._keep(state, problem, objective, planes)
             with state.timed("dual_seconds"):
                 gaps = np.empty(len(chunk))
                 state.sets.improve(chunk, state.iterate, gaps)
-                estimate += float(gaps.sum())
-        return estimate
+                state.gaps[chunk] = gaps
+        return len(chosen)
 
-    def _ask(
-        self, state: BlockCoordinateState, problem: Problem, objective: Objective, examples: IntArray
-    ) -> tuple[IntArray, FloatArray]:
-        """The oracle at the iterate; what is violated joins the working sets."""
-        with state.timed("oracle_seconds"):
-            planes = problem.oracle(state.iterate, examples, objective.scaling)
-            state.keep(problem, objective, planes, np.flatnonzero(planes.bounds > 0.0))
-        return planes.examples, planes.bounds
-
-    def _certify(self, state: BlockCoordinateState, problem: Problem, objective: Objective) -> None:
+    def _certify(
+        self, state: BlockCoordinateState, problem: Problem, objective: Objective, *, keep: bool = True
+    ) -> None:
         """An exact pass over all examples at one w."""
-        known, _ = state.sets.violations(state.iterate)
+        with state.timed("dual_seconds"):
+            known, _, covered = state.sets.violations(state.iterate)
         violations = np.full(problem.n_examples, -np.inf)
         for chunk in problem.chunks():
-            examples, bounds = self._ask(state, problem, objective, chunk)
-            np.maximum.at(violations, examples, bounds)
+            planes = self._ask(state, problem, objective, chunk)
+            np.maximum.at(violations, planes.examples, planes.bounds)
+            if keep:
+                self._keep(state, problem, objective, planes)
         state.primal = np.inf
         state.certify(state.iterate, violations, objective)
+        state.gaps = objective.price * objective.sample_weight * objective.slack_loss(state.slacks) - covered
         state.record = self._record(state, problem, max(0.0, float((violations - known).max(initial=0.0))))
+
+    @staticmethod
+    def _ask(state: BlockCoordinateState, problem: Problem, objective: Objective, examples: IntArray) -> Planes:
+        with state.timed("oracle_seconds"):
+            return problem.oracle(state.iterate, examples, objective.scaling)
+
+    @staticmethod
+    def _keep(state: BlockCoordinateState, problem: Problem, objective: Objective, planes: Planes) -> None:
+        """What is violated joins the working sets."""
+        with state.timed("dual_seconds"):
+            state.keep(problem, objective, planes, np.flatnonzero(planes.bounds > 0.0))
 
     @staticmethod
     def _record(state: BlockCoordinateState, problem: Problem, violation: float) -> Record:
@@ -124,3 +152,13 @@ class BlockCoordinate(DualSolver):
         if np.isinf(state.primal):
             record |= {"primal": np.nan, "gap": np.nan, "certified": False}
         return record
+
+
+def _chunks(examples: IntArray, size: int, random: np.random.Generator) -> Iterator[IntArray]:
+    """The examples in random order, a chunk at a time, as runs of neighbours: memory is read in pieces that way."""
+    run = max(1, size // 32)
+    order = random.permutation(-(-len(examples) // run)) * run
+    for begin in range(0, len(order), max(1, size // run)):
+        starts = np.sort(order[begin : begin + max(1, size // run)])
+        places = (starts[:, None] + np.arange(run)).ravel()
+        yield examples[places[places < len(examples)]]

@@ -71,7 +71,7 @@ class NSlack(DualSolver):
 
     def _survey(self, state: NSlackState, problem: Problem, objective: Objective) -> None:
         """One oracle pass at a fixed w: prices it, and in the batch form adds what is violated."""
-        slacks, _ = state.sets.violations(state.iterate)
+        slacks, _, _ = state.sets.violations(state.iterate)
         violations = np.full(problem.n_examples, -np.inf)
         for examples in problem.chunks():
             with state.timed("oracle_seconds"):
@@ -102,7 +102,7 @@ class NSlack(DualSolver):
 
     def _solve(self, state: NSlackState, objective: Objective) -> None:
         with state.timed("dual_seconds"):
-            _, unbounded = state.solve(self.qp_accuracy(state, objective), 10_000)
+            _, unbounded = state.solve(self.qp_accuracy(state, objective), 10_000 * len(state.slacks))
         if objective.slack == "hard":
             # A dual value D proves that no margin above 1/√(2D) exists.
             margin = 0.0 if unbounded else 1.0 / np.sqrt(2.0 * state.dual)

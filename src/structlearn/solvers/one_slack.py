@@ -93,7 +93,7 @@ class OneSlack(DualSolver):
     def _cut_from_cache(self, state: OneSlackState, objective: Objective) -> bool:
         """Adds the cut that the cached planes give, if it is violated enough to be worth a quadratic program."""
         with state.timed("dual_seconds"):
-            violations, which = state.cached.violations(state.iterate)
+            violations, which, _ = state.cached.violations(state.iterate)
             state.cached.mark_used(which)
             gradient = np.zeros_like(state.iterate)
             weights = _share(objective) * objective.slack_slope(violations)
@@ -145,6 +145,7 @@ def _add(state: OneSlackState, gradient: FloatArray, offset: float) -> bool:
         np.array([0, len(indices)], np.int64),
         indices,
         gradient[indices],
+        np.zeros(1, np.int64),
         np.ones(1),
         np.array([offset]),
     )

@@ -43,9 +43,9 @@ class WorkingSetState(DualState):
         """The dual objective at the present multipliers."""
         return float(self.sets.linear_part() - 0.5 * self.iterate @ self.iterate)
 
-    def solve(self, accuracy: float, max_passes: int) -> tuple[float, bool]:
+    def solve(self, accuracy: float, max_visits: int) -> tuple[float, bool]:
         """Optimises over the working sets; returns the gap that is left there, and whether the dual is unbounded."""
-        _, gap, unbounded = self.sets.solve(self.iterate, accuracy, max_passes, self.iteration)
+        gap, unbounded = self.sets.solve(self.iterate, accuracy, max_visits, self.iteration)
         dual = self.dual_value()
         self.dual = max(self.dual, dual)
         self.restricted_gap = gap / max(dual + gap, 1e-300)
