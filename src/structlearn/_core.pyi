@@ -1,5 +1,6 @@
 """Compiled kernels over flat arrays; sizes and indices are checked by the Python callers."""
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,16 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
+
+#: Reads the token X[i][t], given with i and t, into names and numbers.
+Items = Callable[[Any, int, int], Iterable[tuple[str, float]]]
+
+def attribute_names(X: Iterable[Any], items: Items) -> list[str]: ...
+
+class Vocabulary:
+    def __init__(self, names: Iterable[str]) -> None: ...
+    def __len__(self) -> int: ...
+    def rows(self, X: Iterable[Any], items: Items) -> tuple[Ints, Labels, Floats]: ...
 
 def count_nonzeros(X: Floats, intercept: bool, indptr: Ints) -> None: ...
 def gather_nonzeros(X: Floats, intercept: bool, indptr: Ints, columns: Labels, values: Floats) -> None: ...

@@ -11,7 +11,7 @@ import numpy as np
 from structlearn.models.base import LinearSpec, Model
 from structlearn.models.chain_problem import ChainProblem
 from structlearn.models.labels import LabelCodes, declared_classes, observed_classes
-from structlearn.models.sequences import feature_names, stack
+from structlearn.models.sequences import feature_names, stack, token_width
 from structlearn.models.tokens import TokenMatrix
 from structlearn.problem import IntArray, LabelArray
 
@@ -72,12 +72,12 @@ class Chain(Model):
                 raise ValueError(f"Y[{i}] is {y!r}; expected a sequence of labels")
         classes = observed_classes(_all_labels(Y)) if self.classes is None else declared_classes(self.classes)
         vocabulary = feature_names(X) if hasattr(X, "__len__") else None
-        matrix, _ = stack(X, vocabulary, None)
-        return LinearSpec(classes=classes, n_inputs=matrix.shape[1], vocabulary=vocabulary)
+        n_inputs = token_width(X) if vocabulary is None else len(vocabulary)
+        return LinearSpec(classes=classes, n_inputs=n_inputs, vocabulary=vocabulary)
 
     def bind(self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> ChainProblem:
         self._check_options()
-        matrix, offsets = stack(X, spec.vocabulary, None if spec.vocabulary is not None else spec.n_inputs)
+        matrix, offsets = stack(X, spec.columns, None if spec.vocabulary is not None else spec.n_inputs)
         codes = None if Y is None else _encode(spec, offsets, Y, allow_unknown)
         weights = np.array([float((self.label_weight or {}).get(label, 1.0)) for label in spec.classes])
         return ChainProblem(
