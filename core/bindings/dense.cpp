@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "arrays.hpp"
 
 namespace structlearn::bindings {
