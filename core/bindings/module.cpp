@@ -2,6 +2,8 @@
 
 namespace structlearn::bindings {
 
+void bind_attributes(nanobind::module_& module);
+void bind_dense(nanobind::module_& module);
 void bind_rows(nanobind::module_& module);
 void bind_working_sets(nanobind::module_& module);
 void bind_multiclass(nanobind::module_& module);
@@ -11,6 +13,8 @@ void bind_chain(nanobind::module_& module);
 
 NB_MODULE(_core, module) {
     module.doc() = "Compiled kernels over flat arrays; sizes and indices are checked by the Python callers.";
+    structlearn::bindings::bind_attributes(module);
+    structlearn::bindings::bind_dense(module);
     structlearn::bindings::bind_rows(module);
     structlearn::bindings::bind_working_sets(module);
     structlearn::bindings::bind_multiclass(module);

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from structlearn.models.sequences import Sequences, feature_names, stack
+from structlearn.models.sequences import Sequences, feature_names, named_columns, stack
 
 
 class TokenTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -36,7 +36,7 @@ class TokenTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         vocabulary = feature_names(X)
-        tokens, _ = stack(X, vocabulary, None)
+        tokens, _ = stack(X, named_columns(vocabulary), None)
         labels = None if y is None else np.concatenate([np.asarray(labels) for labels in y])
         self.transformer_ = clone(self.transformer).fit(tokens, labels)
         self.vocabulary_ = vocabulary
@@ -44,5 +44,5 @@ class TokenTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: Any) -> Sequences:
         check_is_fitted(self)
-        tokens, offsets = stack(X, self.vocabulary_, None)
+        tokens, offsets = stack(X, named_columns(self.vocabulary_), None)
         return Sequences(self.transformer_.transform(tokens), np.diff(offsets))

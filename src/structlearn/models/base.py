@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
 
+from structlearn import _core
+from structlearn.models.sequences import named_columns
 from structlearn.problem import Problem
 
 
@@ -50,6 +53,15 @@ class LinearSpec(Spec):
     @property
     def n_columns(self) -> int:
         return self.n_inputs + self.intercept
+
+    @cached_property
+    def columns(self) -> _core.Vocabulary | None:
+        """Where the names of the vocabulary are looked up."""
+        return named_columns(self.vocabulary)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The fields only: what is looked up in `columns` is quickly made again.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 class Model(BaseEstimator, ABC):  # type: ignore[misc]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from structlearn.models.base import LinearSpec, Model
 from structlearn.models.chain_problem import ChainProblem
 from structlearn.models.labels import LabelCodes, declared_classes, observed_classes
-from structlearn.models.sequences import feature_names, stack
+from structlearn.models.sequences import feature_names, stack, token_width
 from structlearn.models.tokens import TokenMatrix
 from structlearn.problem import IntArray, LabelArray
 
@@ -69,17 +70,14 @@ class Chain(Model):
         for i, y in enumerate(Y):
             if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
                 raise ValueError(f"Y[{i}] is {y!r}; expected a sequence of labels")
-        if self.classes is None:
-            classes = observed_classes(label for y in Y for label in _as_list(y))
-        else:
-            classes = declared_classes(self.classes)
+        classes = observed_classes(_all_labels(Y)) if self.classes is None else declared_classes(self.classes)
         vocabulary = feature_names(X) if hasattr(X, "__len__") else None
-        matrix, _ = stack(X, vocabulary, None)
-        return LinearSpec(classes=classes, n_inputs=matrix.shape[1], vocabulary=vocabulary)
+        n_inputs = token_width(X) if vocabulary is None else len(vocabulary)
+        return LinearSpec(classes=classes, n_inputs=n_inputs, vocabulary=vocabulary)
 
     def bind(self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> ChainProblem:
         self._check_options()
-        matrix, offsets = stack(X, spec.vocabulary, None if spec.vocabulary is not None else spec.n_inputs)
+        matrix, offsets = stack(X, spec.columns, None if spec.vocabulary is not None else spec.n_inputs)
         codes = None if Y is None else _encode(spec, offsets, Y, allow_unknown)
         weights = np.array([float((self.label_weight or {}).get(label, 1.0)) for label in spec.classes])
         return ChainProblem(
@@ -105,16 +103,21 @@ class Chain(Model):
             raise ValueError("label_weight belongs to the Hamming loss; with loss='zero_one' leave it out")
 
 
-def _as_list(y: Any) -> Any:
-    return y.tolist() if isinstance(y, np.ndarray) else y
+def _all_labels(Y: Any) -> Iterator[Any]:
+    return chain.from_iterable(y.tolist() if isinstance(y, np.ndarray) else y for y in Y)
 
 
 def _encode(spec: LinearSpec, offsets: IntArray, Y: Any, allow_unknown: bool) -> LabelArray:
     if len(Y) != len(offsets) - 1:
         raise ValueError(f"X has {len(offsets) - 1} sequences but Y has {len(Y)}")
     codes = LabelCodes(spec.classes, allow_unknown=allow_unknown)
+    lengths = np.diff(offsets).tolist()
+    if [len(y) for y in Y] == lengths:
+        known = codes.known(_all_labels(Y))
+        if known is not None:
+            return known
     encoded = []
-    for i, (y, length) in enumerate(zip(Y, np.diff(offsets), strict=True)):
+    for i, (y, length) in enumerate(zip(Y, lengths, strict=True)):
         if len(y) != length:
             raise ValueError(f"Y[{i}] has {len(y)} labels but X[{i}] has {length} rows")
         encoded.append(codes.encode(y, f"Y[{i}]"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from math import gcd, lcm
 from typing import Any, overload
 
@@ -71,6 +72,7 @@ class ChainProblem(Problem):
         self._offsets = offsets
         self._codes = codes
         self._classes = tuple(classes)
+        self._labels = np.fromiter(classes, object, len(classes))
         self._zero_one = loss == "zero_one"
         self._weight = label_weight
         self._balance = balance
@@ -162,7 +164,9 @@ class ChainProblem(Problem):
         return np.sqrt(squares)
 
     def present(self, outputs: Outputs) -> list[list[Any]]:
-        return [self._names(labels) for labels in Labelings.of(outputs)]
+        out = Labelings.of(outputs)
+        names = self._names(out.labels)
+        return [names[begin:end] for begin, end in pairwise(out.offsets.tolist())]
 
     @property
     def _whole_weight(self) -> LabelArray:
@@ -250,4 +254,5 @@ class ChainProblem(Problem):
         return round(float(self.max_losses().max()) / self._unit)
 
     def _names(self, labels: npt.NDArray[Any]) -> list[Any]:
-        return [self._classes[code] for code in labels]
+        names: list[Any] = self._labels[labels].tolist()
+        return names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ def plain(label: Any) -> Any:
 
 def observed_classes(labels: Iterable[Any]) -> tuple[Any, ...]:
     """The distinct labels: sorted where they can be compared, otherwise in the order of appearance."""
-    distinct = tuple(dict.fromkeys(plain(label) for label in labels))
+    distinct = tuple(dict.fromkeys(plain(label) for label in dict.fromkeys(labels)))
     try:
         return tuple(sorted(distinct))
     except TypeError:
@@ -41,10 +42,24 @@ class LabelCodes:
     def __init__(self, classes: Sequence[Any], *, allow_unknown: bool = False):
         self._codes = {label: code for code, label in enumerate(classes)}
         self._allow_unknown = allow_unknown
+        self._has_nan = any(isinstance(label, float) and label != label for label in self._codes)
+
+    def known(self, labels: Iterable[Any]) -> LabelArray | None:
+        """The codes if every label has one, else None: the quick way, which cannot say what is wrong."""
+        if self._has_nan:
+            return None
+        try:
+            codes = np.fromiter(map(self._codes.get, labels, repeat(-1)), np.int32)
+        except TypeError:
+            return None
+        return codes if codes.min(initial=0) == 0 else None
 
     def encode(self, labels: Sequence[Any] | npt.NDArray[Any], where: str) -> LabelArray:
         if isinstance(labels, np.ndarray):
             labels = labels.tolist()
+        known = self.known(labels)
+        if known is not None:
+            return known
         codes = np.empty(len(labels), np.int32)
         for k, label in enumerate(labels):
             label = plain(label)

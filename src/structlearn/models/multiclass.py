@@ -68,7 +68,7 @@ class Multiclass(Model):
                 raise ValueError(
                     f"cost is for {size} classes but Y has {len(classes)} different labels; declare `classes`"
                 )
-        return LinearSpec(classes=classes, n_inputs=_matrix(X).shape[1])
+        return LinearSpec(classes=classes, n_inputs=_matrix(X, finite=False).shape[1])
 
     def bind(self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> MulticlassProblem:
         X = _matrix(X)
@@ -220,8 +220,8 @@ class MulticlassProblem(Problem):
         return np.asarray(truths != outputs if self._cost is None else self._cost[truths, outputs], np.float64)
 
 
-def _matrix(X: Any) -> Any:
-    return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+def _matrix(X: Any, *, finite: bool = True) -> Any:
+    return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, input_name="X")
 
 
 def _label_list(Y: Any) -> Sequence[Any]:

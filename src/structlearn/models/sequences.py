@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from structlearn import _core
 from structlearn.problem import IntArray
 
 
@@ -62,17 +63,43 @@ class Sequences(Sequence[Any]):
 
 def feature_names(X: Sequence[Any]) -> tuple[str, ...] | None:
     """The sorted names of dict features, or None if the sequences are numeric."""
-    if not _are_dicts(X):
-        return None
-    names = {name for i, x in enumerate(X) for t, token in enumerate(x) for name, _ in _items(token, i, t)}
-    return tuple(sorted(names))
+    return tuple(sorted(_core.attribute_names(X, _items))) if _are_dicts(X) else None
 
 
-def stack(X: Any, vocabulary: tuple[str, ...] | None, n_inputs: int | None) -> tuple[Any, IntArray]:
+def named_columns(vocabulary: Sequence[str] | None) -> _core.Vocabulary | None:
+    """Where `stack` finds the columns of names; None for numeric sequences."""
+    return None if vocabulary is None else _core.Vocabulary(vocabulary)
+
+
+def token_width(X: Any) -> int:
+    """How many features a numeric token has; whether they are finite is left to `stack`."""
+    X, _ = _checked(X)
+    return int(X.tokens.shape[1] if isinstance(X, Sequences) else _arrays(X, None)[0].shape[1])
+
+
+def stack(X: Any, columns: _core.Vocabulary | None, n_inputs: int | None) -> tuple[Any, IntArray]:
     """All tokens as one matrix, and the offsets of the sequences in it.
 
-    Names that are not in the vocabulary are left out; `n_inputs` is the width that numeric tokens must have.
+    Names that have no column are left out; `n_inputs` is the width that numeric tokens must have.
     """
+    X, offsets = _checked(X)
+    if columns is not None:
+        indptr, indices, values = columns.rows(X, _items)
+        return sp.csr_array((values, indices, indptr), shape=(int(offsets[-1]), len(columns))), offsets
+    if isinstance(X, Sequences):
+        matrix = X.tokens
+    else:
+        parts = _arrays(X, n_inputs)
+        sparse = any(sp.issparse(part) for part in parts)
+        matrix = sp.csr_array(sp.vstack(parts, format="csr")) if sparse else np.concatenate(parts)
+    if n_inputs is not None and matrix.shape[1] != n_inputs:
+        raise ValueError(f"X has {matrix.shape[1]} features a token but training had {n_inputs}")
+    _check_finite(matrix, offsets)
+    return matrix, offsets
+
+
+def _checked(X: Any) -> tuple[Any, IntArray]:
+    """A list of sequences, none of them empty, and their offsets."""
     if X is None or isinstance(X, (str, bytes)) or not hasattr(X, "__len__"):
         raise ValueError(f"X must be a list of sequences, not {type(X).__name__}")
     if len(X) == 0:
@@ -82,14 +109,7 @@ def stack(X: Any, vocabulary: tuple[str, ...] | None, n_inputs: int | None) -> t
     lengths = X.lengths if isinstance(X, Sequences) else np.array([_length(x) for x in X])
     if not lengths.all():
         raise ValueError(f"X[{int(np.argmin(lengths))}] is an empty sequence")
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
-    if vocabulary is not None:
-        return _from_dicts(X, vocabulary, offsets), offsets
-    matrix = X.tokens if isinstance(X, Sequences) else _from_arrays(X, n_inputs)
-    if n_inputs is not None and matrix.shape[1] != n_inputs:
-        raise ValueError(f"X has {matrix.shape[1]} features a token but training had {n_inputs}")
-    _check_finite(matrix, offsets)
-    return matrix, offsets
+    return X, np.concatenate([[0], np.cumsum(lengths)])
 
 
 def _are_dicts(X: Sequence[Any]) -> bool:
@@ -119,7 +139,8 @@ def _length(x: Any) -> int:
     return int(x.shape[0]) if hasattr(x, "shape") else len(x)
 
 
-def _from_arrays(X: Sequence[Any], n_inputs: int | None) -> Any:
+def _arrays(X: Sequence[Any], n_inputs: int | None) -> list[Any]:
+    """Numeric sequences as matrices of one width."""
     parts = []
     width = n_inputs
     for i, x in enumerate(X):
@@ -134,28 +155,7 @@ def _from_arrays(X: Sequence[Any], n_inputs: int | None) -> Any:
             expected = f"training had {width}" if n_inputs is not None else f"X[0] has {width}"
             raise ValueError(f"X[{i}] has {part.shape[1]} features a token but {expected}")
         parts.append(part)
-    if any(sp.issparse(part) for part in parts):
-        return sp.csr_array(sp.vstack(parts, format="csr"))
-    return np.concatenate(parts)
-
-
-def _from_dicts(X: Sequence[Any], vocabulary: tuple[str, ...], offsets: IntArray) -> sp.csr_array:
-    column = {name: k for k, name in enumerate(vocabulary)}
-    columns: list[int] = []
-    values: list[float] = []
-    indptr = [0]
-    for i, x in enumerate(X):
-        for t, token in enumerate(x):
-            for name, value in _items(token, i, t):
-                k = column.get(name)
-                if k is not None:
-                    columns.append(k)
-                    values.append(value)
-            indptr.append(len(columns))
-    return sp.csr_array(
-        (np.array(values, np.float64), np.array(columns, np.int32), np.array(indptr, np.int64)),
-        shape=(int(offsets[-1]), len(vocabulary)),
-    )
+    return parts
 
 
 def _items(token: Any, i: int, t: int) -> Iterator[tuple[str, float]]:

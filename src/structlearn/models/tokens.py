@@ -25,6 +25,11 @@ class TokenMatrix:
     @classmethod
     def from_matrix(cls, matrix: Any, *, intercept: bool) -> TokenMatrix:
         """From a dense or sparse matrix, with a column of ones at the end if there is an intercept."""
+        if matrix.shape[1] + intercept > np.iinfo(np.int32).max:
+            raise ValueError(f"X has {matrix.shape[1] + intercept} features a token; at most 2³¹ − 1 are possible")
+        if not sp.issparse(matrix):
+            indptr, columns, values = _from_dense(matrix, intercept)
+            return cls(indptr, columns, _compact(values), matrix.shape[1] + intercept)
         matrix = sp.csr_array(matrix, dtype=np.float64)
         if not matrix.has_canonical_format or not matrix.data.all():
             matrix = matrix.copy()
@@ -32,8 +37,6 @@ class TokenMatrix:
             matrix.eliminate_zeros()
         if intercept:
             matrix = sp.csr_array(sp.hstack([matrix, np.ones((matrix.shape[0], 1))], format="csr"))
-        if matrix.shape[1] > np.iinfo(np.int32).max:
-            raise ValueError(f"X has {matrix.shape[1]} features a token; at most 2³¹ − 1 are possible")
         return cls(
             np.ascontiguousarray(matrix.indptr, np.int64),
             np.ascontiguousarray(matrix.indices, np.int32),
@@ -52,6 +55,15 @@ class TokenMatrix:
         """‖φ(x)‖ of every token."""
         token = np.repeat(np.arange(self.n_tokens), np.diff(self.indptr))
         return np.sqrt(np.bincount(token, weights=self.values.astype(np.float64) ** 2, minlength=self.n_tokens))
+
+
+def _from_dense(matrix: Any, intercept: bool) -> tuple[IntArray, npt.NDArray[np.int32], FloatArray]:
+    matrix = np.ascontiguousarray(matrix, np.float64)
+    indptr = np.empty(len(matrix) + 1, np.int64)
+    _core.count_nonzeros(matrix, intercept, indptr)
+    columns, values = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+    _core.gather_nonzeros(matrix, intercept, indptr, columns, values)
+    return indptr, columns, values
 
 
 def _compact(values: FloatArray) -> npt.NDArray[np.float32 | np.float64]:

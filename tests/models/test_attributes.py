@@ -1,0 +1,161 @@
+"""Named attributes as the compiled reader finds them, against a reading in plain Python."""
+
+import pickle
+import sys
+from collections import Counter, OrderedDict, UserDict
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from structlearn import StructuralSVM
+from structlearn.models import Chain
+from structlearn.models.sequences import feature_names, named_columns, stack
+
+# "aa" and chr(0x6161) consist of the same bytes, and so have the same hash.
+names = st.one_of(st.sampled_from(["a", "b", "a=b", "1", "", "aa", chr(0x6161)]), st.text("ab=é中😀\0", max_size=5))
+eighths = st.integers(-40, 40).map(lambda k: k / 8)
+numbers = st.one_of(
+    eighths, st.booleans(), st.integers(-(2**40), 2**40), eighths.map(np.float32), eighths.map(np.float64)
+)
+dicts = st.dictionaries(
+    st.one_of(names, names.map(np.str_), st.integers(0, 2)),
+    st.one_of(numbers, names, names.map(np.str_), st.just(np.True_), st.just(np.int8(3))),
+    max_size=5,
+)
+lists = st.lists(st.one_of(names, names.map(np.str_)), max_size=6)
+tokens = st.one_of(
+    dicts,
+    st.dictionaries(names, numbers, max_size=5),
+    dicts.map(OrderedDict),
+    dicts.map(UserDict),
+    dicts.map(MappingProxyType),
+    lists.map(Counter),
+    lists,
+    lists.map(tuple),
+    lists.map(frozenset),
+    lists.map(lambda token: dict.fromkeys(token).keys()),
+)
+sequences = st.lists(st.lists(tokens, min_size=1, max_size=4).map(lambda x: [{"first": 1}, *x]), min_size=1, max_size=4)
+
+
+def attributes(token):
+    if not hasattr(token, "items"):
+        return [(name, 1.0) for name in token]
+    return [(f"{k}={v}", 1.0) if isinstance(v, str) else (str(k), float(v)) for k, v in token.items()]
+
+
+def expected_rows(X, vocabulary):
+    rows = np.zeros((sum(len(x) for x in X), len(vocabulary)))
+    column = {name: k for k, name in enumerate(vocabulary)}
+    for row, token in zip(rows, (token for x in X for token in x), strict=True):
+        for name, value in attributes(token):
+            if name in column:
+                row[column[name]] += value
+    return rows
+
+
+def read(X, vocabulary):
+    return stack(X, named_columns(vocabulary), None)[0]
+
+
+@settings(max_examples=300, deadline=None)
+@given(sequences)
+def test_the_vocabulary_is_all_names_in_order(X):
+    assert feature_names(X) == tuple(sorted({name for x in X for token in x for name, _ in attributes(token)}))
+
+
+@settings(max_examples=300, deadline=None)
+@given(sequences, st.lists(names, unique=True, max_size=5))
+def test_rows_hold_the_sums_of_equal_names_and_no_zeros(X, others):
+    for vocabulary in (feature_names(X), others):
+        matrix = read(X, vocabulary)
+        np.testing.assert_array_equal(matrix.toarray(), expected_rows(X, vocabulary))
+        assert matrix.has_canonical_format
+        assert matrix.data.all()
+
+
+def test_many_long_names_find_their_own_columns():
+    vocabulary = [f"{'long ' * (k % 50)}{k}{'中' * (k % 3)}" for k in range(20_000)]
+    matrix = read([[[name] for name in reversed(vocabulary)]], vocabulary)
+    np.testing.assert_array_equal(matrix.indices, np.arange(20_000)[::-1])
+    assert feature_names([[vocabulary]]) == tuple(sorted(vocabulary))
+
+
+def test_names_of_the_same_bytes_are_told_apart():
+    assert hash("aa") == hash(chr(0x6161))
+    np.testing.assert_array_equal(read([[["aa"], [chr(0x6161)]]], ["aa", chr(0x6161)]).toarray(), np.eye(2))
+
+
+def test_tokens_without_attributes_are_rows_without_entries():
+    assert feature_names([[{}], [{}, {}]]) == ()
+    assert read([[{}], [{}, {}]], []).shape == (3, 0)
+    assert read([[{}, [], ()]], ["a"]).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("token", "error", "message"),
+    [
+        (3.0, ValueError, r"X\[1\]\[2\] is 3.0; expected a dict of features or a list of feature names"),
+        (None, ValueError, r"X\[1\]\[2\] is None; expected"),
+        ("word", ValueError, r"X\[1\]\[2\] is 'word'; expected"),
+        (b"word", ValueError, r"X\[1\]\[2\] is b'word'; expected"),
+        (["a", 3], ValueError, r"X\[1\]\[2\] is \['a', 3\]; expected"),
+        (("a", None), ValueError, r"X\[1\]\[2\] is \('a', None\); expected"),
+        ({"a": 1.0, "b": np.nan}, ValueError, r"X\[1\]\[2\]\['b'\] is nan$"),
+        ({"a": 1.0, 7: -np.inf}, ValueError, r"X\[1\]\[2\]\[7\] is -inf$"),
+        ({"b": np.float32("inf")}, ValueError, r"X\[1\]\[2\]\['b'\] is inf$"),
+        ({"b": None}, ValueError, r"X\[1\]\[2\]\['b'\] is None; a feature is a number, a flag or a string"),
+        ({"b": b"dog"}, ValueError, r"X\[1\]\[2\]\['b'\] is b'dog'; a feature is"),
+        (UserDict(b=[1]), ValueError, r"X\[1\]\[2\]\['b'\] is \[1\]; a feature is"),
+        ({"b": 10**400}, OverflowError, "int too large to convert to float"),
+    ],
+)
+def test_what_is_no_token_is_refused_by_place_and_value(token, error, message):
+    X = [[["a"]], [{"a": 1}, ["a"], token]]
+    with pytest.raises(error, match=message):
+        feature_names(X)
+    with pytest.raises(error, match=message):
+        read(X, ["a"])
+
+
+def test_reading_keeps_no_reference_and_loses_none():
+    name, value, number = "".join(["a ", "name"]), "".join(["a ", "value"]), 12345.5
+    plain, mapping, bad = [name, name], {name: value, value: number}, ["x", object()]
+    held = (name, value, number, plain, mapping, bad)
+    X = [[plain, tuple(plain), mapping, UserDict(mapping)]]
+    columns = named_columns([name, value])
+
+    def counts():
+        return [sys.getrefcount(each) for each in held]
+
+    before = counts()
+    for _ in range(20):
+        feature_names(X)
+        stack(X, columns, None)
+        with pytest.raises(ValueError, match="expected a dict"):
+            stack([[plain, bad]], columns, None)
+    assert counts() == before
+
+
+def test_a_token_that_changes_the_list_while_it_is_read_does_no_harm():
+    class Vanishing(UserDict):
+        def items(self):
+            x.clear()
+            return super().items()
+
+    x = [["a"], Vanishing(a=2.0), ["a"], ["a"]]
+    assert feature_names([x]) == ("a",)
+    assert x == []
+
+
+def test_an_estimator_that_has_read_names_is_pickled_without_its_tables():
+    X, Y = [[["a"], ["b"]], [["b"]]], [["A", "B"], ["B"]]
+    svm = StructuralSVM(Chain(), C=10).fit(X, Y)
+    assert svm.spec_.columns is svm.spec_.columns
+    again = pickle.loads(pickle.dumps(svm))
+    assert again.spec_ == svm.spec_
+    assert "columns" not in vars(again.spec_)
+    assert again.predict(X) == Y
