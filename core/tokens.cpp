@@ -6,25 +6,35 @@ namespace structlearn {
 
 namespace {
 
-// Sums for `Width` neighbouring weights at a time, so that they stay in registers over all features.
-template <int Width, class Value>
+// The sums for 4·Count neighbouring weights, over all features.
+template <int Count, class Value>
 [[gnu::always_inline]] inline void sum_block(const std::int32_t* columns, const Value* x, std::int64_t count,
                                              const double* w, std::int64_t width, double* scores) {
-    double sums[Width] = {};
+    Lanes sums[Count] = {};
     for (std::int64_t k = 0; k < count; ++k) {
         const double value = x[k];
         const double* row = w + columns[k] * width;
-        for (int r = 0; r < Width; ++r) sums[r] += value * row[r];
+        for (int c = 0; c < Count; ++c) {
+            Lanes weights;
+            load(row + lanes * c, weights);
+            sums[c] += value * weights;
+        }
     }
-    std::copy_n(sums, Width, scores);
+    for (int c = 0; c < Count; ++c) store(sums[c], scores + lanes * c);
 }
 
 template <class Value>
 [[gnu::always_inline]] inline void sum_row(const std::int32_t* columns, const Value* x, std::int64_t count,
                                            const double* w, std::int64_t width, double* scores) {
-    cover(width, [&]<int Width>(std::int64_t r) __attribute__((always_inline)) {
-        sum_block<Width>(columns, x, count, w + r, width, scores + r);
-    });
+    cover(
+        width,
+        [&]<int Count>(std::int64_t r)
+            __attribute__((always_inline)) { sum_block<Count>(columns, x, count, w + r, width, scores + r); },
+        [&](std::int64_t r) {
+            double sum = 0.0;
+            for (std::int64_t k = 0; k < count; ++k) sum += x[k] * w[columns[k] * width + r];
+            scores[r] = sum;
+        });
 }
 
 STRUCTLEARN_CLONES

@@ -1,5 +1,6 @@
 #include "vector.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace structlearn {
@@ -8,21 +9,26 @@ namespace {
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
-// `Width` neighbouring columns at a time, so that their maxima stay in registers over all rows.
-template <int Width>
+// The maxima of 4·Count neighbouring columns, over all rows.
+template <int Count>
 [[gnu::always_inline]] inline void max_plus_block(std::int64_t n, const double* before, const double* matrix,
                                                   const double* after, double* out) {
-    double best[Width];
-    for (int l = 0; l < Width; ++l) best[l] = minus_infinity;
+    Lanes best[Count];
+    for (int c = 0; c < Count; ++c) best[c] = minus_infinity - Lanes{};
     for (std::int64_t k = 0; k < n; ++k) {
-        const double base = before[k];
         const double* row = matrix + k * n;
-        for (int l = 0; l < Width; ++l) {
-            const double candidate = base + row[l];
-            best[l] = best[l] < candidate ? candidate : best[l];
+        for (int c = 0; c < Count; ++c) {
+            Lanes candidate;
+            load(row + lanes * c, candidate);
+            candidate += before[k];
+            best[c] = best[c] < candidate ? candidate : best[c];
         }
     }
-    for (int l = 0; l < Width; ++l) out[l] = best[l] + after[l];
+    for (int c = 0; c < Count; ++c) {
+        Lanes more;
+        load(after + lanes * c, more);
+        store(best[c] + more, out + lanes * c);
+    }
 }
 
 }  // namespace
@@ -56,9 +62,15 @@ void max_plus(std::int64_t n, double base, const double* __restrict row, double*
 STRUCTLEARN_CLONES
 void max_plus_product(std::int64_t n, const double* __restrict before, const double* __restrict matrix,
                       const double* __restrict after, double* __restrict out) {
-    cover(n, [&]<int Width>(std::int64_t l) __attribute__((always_inline)) {
-        max_plus_block<Width>(n, before, matrix + l, after + l, out + l);
-    });
+    cover(
+        n,
+        [&]<int Count>(std::int64_t l)
+            __attribute__((always_inline)) { max_plus_block<Count>(n, before, matrix + l, after + l, out + l); },
+        [&](std::int64_t l) {
+            double best = minus_infinity;
+            for (std::int64_t k = 0; k < n; ++k) best = std::max(best, before[k] + matrix[k * n + l]);
+            out[l] = best + after[l];
+        });
 }
 
 STRUCTLEARN_CLONES

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 // One portable build that uses the vector units of the machine it runs on: the loader picks the clone.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(STRUCTLEARN_SANITIZE)
@@ -11,24 +12,33 @@
 
 namespace structlearn {
 
-// Calls block.operator()<Width>(begin) so that the blocks cover [0, n). The last one overlaps its neighbour rather than being
-// narrow: columns are independent of one another, and to compute a few of them twice costs less than a pass of its own.
-template <class Block>
-[[gnu::always_inline]] inline void cover(std::int64_t n, Block&& block) {
+// Four doubles in a register, or in two on older processors. Spelt out, because the compiler does not find by itself that a
+// block of sums or maxima can stay in registers.
+using Lanes = double __attribute__((vector_size(32)));
+constexpr int lanes = 4;
+
+[[gnu::always_inline]] inline void load(const double* from, Lanes& to) { std::memcpy(&to, from, sizeof to); }
+[[gnu::always_inline]] inline void store(const Lanes& from, double* to) { std::memcpy(to, &from, sizeof from); }
+
+// Covers the columns [0, n) with blocks of `Count` registers, the widest first: block.operator()<Count>(begin), or
+// single(begin) where there are fewer than four columns. The last block overlaps its neighbour rather than being narrow:
+// columns are independent of one another, and to compute a few of them twice costs less than a pass of its own.
+template <class Block, class Single>
+[[gnu::always_inline]] inline void cover(std::int64_t n, Block&& block, Single&& single) {
     std::int64_t begin = 0;
-    for (; begin + 16 <= n; begin += 16) block.template operator()<16>(begin);
-    if (n >= 8 && n < 16) block.template operator()<8>(0), begin = 8;
-    if (n >= 4 && n < 8) block.template operator()<4>(0), begin = 4;
+    for (; begin + 16 <= n; begin += 16) block.template operator()<4>(begin);
+    if (n >= 8 && n < 16) block.template operator()<2>(0), begin = 8;
+    if (n >= 4 && n < 8) block.template operator()<1>(0), begin = 4;
     const std::int64_t rest = n - begin;
     if (rest == 0) return;
     if (rest > 8)
-        block.template operator()<16>(n - 16);
+        block.template operator()<4>(n - 16);
     else if (rest > 4)
-        block.template operator()<8>(n - 8);
+        block.template operator()<2>(n - 8);
     else if (n >= 4)
-        block.template operator()<4>(n - 4);
+        block.template operator()<1>(n - 4);
     else
-        for (; begin < n; ++begin) block.template operator()<1>(begin);
+        for (; begin < n; ++begin) single(begin);
 }
 
 // y += a x

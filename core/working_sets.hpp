@@ -237,19 +237,36 @@ public:
     // Forgets planes that were idle more than `limit` times in a row; returns how many.
     std::int64_t drop_idle(std::int64_t limit) {
         std::int64_t dropped = 0;
-        std::vector<std::int64_t> kept;
-        for (std::int64_t i = 0; i < n_blocks(); ++i) {
-            auto& [planes, dual] = blocks_[i];
-            kept.clear();
-            for (std::int64_t k = 0; k < dual.size(); ++k)
-                if (dual.idle()[k] <= limit) kept.push_back(k);
-            const std::int64_t gone = dual.size() - static_cast<std::int64_t>(kept.size());
-            if (gone == 0) continue;
-            dropped += gone;
-            store_.keep(i, planes, kept);
-            dual.keep(kept);
-        }
+        for (std::int64_t i = 0; i < n_blocks(); ++i)
+            dropped += keep_if(i, [&](DualBlock& dual, std::int64_t k) { return dual.idle()[k] <= limit; });
         return dropped;
+    }
+
+    // Forgets planes until the others take about `most` bytes: those without weight first, the longest idle among them
+    // before the rest, then those with the least weight, which is taken out of w. Returns whether that was necessary.
+    bool limit_memory(std::size_t most, double* w) {
+        const std::size_t bytes = nbytes();
+        if (bytes <= most) return false;
+        std::vector<double> worth;  // α, or minus the idle turns
+        auto worth_of = [](DualBlock& dual, std::int64_t k) {
+            return dual.alpha()[k] > 0.0 ? dual.alpha()[k] : -1.0 - dual.idle()[k];
+        };
+        for (Block& block : blocks_)
+            for (std::int64_t k = 0; k < block.dual.size(); ++k) worth.push_back(worth_of(block.dual, k));
+        const double kept_part = static_cast<double>(most) / static_cast<double>(bytes);
+        const auto too_many = static_cast<std::ptrdiff_t>((1.0 - kept_part) * static_cast<double>(worth.size()));
+        if (too_many == 0) return false;
+        std::ranges::nth_element(worth, worth.begin() + too_many);
+        const double least = worth[static_cast<std::size_t>(too_many)];
+        for (std::int64_t i = 0; i < n_blocks(); ++i) {
+            DualBlock& dual = blocks_[i].dual;
+            before_.assign(static_cast<std::size_t>(dual.size()), 0.0);
+            for (std::int64_t k = 0; k < dual.size(); ++k)
+                if (worth_of(dual, k) < least && dual.alpha()[k] > 0.0) before_[k] = -dual.alpha()[k];
+            add_rows(i, before_.data(), w);
+            keep_if(i, [&](DualBlock& block, std::int64_t k) { return worth_of(block, k) >= least; });
+        }
+        return least > 0.0;
     }
 
     // The norm of the longest row.
@@ -275,8 +292,9 @@ public:
         }
     }
 
+    // The memory that the planes take.
     std::size_t nbytes() const {
-        std::size_t sum = blocks_.capacity() * sizeof(Block);
+        std::size_t sum = 0;
         for (const Block& block : blocks_) sum += block.planes.nbytes() + block.dual.nbytes();
         return sum;
     }
@@ -286,6 +304,20 @@ private:
         typename Store::Block planes;
         DualBlock dual;
     };
+
+    // Keeps the planes for which wanted(dual, k); returns how many are gone.
+    template <class Wanted>
+    std::int64_t keep_if(std::int64_t i, Wanted&& wanted) {
+        auto& [planes, dual] = blocks_[i];
+        kept_.clear();
+        for (std::int64_t k = 0; k < dual.size(); ++k)
+            if (wanted(dual, k)) kept_.push_back(k);
+        const std::int64_t gone = dual.size() - static_cast<std::int64_t>(kept_.size());
+        if (gone == 0) return 0;
+        store_.keep(i, planes, kept_);
+        dual.keep(kept_);
+        return gone;
+    }
 
     // Improves one block; `dual` grows by what that gains. False if the block is unbounded.
     bool visit(std::int64_t i, double* w, double* dual_value) {
@@ -366,6 +398,7 @@ private:
     std::vector<double> before_;
     std::vector<double> row_;
     std::vector<double> scaled_;
+    std::vector<std::int64_t> kept_;
 };
 
 }  // namespace structlearn

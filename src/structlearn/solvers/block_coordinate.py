@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from structlearn.objective import Objective
 from structlearn.problem import FloatArray, IntArray, Planes, Problem
@@ -22,15 +24,22 @@ class BlockCoordinateState(WorkingSetState):
     ----------
     gaps : (n_examples,)
         What each example added to primal − dual when it was last looked at.
+    average : (n_features,), optional
+        The weighted mean of the points so far, and `average_linear` that of their dual's linear parts.
     cached_passes : int
         How often the cached planes are gone over next.
-    certified_at : float
-        The estimate of the relative gap at the last certificate.
+    certified : float
+        The relative gap of the last certificate.
+    bias : float
+        That gap over the estimate of it: the estimate is the sum of what examples showed while others still moved.
     """
 
     gaps: FloatArray = field(default_factory=lambda: np.empty(0))
+    average: FloatArray | None = None
+    average_linear: float = 0.0
     cached_passes: int = 4
-    certified_at: float = 1.0
+    certified: float = 1.0
+    bias: float = 1.0
     random: np.random.Generator = field(default_factory=np.random.default_rng)
 
 
@@ -50,6 +59,12 @@ class BlockCoordinate(DualSolver):
         first pass, when w changes most, chunks are an eighth of that.
     idle_passes : int
         Planes without weight after that many passes in a row are dropped.
+    max_memory : int
+        Bytes that the planes may take. Beyond it the least useful ones are dropped early: those without weight first,
+        then those with the least. A bound too tight for the planes with weight costs convergence, and a warning says so.
+    averaging : bool
+        Whether the answer is the average of the points after each iteration, the k-th with weight k, instead of the
+        last one. It predicts better when a run is stopped early, and is certified like any other point.
     random_state : int
         Seed of the order of the examples.
 
@@ -67,6 +82,8 @@ class BlockCoordinate(DualSolver):
 
     chunk_size: int | None = None
     idle_passes: int = 3
+    max_memory: int = 2**30
+    averaging: bool = False
     random_state: int = 0
 
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
@@ -91,14 +108,19 @@ class BlockCoordinate(DualSolver):
             remaining = estimate / max(state.dual_value() + estimate, 1e-300)
             gap, _ = state.solve(max(0.1 * remaining, 1e-13), state.cached_passes * asked)
             state.sets.drop_idle(self.idle_passes)
+            self._bound_memory(state)
+            if self.averaging:
+                self._average(state)
         # Where the cached planes still hold most of the gap, asking for more planes would not help.
-        state.cached_passes = 2 * state.cached_passes if gap > 0.5 * estimate else max(4, state.cached_passes // 2)
-        halved = remaining <= max(self.tolerance, 0.5 * state.certified_at)
-        if halved or self.eps is not None or state.iteration + 1 >= self.max_iter:
-            state.certified_at = remaining
+        passes = 2 * state.cached_passes if gap > 0.5 * estimate else state.cached_passes // 2
+        state.cached_passes = min(max(passes, 4), 16)
+        due = state.bias * remaining <= max(self.tolerance, 0.5 * state.certified)
+        if due or self.eps is not None or state.iteration + 1 >= self.max_iter:
             self._certify(state, problem, objective)
+            state.certified = state.relative_gap
+            state.bias = float(np.clip(state.certified / remaining, 0.25, 1.0)) if remaining > 0.0 else 1.0
         else:
-            state.w = state.iterate.copy()
+            state.w = self._answer(state).copy()
             state.primal = np.inf
             state.record = self._record(state, problem, np.nan)
         return state
@@ -110,7 +132,7 @@ class BlockCoordinate(DualSolver):
         if state.iteration == 0:
             size = max(1, size // 8)
         for chunk in _chunks(chosen, size, state.random):
-            planes = self._ask(state, problem, objective, chunk)
+            planes = self._ask(state, problem, objective, chunk, state.iterate)
             self._keep(state, problem, objective, planes)
             with state.timed("dual_seconds"):
                 gaps = np.empty(len(chunk))
@@ -122,23 +144,49 @@ class BlockCoordinate(DualSolver):
         self, state: BlockCoordinateState, problem: Problem, objective: Objective, *, keep: bool = True
     ) -> None:
         """An exact pass over all examples at one w."""
+        w = self._answer(state)
         with state.timed("dual_seconds"):
-            known, _, covered = state.sets.violations(state.iterate)
+            known, _, covered = state.sets.violations(w)
         violations = np.full(problem.n_examples, -np.inf)
         for chunk in problem.chunks():
-            planes = self._ask(state, problem, objective, chunk)
+            planes = self._ask(state, problem, objective, chunk, w)
             np.maximum.at(violations, planes.examples, planes.bounds)
             if keep:
                 self._keep(state, problem, objective, planes)
         state.primal = np.inf
-        state.certify(state.iterate, violations, objective)
+        state.certify(w, violations, objective)
         state.gaps = objective.price * objective.sample_weight * objective.slack_loss(state.slacks) - covered
         state.record = self._record(state, problem, max(0.0, float((violations - known).max(initial=0.0))))
 
+    def _bound_memory(self, state: BlockCoordinateState) -> None:
+        if state.sets.limit_memory(self.max_memory, state.iterate):
+            warnings.warn(
+                f"max_memory={self.max_memory} bytes does not hold the planes with weight; some were given up, and the "
+                "run may not converge",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+
     @staticmethod
-    def _ask(state: BlockCoordinateState, problem: Problem, objective: Objective, examples: IntArray) -> Planes:
+    def _average(state: BlockCoordinateState) -> None:
+        if state.average is None:
+            state.average = np.zeros_like(state.iterate)
+        share = 2.0 / (state.iteration + 2.0)
+        state.average += share * (state.iterate - state.average)
+        state.average_linear += share * (state.sets.linear_part() - state.average_linear)
+        # The dual is concave: the mean multipliers are worth at least this.
+        state.dual = max(state.dual, float(state.average_linear - 0.5 * state.average @ state.average))
+
+    @staticmethod
+    def _answer(state: BlockCoordinateState) -> FloatArray:
+        return state.iterate if state.average is None else state.average
+
+    @staticmethod
+    def _ask(
+        state: BlockCoordinateState, problem: Problem, objective: Objective, examples: IntArray, w: FloatArray
+    ) -> Planes:
         with state.timed("oracle_seconds"):
-            return problem.oracle(state.iterate, examples, objective.scaling)
+            return problem.oracle(w, examples, objective.scaling)
 
     @staticmethod
     def _keep(state: BlockCoordinateState, problem: Problem, objective: Objective, planes: Planes) -> None:

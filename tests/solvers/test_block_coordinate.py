@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+from models.instances import chain_twins, multiclass_twins
+from sklearn.exceptions import ConvergenceWarning
+
+from structlearn.datasets import make_block_sequences
+from structlearn.models import Chain
+from structlearn.objective import Objective
+from structlearn.solvers import BlockCoordinate, NSlack
+from structlearn.solvers.block_coordinate import _chunks
+
+
+def sequences(n=120, seed=0):
+    data = make_block_sequences(n, length=15, block_length=(2, 5), n_blocks=(1, 3), random_state=seed)
+    chain = Chain()
+    problem = chain.bind(chain.specify(data.X, data.Y), data.X, data.Y)
+    return problem, Objective(np.ones(n), 0.1 * n)
+
+
+def priced(problem, objective, w):
+    return objective.primal(w, problem.oracle(w, np.arange(problem.n_examples), objective.scaling).bounds)
+
+
+@pytest.mark.parametrize("options", [{}, {"averaging": True}, {"chunk_size": 1}, {"chunk_size": 10_000}], ids=str)
+def test_the_certificate_is_exact_whatever_was_left_out_on_the_way(options):
+    problem, objective = sequences()
+    solution = BlockCoordinate(tol=1e-4, **options).run(problem, objective)
+    last = solution.history[-1]
+    assert solution.converged
+    assert last["primal"] == pytest.approx(priced(problem, objective, solution.w), rel=1e-10)
+    best = NSlack(tol=1e-8).run(problem, objective).history[-1]["primal"]
+    assert last["dual"] <= best * (1 + 1e-8)
+    assert best <= last["primal"] * (1 + 1e-8)
+
+
+def test_examples_without_a_gap_are_not_asked_for_again():
+    problem, objective = sequences()
+    asked = []
+    oracle = problem.oracle
+    problem.oracle = lambda w, examples, scaling: asked.append(len(examples)) or oracle(w, examples, scaling)
+    solution = BlockCoordinate(tol=1e-4).run(problem, objective)
+    full_passes = solution.state.iteration + sum(record["certified"] for record in solution.history)
+    assert sum(asked) < 0.9 * full_passes * problem.n_examples
+
+
+def test_the_average_weighs_later_points_more():
+    problem, objective = sequences(40)
+    solver = BlockCoordinate(averaging=True, max_iter=5, tol=1e-9)
+    points = []
+    solution = solver.run(problem, objective, observe=lambda state: points.append(state.iterate.copy()))
+    mean = np.average(points[1:], axis=0, weights=np.arange(1, len(points)))
+    np.testing.assert_allclose(solution.w, mean, atol=1e-12)
+
+
+def test_the_average_answers_better_when_stopped_early():
+    problem, objective = sequences(400)
+    last, average = (
+        BlockCoordinate(averaging=averaging, max_iter=3, tol=1e-9).run(problem, objective).history[-1]["primal"]
+        for averaging in (False, True)
+    )
+    assert average < last
+
+
+@pytest.mark.parametrize("twins", [chain_twins, multiclass_twins])
+@pytest.mark.parametrize("slack", ["linear", "squared"])
+def test_memory_is_bounded(twins, slack):
+    problem = twins(np.random.default_rng(1)).problem
+    objective = Objective(np.ones(problem.n_examples), 100.0, slack=slack)
+    free = BlockCoordinate(tol=1e-6).run(problem, objective)
+    room = free.state.sets.nbytes()
+    sizes = []
+
+    def observe(state):
+        sizes.append(state.sets.nbytes())
+        w = np.zeros_like(state.iterate)
+        state.sets.weights(w)
+        np.testing.assert_allclose(state.iterate, w, atol=1e-9)
+
+    with pytest.warns(ConvergenceWarning, match="max_memory"):
+        BlockCoordinate(tol=1e-12, max_memory=room // 4, max_iter=20).run(problem, objective, observe=observe)
+    # A certificate adds a plane an example after the bound was kept.
+    assert max(sizes) < room
+    same = BlockCoordinate(tol=1e-6, max_memory=4 * room).run(problem, objective)
+    np.testing.assert_array_equal(same.w, free.w)
+
+
+def test_planes_without_weight_go_first():
+    problem, objective = sequences()
+    solver = BlockCoordinate(tol=1e-4, idle_passes=1000)
+    free = solver.run(problem, objective).state.sets
+    planes, weighted = int(free.sizes().sum()), sum(int((free.alpha(i) > 0).sum()) for i in range(problem.n_examples))
+    assert weighted < planes / 2
+    w = np.zeros(problem.n_features)
+    free.weights(w)
+    before = w.copy()
+    assert not free.limit_memory(int(free.nbytes() * 0.7), w)
+    assert int(free.sizes().sum()) < planes
+    np.testing.assert_array_equal(w, before)
+
+
+@pytest.mark.parametrize(("n", "size"), [(0, 16), (1, 16), (100, 1), (100, 7), (1000, 64), (1001, 512)])
+def test_chunks_hold_every_example_once(n, size):
+    examples = 3 * np.arange(n)
+    chunks = list(_chunks(examples, size, np.random.default_rng(0)))
+    assert sorted(np.concatenate([*chunks, np.empty(0)]).tolist()) == examples.tolist()
+    assert max(map(len, chunks), default=0) <= size
