@@ -61,7 +61,7 @@ class BlockCoordinate(DualSolver):
         Planes without weight after that many passes in a row are dropped.
     max_memory : int
         Bytes that the planes may take. Beyond it the least useful ones are dropped early: those without weight first,
-        then those with the least. A bound too tight for the planes with weight costs convergence, and a warning says so.
+        then those with the least. A bound too tight for the planes with weight costs convergence; a warning says so.
     averaging : bool
         Whether the answer is the average of the points after each iteration, the k-th with weight k, instead of the
         last one. It predicts better when a run is stopped early, and is certified like any other point.
@@ -112,8 +112,7 @@ class BlockCoordinate(DualSolver):
             if self.averaging:
                 self._average(state)
         # Where the cached planes still hold most of the gap, asking for more planes would not help.
-        passes = 2 * state.cached_passes if gap > 0.5 * estimate else state.cached_passes // 2
-        state.cached_passes = min(max(passes, 4), 16)
+        state.cached_passes = 2 * state.cached_passes if gap > 0.5 * estimate else max(4, state.cached_passes // 2)
         due = state.bias * remaining <= max(self.tolerance, 0.5 * state.certified)
         if due or self.eps is not None or state.iteration + 1 >= self.max_iter:
             self._certify(state, problem, objective)
