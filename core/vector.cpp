@@ -62,6 +62,17 @@ void max_plus(std::int64_t n, double base, const double* __restrict row, double*
 STRUCTLEARN_CLONES
 void max_plus_product(std::int64_t n, const double* __restrict before, const double* __restrict matrix,
                       const double* __restrict after, double* __restrict out) {
+    if (n > 256) {
+        // The matrix outgrows the nearest caches: read it row by row.
+        for (std::int64_t l = 0; l < n; ++l) out[l] = minus_infinity;
+        for (std::int64_t k = 0; k < n; ++k) {
+            const double* row = matrix + k * n;
+            const double base = before[k];
+            for (std::int64_t l = 0; l < n; ++l) out[l] = out[l] < base + row[l] ? base + row[l] : out[l];
+        }
+        for (std::int64_t l = 0; l < n; ++l) out[l] += after[l];
+        return;
+    }
     cover(
         n,
         [&]<int Count>(std::int64_t l)

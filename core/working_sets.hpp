@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -152,6 +153,14 @@ public:
         if (all.empty()) return {0.0, false};
         const bool bounded = std::isfinite(blocks_[0].dual.u);
         const bool hard = !bounded && blocks_[0].dual.r == 0.0;
+        if (all.size() == 1 && !hard) {
+            const std::vector<double> before(dual(all[0]).alpha().begin(), dual(all[0]).alpha().end());
+            const double gap = solve_alone(all[0], relative, max_visits);
+            std::vector<double> change(before.size());
+            std::ranges::transform(dual(all[0]).alpha(), before, change.begin(), std::minus<>());
+            add_rows(all[0], change.data(), w);
+            return {gap, false};
+        }
         const auto n_all = static_cast<std::int64_t>(all.size());
         std::vector<std::int64_t> order = all;
         auto dual_value = [&] { return linear_part() - 0.5 * squared_norm(w); };

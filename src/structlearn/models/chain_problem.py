@@ -19,6 +19,8 @@ from structlearn.problem import FloatArray, IntArray, LabelArray, Oracle, Output
 
 #: Unequal label weights make many loss levels; beyond this number the level decoder is refused.
 MAX_LEVELS = 256
+#: Bytes that the level decoder may need for one sequence: length × levels × labels doubles.
+MAX_LEVEL_TABLE = 2**32
 
 
 class Labelings(Sequence[LabelArray]):
@@ -84,6 +86,12 @@ class ChainProblem(Problem):
             self.oracles |= {"loss_levels"}
 
     def missing(self, oracle: str) -> str:
+        lengths = np.diff(self._offsets)
+        if self._level_table() > MAX_LEVEL_TABLE:
+            return (
+                f": X[{lengths.argmax()}] has {lengths.max()} tokens and as many loss levels, whose table would take "
+                f"{self._level_table() / 2**30:.3g} GB; cut it up, or use rescaling='margin' with slack='linear'"
+            )
         return (
             f": label_weight {self._weight.tolist()} gives more than {MAX_LEVELS} loss levels; use weights that are "
             "small multiples of one unit, or rescaling='margin' with slack='linear'"
@@ -237,6 +245,8 @@ class ChainProblem(Problem):
         different = set(self._weight.tolist()) - {0.0}
         if self._codes is None or not different:
             return 1.0
+        if self._level_table() > MAX_LEVEL_TABLE:
+            return None
         if len(different) == 1:
             return float(different.pop())
         weights = [Fraction(weight).limit_denominator(10_000) for weight in different]
@@ -248,6 +258,11 @@ class ChainProblem(Problem):
         if not on_grid or self.max_losses().max() / float(unit) >= MAX_LEVELS:
             return None
         return float(unit)
+
+    def _level_table(self) -> int:
+        """Bytes for the longest sequence, if a wrong label is one level."""
+        longest = int(np.diff(self._offsets).max(initial=0))
+        return 8 * longest * (longest + 1) * len(self._classes)
 
     def _largest_level(self) -> int:
         assert self._unit is not None
