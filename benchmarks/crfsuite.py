@@ -9,7 +9,7 @@ from typing import Any
 
 import pycrfsuite
 
-#: Every algorithm. L-BFGS runs until it has converged; the others make 50 passes.
+#: Every algorithm. Those with an objective run until they have converged by CRFsuite's rules, the others 50 passes.
 ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
     "L-BFGS, c2 = 1": ("lbfgs", {"c2": 1.0}),
     "L-BFGS, c2 = 1, all states and transitions": (
@@ -19,7 +19,7 @@ ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
     "passive-aggressive": ("pa", {"max_iterations": 50}),
     "averaged perceptron": ("ap", {"max_iterations": 50}),
     "AROW": ("arow", {"max_iterations": 50}),
-    "stochastic gradient descent": ("l2sgd", {"c2": 1.0, "max_iterations": 50}),
+    "stochastic gradient descent": ("l2sgd", {"c2": 1.0}),
 }
 
 

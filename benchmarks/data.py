@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ def chunking(subset: str, limit: int | None = None) -> tuple[list[Sentence], lis
 def window_attributes(sentence: Sequence[tuple[str, str]]) -> Sentence:
     """Words and tags at −2…2 and the four pairs of neighbouring tags; positions outside the sentence have none.
 
+    Equal names are one object, as a program would have them that means to keep the whole corpus in memory.
+
     >>> window_attributes([("He", "PRP"), ("ran", "VBD")])[1]
     ['w[-1]=He', 'w[0]=ran', 'p[-1]=PRP', 'p[0]=VBD', 'p[-1,0]=PRP|VBD']
     """
@@ -37,9 +40,9 @@ def window_attributes(sentence: Sequence[tuple[str, str]]) -> Sentence:
     pairs = [f"{a}|{b}" for a, b in pairwise(tags)]
     T = len(sentence)
     return [
-        [f"w[{d}]={words[t + d]}" for d in range(-2, 3) if 0 <= t + d < T]
-        + [f"p[{d}]={tags[t + d]}" for d in range(-2, 3) if 0 <= t + d < T]
-        + [f"p[{d},{d + 1}]={pairs[t + d]}" for d in range(-2, 2) if 0 <= t + d < T - 1]
+        [intern(f"w[{d}]={words[t + d]}") for d in range(-2, 3) if 0 <= t + d < T]
+        + [intern(f"p[{d}]={tags[t + d]}") for d in range(-2, 3) if 0 <= t + d < T]
+        + [intern(f"p[{d},{d + 1}]={pairs[t + d]}") for d in range(-2, 2) if 0 <= t + d < T - 1]
         for t in range(T)
     ]
 
@@ -56,8 +59,12 @@ def vocabulary(X: Sequence[Sentence]) -> dict[str, int]:
 
 def prepared(X: Sequence[Sentence], columns: dict[str, int]) -> Sequences:
     """Attribute lists as one sparse matrix; names without a column are left out."""
-    rows = [[columns[name] for name in token if name in columns] for x in X for token in x]
-    return Sequences(indicators(rows, len(columns)), [len(x) for x in X])
+    known = (sum(name in columns for name in token) for x in X for token in x)
+    n_tokens = sum(len(x) for x in X)
+    indptr = np.concatenate([[0], np.cumsum(np.fromiter(known, np.int64, count=n_tokens))])
+    names = (columns[name] for x in X for token in x for name in token if name in columns)
+    matrix = _indicators(indptr, np.fromiter(names, np.int32, count=int(indptr[-1])), len(columns))
+    return Sequences(matrix, [len(x) for x in X])
 
 
 def part_of_speech(limit: int | None = None) -> tuple[Matrix, npt.NDArray[np.int64]]:
@@ -138,8 +145,12 @@ def chunks(tags: Sequence[str]) -> Iterator[tuple[int, int, str]]:
 
 def indicators(rows: list[list[int]], width: int) -> Matrix:
     indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    columns = np.fromiter((k for row in rows for k in row), np.int32, count=int(indptr[-1]))
-    matrix = sp.csr_array((np.ones(len(columns)), columns, indptr.astype(np.int32)), shape=(len(rows), width))
+    return _indicators(indptr, np.fromiter((k for row in rows for k in row), np.int32, count=int(indptr[-1])), width)
+
+
+def _indicators(indptr: npt.NDArray[np.int64], columns: npt.NDArray[np.int32], width: int) -> Matrix:
+    indptr = indptr.astype(np.int32)  # one size for both, or scipy widens the columns
+    matrix = sp.csr_array((np.ones(len(columns)), columns, indptr), shape=(len(indptr) - 1, width))
     matrix.sort_indices()
     return matrix
 

@@ -37,7 +37,7 @@ class BlockCoordinateState(WorkingSetState):
     gaps: FloatArray = field(default_factory=lambda: np.empty(0))
     average: FloatArray | None = None
     average_linear: float = 0.0
-    cached_passes: int = 4
+    cached_passes: int = 2
     certified: float = 1.0
     bias: float = 1.0
     random: np.random.Generator = field(default_factory=np.random.default_rng)
@@ -112,7 +112,7 @@ class BlockCoordinate(DualSolver):
             if self.averaging:
                 self._average(state)
         # Where the cached planes still hold most of the gap, asking for more planes would not help.
-        state.cached_passes = 2 * state.cached_passes if gap > 0.5 * estimate else max(4, state.cached_passes // 2)
+        state.cached_passes = 2 * state.cached_passes if gap > 0.5 * estimate else max(2, state.cached_passes // 2)
         due = state.bias * remaining <= max(self.tolerance, 0.5 * state.certified)
         if due or self.eps is not None or state.iteration + 1 >= self.max_iter:
             self._certify(state, problem, objective)
