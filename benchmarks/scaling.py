@@ -75,14 +75,15 @@ def run(smoke: bool) -> Report:
             report.failures.append("two threads give another w than one")
         return report
     base = {"n": 500, "length": 20, "n_labels": 20}
-    axes = {"n": (500, 1000, 2000, 4000), "length": (20, 40, 80, 160), "n_labels": (5, 10, 20, 40, 80)}
+    axes = {"n": (500, 1000, 2000, 4000), "length": (20, 40, 80, 160), "n_labels": (10, 20, 40, 80, 160, 320)}
     for axis, values in axes.items():
         runs = race(Entry(f"{v}", "scaling:one_pass", base | {axis: v}, 1) for v in values)
         spent = [median(runs[f"{v}"]) for v in values]
-        growth = np.polyfit(np.log(values), np.log(spent), 1)[0]
+        # The last three: few labels cost less than the features do.
+        growth = np.polyfit(np.log(values[-3:]), np.log(spent[-3:]), 1)[0]
         name = {"n": "sequences", "length": "length", "n_labels": "labels"}[axis]
         report.series[f"pass against {name}"] = [list(values), spent]
-        report.facts.append((f"oracle pass against {name}, {values[0]} to {values[-1]}: exponent", f"{growth:.2f}"))
+        report.facts.append((f"oracle pass against {name}, {values[-3]} to {values[-1]}: exponent", f"{growth:.2f}"))
     parts = (0.125, 0.25, 0.5, 1.0)
     runs = race(Entry(f"{part:g}", "scaling:conll", {"part": part, "price": 0.1, "tol": 0.1}, 1) for part in parts)
     lines = [runs[f"{part:g}"][0] for part in parts]
