@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import warnings
+from typing import Any
 
 import chunking
 import crfsuite
@@ -19,14 +19,14 @@ RIVAL = "L-BFGS, c2 = 1"
 PASSES = 5
 
 
-def ours(price: float, tol: float, limit: int | None, repeats: int) -> Run:
+def ours(setting: dict[str, Any], limit: int | None, repeats: int) -> Run:
     X, Y = data.chunking("train", limit)
     X_test, _ = data.chunking("test")
-    svm = StructuralSVM(Chain(), C=price * len(Y), tol=tol).fit(X, Y)
+    svm = chunking.machine(len(Y), **setting).fit(X, Y)
     columns = {name: k for k, name in enumerate(svm.spec_.vocabulary)}
     arrays = data.prepared(X_test, columns)
     # The same weights in an estimator that takes arrays.
-    on_arrays = StructuralSVM(Chain(), C=price * len(Y), max_iter=1)
+    on_arrays = StructuralSVM(Chain(), max_iter=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         on_arrays.fit(data.prepared(X, columns), Y)
@@ -55,12 +55,10 @@ def run(smoke: bool) -> Report:
     limit = chunking.SMOKE_SENTENCES if smoke else None
     if not chunking.model_path(RIVAL, limit).exists():
         in_fresh_process("chunking:theirs", name=RIVAL, limit=limit)
-    chosen = json.loads(chunking.CHOSEN.read_text())
-    setting = {"price": chosen["price"], "tol": chosen["tol"], "limit": limit, "repeats": PASSES}
     turns = 3
     runs = race(
         [
-            Entry("ours", "prediction:ours", setting, turns),
+            Entry("ours", "prediction:ours", {"setting": chunking.chosen(), "limit": limit, "repeats": PASSES}, turns),
             Entry("theirs", "prediction:theirs", {"limit": limit, "repeats": PASSES}, turns),
         ]
     )

@@ -3,26 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <numeric>
-#include <random>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "dual_block.hpp"
-#include "face.hpp"
 #include "products.hpp"
 #include "vector.hpp"
 
 namespace structlearn {
-
-// How far a solve got.
-struct SolveReport {
-    double gap;      // primal − dual on the working sets: exact if it is small enough, else as last seen
-    bool unbounded;  // the dual has no maximum: no w meets the constraints of a hard margin
-};
 
 // The dual of a structural SVM restricted to working sets of planes, one block an example:
 //
@@ -30,7 +21,7 @@ struct SolveReport {
 //   α ≥ 0,  σ_i ≤ u_i   (u_i = ∞ for squared slacks and the hard margin).
 //
 // A visit to a block computes its violations at w, improves its multipliers with the Gram matrix at hand (see DualBlock),
-// and changes w once.
+// and changes w once. How visits add up to a solution is the business of restricted_dual.hpp.
 //
 // `Store` says how planes are held. It has a `Block` of planes for each example and answers for whole blocks, so that it can
 // share work between planes:  dots(i, block, w, out) writes ⟨w, row⟩ of every plane, add(i, block, coefficients, w) adds
@@ -132,6 +123,38 @@ public:
 
     double squared_norm(const double* w) const { return inner_product(n_weights_, w, w); }
 
+    // Improves one block; `dual_value` grows by what that gains. False if the block is unbounded.
+    bool visit(std::int64_t i, double* w, double* dual_value) {
+        complete_products(i);
+        measure(i, w, violations_);
+        DualBlock& dual = blocks_[i].dual;
+        seen_[i] = dual.gap(violations_);
+        before_.assign(dual.alpha().begin(), dual.alpha().end());
+        earlier_ = violations_;
+        const double spent = dual.sigma();
+        if (!dual.ascend(violations_)) return false;
+        bool changed = false;
+        for (std::int64_t k = 0; k < dual.size(); ++k) {
+            before_[k] = dual.alpha()[k] - before_[k];
+            changed = changed || before_[k] != 0.0;
+            *dual_value += 0.5 * before_[k] * (earlier_[k] + violations_[k]);
+        }
+        if (!changed) return true;
+        *dual_value -= 0.5 * dual.r * (dual.sigma() * dual.sigma() - spent * spent);
+        add_rows(i, before_.data(), w);
+        return true;
+    }
+
+    // The gap of a block when it was last looked at.
+    double seen(std::int64_t i) const { return seen_[i]; }
+
+    // Looks at one block and returns the largest violation; its gap is `seen` then.
+    double look(std::int64_t i, const double* w) {
+        measure(i, w, violations_);
+        seen_[i] = blocks_[i].dual.gap(violations_);
+        return violations_.empty() ? -std::numeric_limits<double>::infinity() : std::ranges::max(violations_);
+    }
+
     // Improves the given blocks one after another and carries each change into w. `gaps` receives what each block
     // contributed to primal − dual before its visit. Returns false as soon as a block is unbounded.
     bool improve(std::span<const std::int64_t> which, double* w, double* gaps) {
@@ -141,90 +164,6 @@ public:
             gaps[k] = seen_[which[k]];
         }
         return true;
-    }
-
-    // Visits blocks in random order until primal − dual ≤ relative × primal on the restricted problem, or `max_visits` were
-    // made. Blocks that showed little of the gap are left out until the others show even less.
-    SolveReport solve(double* w, double relative, std::int64_t max_visits, std::uint64_t seed) {
-        std::mt19937_64 random(seed);
-        std::vector<std::int64_t> all;
-        for (std::int64_t i = 0; i < n_blocks(); ++i)
-            if (n_planes(i) > 0) all.push_back(i);
-        if (all.empty()) return {0.0, false};
-        const bool bounded = std::isfinite(blocks_[0].dual.u);
-        const bool hard = !bounded && blocks_[0].dual.r == 0.0;
-        if (all.size() == 1 && !hard) {
-            const std::vector<double> before(dual(all[0]).alpha().begin(), dual(all[0]).alpha().end());
-            const double gap = solve_alone(all[0], relative, max_visits);
-            std::vector<double> change(before.size());
-            std::ranges::transform(dual(all[0]).alpha(), before, change.begin(), std::minus<>());
-            add_rows(all[0], change.data(), w);
-            return {gap, false};
-        }
-        const auto n_all = static_cast<std::int64_t>(all.size());
-        std::vector<std::int64_t> order = all;
-        auto dual_value = [&] { return linear_part() - 0.5 * squared_norm(w); };
-        double dual = dual_value();
-        double gap = 0.0;
-        std::int64_t next_face = 16;
-        std::int64_t visits = 0;
-        while (visits < max_visits) {
-            shuffle(order, random);
-            for (const std::int64_t i : order)
-                if (!visit(i, w, &dual)) return {std::numeric_limits<double>::infinity(), true};
-            visits += static_cast<std::int64_t>(order.size());
-            if (!bounded) stretch(w), dual = dual_value();
-            double visited = 0.0;
-            for (const std::int64_t i : order) visited += seen_[i];
-            gap = 0.0;
-            for (const std::int64_t i : all) gap += seen_[i];
-            bool everything = hard || visited < gap - visited;
-            // Pairwise steps are at their best at first; where they turn out slow, conjugate gradients help, in rounds that
-            // cost about as much as all passes so far.
-            const std::int64_t passes = visits / n_all;
-            if (passes >= next_face) {
-                const int steps = static_cast<int>(std::min<std::int64_t>(passes, 60));
-                for (std::int64_t spent = 0; spent < passes && ascend_on_face(*this, w, steps); spent += steps) {}
-                next_face *= 2;
-                dual = dual_value();
-                everything = true;
-            }
-            if (hard || gap <= relative * (dual + gap)) {
-                dual = dual_value();
-                gap = restricted_gap(w, dual, hard);
-                if (gap <= relative * (dual + gap)) break;
-                everything = true;
-            }
-            if (everything) {
-                order = all;
-            } else {
-                const double little = 0.25 * gap / static_cast<double>(n_all);
-                std::erase_if(order, [&](std::int64_t i) { return seen_[i] < little; });
-            }
-        }
-        count_idle();
-        return {gap, false};
-    }
-
-    // Maximises the dual over one block as if it were alone, from its Gram matrix; w is not involved.
-    double solve_alone(std::int64_t i, double relative, std::int64_t max_rounds) {
-        complete_products(i);
-        DualBlock& block = blocks_[i].dual;
-        const std::int64_t m = block.size();
-        double gap = 0.0;
-        for (std::int64_t round = 0; round < max_rounds; ++round) {
-            violations_.assign(block.b().begin(), block.b().end());
-            double dual = 0.0;
-            for (std::int64_t k = 0; k < m; ++k)
-                violations_[k] -= std::inner_product(block.alpha().begin(), block.alpha().end(), block.products(k), 0.0);
-            for (std::int64_t k = 0; k < m; ++k) dual += 0.5 * block.alpha()[k] * (block.b()[k] + violations_[k]);
-            gap = block.gap(violations_);
-            if (gap <= relative * (dual + gap) || !block.ascend(violations_)) break;
-            if (round % 10 == 9)
-                for (int step = 0; step < 20 && ascend_alone_on_face(block); ++step) {}
-        }
-        count_idle();
-        return gap;
     }
 
     // The planes that have α = 0 count one more idle turn.
@@ -326,76 +265,6 @@ private:
         store_.keep(i, planes, kept_);
         dual.keep(kept_);
         return gone;
-    }
-
-    // Improves one block; `dual` grows by what that gains. False if the block is unbounded.
-    bool visit(std::int64_t i, double* w, double* dual_value) {
-        complete_products(i);
-        measure(i, w, violations_);
-        DualBlock& dual = blocks_[i].dual;
-        seen_[i] = dual.gap(violations_);
-        before_.assign(dual.alpha().begin(), dual.alpha().end());
-        earlier_ = violations_;
-        const double spent = dual.sigma();
-        if (!dual.ascend(violations_)) return false;
-        bool changed = false;
-        for (std::int64_t k = 0; k < dual.size(); ++k) {
-            before_[k] = dual.alpha()[k] - before_[k];
-            changed = changed || before_[k] != 0.0;
-            *dual_value += 0.5 * before_[k] * (earlier_[k] + violations_[k]);
-        }
-        if (!changed) return true;
-        *dual_value -= 0.5 * dual.r * (dual.sigma() * dual.sigma() - spent * spent);
-        add_rows(i, before_.data(), w);
-        return true;
-    }
-
-    // Without a budget all of α may be scaled by the t that maximises the dual; on data that cannot be separated this
-    // lets the dual of the hard margin grow by factors instead of by steps.
-    void stretch(double* w) {
-        double linear = 0.0;
-        double quadratic = squared_norm(w);
-        for (const Block& block : blocks_) {
-            const DualBlock& dual = block.dual;
-            linear += std::inner_product(dual.alpha().begin(), dual.alpha().end(), dual.b().begin(), 0.0);
-            quadratic += dual.r * dual.sigma() * dual.sigma();
-        }
-        if (!(linear > 0.0 && quadratic > 0.0)) return;
-        const double t = linear / quadratic;
-        for (Block& block : blocks_)
-            for (double& alpha : block.dual.alpha()) alpha *= t;
-        for (std::int64_t k = 0; k < n_weights_; ++k) w[k] *= t;
-    }
-
-    double restricted_gap(const double* w, double dual, bool hard) {
-        double gap = 0.0;
-        double largest = -std::numeric_limits<double>::infinity();
-        for (std::int64_t i = 0; i < n_blocks(); ++i) {
-            measure(i, w, violations_);
-            for (const double here : violations_) largest = std::max(largest, here);
-            seen_[i] = blocks_[i].dual.gap(violations_);
-            gap += seen_[i];
-        }
-        if (!hard) return gap;
-        // The primal of a hard margin is that of w/γ, γ the smallest margin; without a margin there is none yet.
-        const double margin = 1.0 - largest;
-        if (margin <= 0.0) return std::numeric_limits<double>::infinity();
-        return 0.5 * squared_norm(w) / (margin * margin) - dual;
-    }
-
-    // Shuffles runs of neighbours, not single blocks: memory is read in pieces that way. (std::shuffle is not the same on
-    // every platform; this is.)
-    static void shuffle(std::vector<std::int64_t>& order, std::mt19937_64& random) {
-        constexpr std::size_t run = 16;
-        std::ranges::sort(order);
-        std::vector<std::size_t> begins;
-        for (std::size_t k = 0; k < order.size(); k += run) begins.push_back(k);
-        for (std::size_t k = begins.size(); k > 1; --k) std::swap(begins[k - 1], begins[random() % k]);
-        std::vector<std::int64_t> shuffled;
-        shuffled.reserve(order.size());
-        for (const std::size_t begin : begins)
-            for (std::size_t k = begin; k < std::min(begin + run, order.size()); ++k) shuffled.push_back(order[k]);
-        order.swap(shuffled);
     }
 
     Store store_;

@@ -2,6 +2,7 @@
 
 #include "../chain_planes.hpp"
 #include "../multiclass_planes.hpp"
+#include "../restricted_dual.hpp"
 #include "../sparse_planes.hpp"
 #include "arrays.hpp"
 #include "problems.hpp"
@@ -66,14 +67,14 @@ nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name
                  SolveReport report;
                  {
                      nb::gil_scoped_release unlocked;
-                     report = sets.solve(w.data(), relative, max_visits, seed);
+                     report = solve(sets, w.data(), relative, max_visits, seed);
                  }
                  return nb::make_tuple(report.gap, report.unbounded);
              })
         .def("solve_alone",
              [](Sets& sets, std::int64_t i, double relative, std::int64_t max_rounds) {
                  nb::gil_scoped_release unlocked;
-                 return sets.solve_alone(i, relative, max_rounds);
+                 return solve_alone(sets, i, relative, max_rounds);
              })
         .def("count_idle", &Sets::count_idle)
         .def("mark_used", [](Sets& sets, Vector<std::int64_t> which) { sets.mark_used(which.data()); })
