@@ -29,12 +29,16 @@ MOST_REPEATS = 1000
 
 @dataclass(frozen=True)
 class Entry:
-    """A competitor: a function ``module:name`` of this folder with its arguments, and how often it runs."""
+    """A competitor: a function ``module:name`` of this folder with its arguments, and how often it runs.
+
+    Where `seeded`, the turns differ in the argument `seed`, so that their spread is that of the algorithm too.
+    """
 
     name: str
     function: str
     arguments: dict[str, Any] = field(default_factory=dict)
     repeats: int = 3
+    seeded: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,8 @@ def race(entries: Iterable[Entry]) -> dict[str, list[Run]]:
     for turn in range(min(MOST_REPEATS, max(entry.repeats for entry in entries))):
         for entry in entries:
             if turn < entry.repeats:
-                run = in_fresh_process(entry.function, **entry.arguments)
+                seed = {"seed": turn} if entry.seeded else {}
+                run = in_fresh_process(entry.function, **entry.arguments, **seed)
                 runs[entry.name].append(run)
                 shown = ", ".join(f"{k} {v:.5g}" for k, v in run.items() if isinstance(v, (int, float)))
                 print(f"  {entry.name}: {shown}", file=sys.stderr, flush=True)
