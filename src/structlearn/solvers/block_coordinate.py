@@ -70,11 +70,11 @@ class BlockCoordinate(DualSolver):
 
     Notes
     -----
-    An example's gap is its part of primal − dual. Examples whose gap was next to nothing when they were last visited
-    are left out, so that the work goes where the gap is. The gaps add up to an estimate; whenever it has halved, where
-    it meets the tolerance, and at the end of a run, an exact pass over all examples at one fixed w certifies, and finds
-    those again that were left out too early. Records in between have no primal and no gap. With `eps` every iteration
-    is certified.
+    An example's gap is its part of primal − dual. In each pass an example is visited with a probability that grows with
+    the gap it last showed, and is certain from 0.3 of the mean gap on; one that has converged is left out. The gaps add
+    up to an estimate; whenever it has halved, where it meets the tolerance, and at the end of a run, an exact pass over
+    all examples at one fixed w certifies, and finds those again that were left out too early. Records in between have
+    no primal and no gap. With `eps` every iteration is certified.
 
     How often the cached planes are gone over depends on the gap they hold, never on the clock, so that a run can be
     repeated exactly.
@@ -116,7 +116,6 @@ class BlockCoordinate(DualSolver):
         due = state.bias * remaining <= max(self.tolerance, 0.5 * state.certified)
         if due or self.eps is not None or state.iteration + 1 >= self.max_iter:
             self._certify(state, problem, objective)
-            state.certified = state.relative_gap
             state.bias = float(np.clip(state.certified / remaining, 0.25, 1.0)) if remaining > 0.0 else 1.0
         else:
             state.w = self._answer(state).copy()
@@ -125,8 +124,9 @@ class BlockCoordinate(DualSolver):
         return state
 
     def _pass(self, state: BlockCoordinateState, problem: Problem, objective: Objective) -> int:
-        """Oracle and dual steps, chunk by chunk, for the examples that hold the gap; returns how many there were."""
-        chosen = np.flatnonzero(state.gaps > 0.01 * state.gaps.mean())
+        """Oracle and dual steps, chunk by chunk, for examples drawn by their gap; returns how many there were."""
+        draw = state.random.uniform(size=problem.n_examples)
+        chosen = np.flatnonzero(state.gaps > draw * 0.3 * state.gaps.mean())
         size = self.chunk_size or int(np.clip(problem.n_examples // 100, 16, 512))
         if state.iteration == 0:
             size = max(1, size // 8)
@@ -154,6 +154,7 @@ class BlockCoordinate(DualSolver):
                 self._keep(state, problem, objective, planes)
         state.primal = np.inf
         state.certify(w, violations, objective)
+        state.certified = state.relative_gap
         state.gaps = objective.price * objective.sample_weight * objective.slack_loss(state.slacks) - covered
         state.record = self._record(state, problem, max(0.0, float((violations - known).max(initial=0.0))))
 
