@@ -148,7 +148,7 @@ SolveReport solve(Sets& sets, double* w, double relative, std::int64_t max_visit
         } else {
             const double little = 0.25 * gap / static_cast<double>(n_all);
             std::erase_if(order, [&](std::int64_t i) { return sets.seen(i) < little; });
-            if (order.empty()) order = all;  // gaps that are not numbers
+            if (order.empty()) order = all;  // infinite gaps
         }
     }
     sets.count_idle();
