@@ -114,7 +114,7 @@ class BlockCoordinate(DualSolver):
         # Where the cached planes still hold most of the gap, asking for more planes would not help; the bound is for
         # features so large that their squares overflow and nothing moves.
         passes = 2 * state.cached_passes if gap > 0.5 * estimate else state.cached_passes // 2
-        state.cached_passes = min(max(passes, 2), 512)
+        state.cached_passes = min(max(passes, 2), 2**16)
         due = state.bias * remaining <= max(self.tolerance, 0.5 * state.certified)
         if due or self.eps is not None or state.iteration + 1 >= self.max_iter:
             self._certify(state, problem, objective)
