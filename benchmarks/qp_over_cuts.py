@@ -26,7 +26,7 @@ from sklearn.datasets import load_digits
 from structlearn import _core
 from structlearn.datasets import fetch_letters
 from structlearn.models import Chain, Multiclass
-from structlearn.objective import Objective
+from structlearn.objective import MarginObjective
 from structlearn.problem import FloatArray, Problem
 from structlearn.solvers import OneSlack, State
 from structlearn.solvers.one_slack import OneSlackState
@@ -51,7 +51,7 @@ class CutSequence:
             return False
 
         solver = OneSlack(tol=tol, cache=0, idle_cuts=10**9)
-        solver.run(problem, Objective(np.ones(problem.n_examples), C), observe=keep)
+        solver.run(problem, MarginObjective(np.ones(problem.n_examples), C), observe=keep)
         return sequence
 
 

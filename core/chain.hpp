@@ -13,19 +13,24 @@ namespace structlearn {
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
 // Scores of one label sequence: F(y) = start[y_0] + Σ_t emission[t, y_t] + Σ_t transition[y_t, y_{t+1}] + stop[y_T].
+// A score of −∞ forbids.
 struct ChainScores {
     std::int64_t length;
     std::int64_t n_labels;
     const double* emission;    // (length, n_labels)
-    const double* transition;  // (n_labels, n_labels): from, to
+    const double* transition;  // (n_labels, n_labels): from, to; or one such matrix for every pair of neighbours
     const double* start;       // (n_labels,)
     const double* stop;        // (n_labels,)
+    bool varying = false;      // whether transitions differ from place to place
+
+    // The transitions from position t − 1 to position t.
+    const double* into(std::int64_t t) const { return varying ? transition + (t - 1) * n_labels * n_labels : transition; }
 
     // In the order of the decoders, so that a sequence has exactly the score with which they find it.
     double of(const std::int32_t* labels) const {
         double score = start[labels[0]] + emission[labels[0]];
         for (std::int64_t t = 1; t < length; ++t)
-            score = score + transition[labels[t - 1] * n_labels + labels[t]] + emission[t * n_labels + labels[t]];
+            score = score + into(t)[labels[t - 1] * n_labels + labels[t]] + emission[t * n_labels + labels[t]];
         return score + stop[labels[length - 1]];
     }
 };
@@ -48,7 +53,7 @@ public:
         for (std::int64_t l = 0; l < L_; ++l) message_[l] = scores.start[l] + scores.emission[l];
     }
     void step(const ChainScores& scores, std::int64_t t) {
-        max_plus_product(L_, &message_[(t - 1) * L_], scores.transition, scores.emission + t * L_, &message_[t * L_]);
+        max_plus_product(L_, &message_[(t - 1) * L_], scores.into(t), scores.emission + t * L_, &message_[t * L_]);
     }
 
     // Writes the best labels and returns their score.
@@ -60,7 +65,7 @@ public:
         const double best = end[label];
         labels[last] = static_cast<std::int32_t>(label);
         for (std::int64_t t = last; t > 0; --t) {
-            label = arg_max_plus(L_, &message_[(t - 1) * L_], scores.transition, label, candidates_.data());
+            label = arg_max_plus(L_, &message_[(t - 1) * L_], scores.into(t), label, candidates_.data());
             labels[t - 1] = static_cast<std::int32_t>(label);
         }
         return best;
@@ -73,7 +78,8 @@ private:
 };
 
 // A chain model bound to data. Weights: emissions (n_inputs, n_labels), transitions (n_labels, n_labels), then,
-// with boundaries, start (n_labels) and stop (n_labels). `balance` is η, the size of the transition features.
+// with boundaries, start (n_labels) and stop (n_labels), then those of the features of label pairs, (n_pair_inputs,
+// n_labels, n_labels). `balance` is η, the size of the transition features.
 struct ChainData {
     CsrMatrix X;
     const std::int64_t* offsets;  // tokens of sequence i: offsets[i] ... offsets[i + 1] - 1
@@ -81,17 +87,38 @@ struct ChainData {
     std::int64_t n_inputs;
     double balance;
     bool boundaries;
+    CsrMatrix P{};  // row of token t: features of the pair of labels at t and t + 1
+    std::int64_t n_pair_inputs = 0;
+    const std::uint8_t* allowed_labels = nullptr;       // (n_tokens, n_labels), null if all are
+    const std::uint8_t* allowed_transitions = nullptr;  // (n_labels, n_labels), then start and stop, null if all are
+    const std::uint8_t* kept = nullptr;                 // (n_weights,): the features that Ψ has, null if all
 
     std::int64_t length(std::int64_t i) const { return offsets[i + 1] - offsets[i]; }
     std::int64_t transitions_at() const { return n_inputs * n_labels; }
     std::int64_t start_at() const { return transitions_at() + n_labels * n_labels; }
     std::int64_t stop_at() const { return start_at() + n_labels; }
+    std::int64_t pairs_at() const { return start_at() + (boundaries ? 2 * n_labels : 0); }
+    std::int64_t n_weights() const { return pairs_at() + n_pair_inputs * n_labels * n_labels; }
+
+    void forbid_labels(std::int64_t i, double* emission) const {
+        if (allowed_labels) forbid(length(i) * n_labels, allowed_labels + offsets[i] * n_labels, emission);
+    }
+    static void forbid(std::int64_t n, const std::uint8_t* allowed, double* scores) {
+        for (std::int64_t k = 0; k < n; ++k)
+            if (!allowed[k]) scores[k] = minus_infinity;
+    }
+};
+
+// Where the scores of one sequence are written.
+struct ChainWorkspace {
+    std::vector<double> emission;    // (length, n_labels)
+    std::vector<double> transition;  // one matrix for every pair of neighbours, where they differ
 };
 
 // The weights as scores of sequences.
 class ChainWeights {
 public:
-    ChainWeights(const ChainData& data, const double* w) : emission_(w), transition_(w + data.transitions_at()) {
+    ChainWeights(const ChainData& data, const double* w) : w_(w), transition_(w + data.transitions_at()) {
         const std::int64_t L = data.n_labels;
         start_.assign(static_cast<std::size_t>(L), 0.0);
         stop_.assign(static_cast<std::size_t>(L), 0.0);
@@ -99,28 +126,44 @@ public:
             add_scaled(L, data.balance, w + data.start_at(), start_.data());
             add_scaled(L, data.balance, w + data.stop_at(), stop_.data());
         }
-        if (data.balance == 1.0) return;
-        scaled_.assign(static_cast<std::size_t>(L * L), 0.0);
-        add_scaled(L * L, data.balance, transition_, scaled_.data());
-        transition_ = scaled_.data();
+        if (data.balance == 1.0 && !data.allowed_transitions) return;
+        own_.assign(static_cast<std::size_t>(L * L), 0.0);
+        add_scaled(L * L, data.balance, transition_, own_.data());
+        transition_ = own_.data();
+        if (const std::uint8_t* allowed = data.allowed_transitions) {
+            ChainData::forbid(L * L, allowed, own_.data());
+            ChainData::forbid(L, allowed + L * L, start_.data());
+            ChainData::forbid(L, allowed + L * L + L, stop_.data());
+        }
     }
     ChainWeights(const ChainWeights&) = delete;
     ChainWeights& operator=(const ChainWeights&) = delete;
 
-    // Scores of sequence i; `emission` is the caller's workspace and must outlive the result.
-    ChainScores scores(const ChainData& data, std::int64_t i, std::vector<double>& emission) const {
+    // Scores of sequence i; the workspace must outlive the result.
+    ChainScores scores(const ChainData& data, std::int64_t i, ChainWorkspace& workspace) const {
         const std::int64_t L = data.n_labels;
         const std::int64_t length = data.length(i);
-        emission.resize(static_cast<std::size_t>(length * L));
+        workspace.emission.resize(static_cast<std::size_t>(length * L));
         for (std::int64_t t = 0; t < length; ++t)
-            token_scores(data.X, data.offsets[i] + t, emission_, L, &emission[t * L]);
-        return {length, L, emission.data(), transition_, start_.data(), stop_.data()};
+            token_scores(data.X, data.offsets[i] + t, w_, L, &workspace.emission[t * L]);
+        data.forbid_labels(i, workspace.emission.data());
+        if (!data.n_pair_inputs)
+            return {length, L, workspace.emission.data(), transition_, start_.data(), stop_.data()};
+        workspace.transition.resize(static_cast<std::size_t>((length - 1) * L * L));
+        for (std::int64_t t = 0; t + 1 < length; ++t) {
+            double* here = &workspace.transition[t * L * L];
+            token_scores(data.P, data.offsets[i] + t, w_ + data.pairs_at(), L * L, here);
+            add_scaled(L * L, 1.0, transition_, here);
+        }
+        return {length, L, workspace.emission.data(), workspace.transition.data(), start_.data(), stop_.data(), true};
     }
 
+    const double* transition() const { return transition_; }
+
 private:
-    const double* emission_;
+    const double* w_;
     const double* transition_;
-    std::vector<double> scaled_;  // transitions times η, unless η is 1
+    std::vector<double> own_;  // transitions times η and with their mask, unless they are the weights themselves
     std::vector<double> start_;
     std::vector<double> stop_;
 };
@@ -152,10 +195,25 @@ void differing_positions(const ChainData& data, std::int64_t i, const std::int32
         if (labels[t] != other[t]) visit(t);
 }
 
+// Calls visit(token, pair, other pair) for the neighbours with features of their own in whose pair of labels, k L + l, two
+// labellings of sequence i differ.
+template <class Visit>
+void differing_pairs(const ChainData& data, std::int64_t i, const std::int32_t* labels, const std::int32_t* other,
+                     Visit&& visit) {
+    if (!data.n_pair_inputs) return;
+    const std::int64_t L = data.n_labels;
+    for (std::int64_t t = 0; t + 1 < data.length(i); ++t)
+        if (labels[t] != other[t] || labels[t + 1] != other[t + 1])
+            visit(data.offsets[i] + t, labels[t] * L + labels[t + 1], other[t] * L + other[t + 1]);
+}
+
 // Calls visit(index, value) for the entries of Ψ(x_i, labels) − Ψ(x_i, other); an index may come more than once.
 template <class Visit>
 void chain_difference(const ChainData& data, std::int64_t i, const std::int32_t* labels, const std::int32_t* other,
-                      Visit&& visit) {
+                      Visit&& visit_kept) {
+    auto visit = [&](std::int64_t index, double value) {
+        if (!data.kept || data.kept[index]) visit_kept(index, value);
+    };
     differing_positions(data, i, labels, other, [&](std::int64_t t) {
         data.X.row(data.offsets[i] + t, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
             for (std::int64_t k = 0; k < count; ++k) {
@@ -167,6 +225,15 @@ void chain_difference(const ChainData& data, std::int64_t i, const std::int32_t*
     });
     transition_difference(data, i, labels, other, [&](std::int64_t index, double sign) {
         visit(data.transitions_at() + index, sign * data.balance);
+    });
+    differing_pairs(data, i, labels, other, [&](std::int64_t token, std::int64_t right, std::int64_t wrong) {
+        data.P.row(token, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
+            for (std::int64_t k = 0; k < count; ++k) {
+                const std::int64_t feature = data.pairs_at() + columns[k] * data.n_labels * data.n_labels;
+                visit(feature + right, double{x[k]});
+                visit(feature + wrong, -double{x[k]});
+            }
+        });
     });
 }
 
@@ -180,6 +247,9 @@ inline double chain_difference_dot(const ChainData& data, std::int64_t i, const 
     });
     transition_difference(data, i, labels, other, [&](std::int64_t index, double sign) {
         transitions += sign * w[data.transitions_at() + index];
+    });
+    differing_pairs(data, i, labels, other, [&](std::int64_t token, std::int64_t right, std::int64_t wrong) {
+        emissions += pair_score(data.P, token, w + data.pairs_at(), data.n_labels * data.n_labels, right, wrong);
     });
     return emissions + data.balance * transitions;
 }

@@ -17,7 +17,7 @@ public:
     }
     void step(const ChainScores& scores, std::int64_t t) {
         for (std::int64_t from = 0; from < L_; ++from) {
-            const double* transition = scores.transition + from * L_;
+            const double* transition = scores.into(t) + from * L_;
             for (std::int64_t rank = 0; rank < k_; ++rank) {
                 const double base = at(t - 1, from)[rank].score;
                 if (base == minus_infinity) break;

@@ -29,7 +29,7 @@ public:
         for (std::int64_t from = 0; from < L_; ++from) {
             for (std::int64_t level = 0; level < levels_; ++level) {
                 const double base = at(t - 1, level)[from];
-                if (base != minus_infinity) max_plus(L_, base, scores.transition + from * L_, &carried_[level * L_]);
+                if (base != minus_infinity) max_plus(L_, base, scores.into(t) + from * L_, &carried_[level * L_]);
             }
         }
         for (std::int64_t level = 0; level < levels_; ++level) {
@@ -62,7 +62,7 @@ public:
         for (std::int64_t t = last; t > 0; --t) {
             level -= cost(t, label);
             const double* before = at(t - 1, level);
-            label = arg_max_plus(L_, before, scores.transition, label, candidates_.data());
+            label = arg_max_plus(L_, before, scores.into(t), label, candidates_.data());
             labels[t - 1] = static_cast<std::int32_t>(label);
         }
     }

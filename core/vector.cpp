@@ -1,6 +1,8 @@
 #include "vector.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <limits>
 
 namespace structlearn {
@@ -29,6 +31,47 @@ template <int Count>
         load(after + lanes * c, more);
         store(best[c] + more, out + lanes * c);
     }
+}
+
+// The sums of 4·Count neighbouring columns, over all rows.
+template <int Count>
+[[gnu::always_inline]] inline void weighted_block(std::int64_t rows, std::int64_t n, const double* factors,
+                                                  std::int64_t stride, const double* matrix, double* out) {
+    Lanes sums[Count] = {};
+    for (std::int64_t k = 0; k < rows; ++k) {
+        const double factor = factors[k * stride];
+        for (int c = 0; c < Count; ++c) {
+            Lanes values;
+            load(matrix + k * n + lanes * c, values);
+            sums[c] += factor * values;
+        }
+    }
+    for (int c = 0; c < Count; ++c) store(sums[c], out + lanes * c);
+}
+
+// exp(x): x = k log 2 + r with |r| ≤ ½ log 2, the Taylor polynomial of exp(r), and 2^k put into the exponent's bits.
+[[gnu::always_inline]] inline double exponential(double x) {
+    constexpr double shifter = 0x1.8p52;
+    const double bounded = x < -708.0 ? -708.0 : (x > 709.0 ? 709.0 : x);
+    const double shifted = bounded * 0x1.71547652b82fep0 + shifter;
+    const double k = shifted - shifter;
+    const double r = (bounded - k * 0x1.62e42fefa0000p-1) - k * 0x1.cf79abc9e3b3ap-40;
+    double p = 1.0 / 6227020800.0;
+    p = p * r + 1.0 / 479001600.0;
+    p = p * r + 1.0 / 39916800.0;
+    p = p * r + 1.0 / 3628800.0;
+    p = p * r + 1.0 / 362880.0;
+    p = p * r + 1.0 / 40320.0;
+    p = p * r + 1.0 / 5040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    const double power = std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + 1023) << 52);
+    return x < -708.0 ? 0.0 : p * power;
 }
 
 }  // namespace
@@ -93,6 +136,53 @@ std::int64_t arg_max_plus(std::int64_t n, const double* __restrict before, const
     for (std::int64_t k = 0; k < n; ++k)
         if (workspace[k] == top) return k;
     return 0;
+}
+
+STRUCTLEARN_CLONES
+void weighted_rows(std::int64_t rows, std::int64_t n, const double* __restrict factors, std::int64_t stride,
+                   const double* __restrict matrix, double* __restrict out) {
+    if (n > 256) {
+        // As in max_plus_product.
+        for (std::int64_t l = 0; l < n; ++l) out[l] = 0.0;
+        for (std::int64_t k = 0; k < rows; ++k)
+            for (std::int64_t l = 0; l < n; ++l) out[l] += factors[k * stride] * matrix[k * n + l];
+        return;
+    }
+    cover(
+        n,
+        [&]<int Count>(std::int64_t l)
+            __attribute__((always_inline)) { weighted_block<Count>(rows, n, factors, stride, matrix + l, out + l); },
+        [&](std::int64_t l) {
+            double sum = 0.0;
+            for (std::int64_t k = 0; k < rows; ++k) sum += factors[k * stride] * matrix[k * n + l];
+            out[l] = sum;
+        });
+}
+
+STRUCTLEARN_CLONES
+void exponentials(std::int64_t n, const double* x, double shift, double* out) {
+#pragma GCC ivdep
+    for (std::int64_t k = 0; k < n; ++k) out[k] = exponential(x[k] - shift);
+}
+
+STRUCTLEARN_CLONES
+void log_sum_product(std::int64_t n, const double* __restrict before, const double* __restrict matrix,
+                     const double* __restrict after, double* __restrict workspace, double* __restrict out) {
+    double* tops = workspace;
+    double* sums = workspace + n;
+    for (std::int64_t l = 0; l < n; ++l) tops[l] = minus_infinity;
+    for (std::int64_t k = 0; k < n; ++k)
+        for (std::int64_t l = 0; l < n; ++l) {
+            const double candidate = before[k] + matrix[k * n + l];
+            tops[l] = tops[l] < candidate ? candidate : tops[l];
+        }
+    for (std::int64_t l = 0; l < n; ++l) {
+        tops[l] = tops[l] == minus_infinity ? 0.0 : tops[l];
+        sums[l] = 0.0;
+    }
+    for (std::int64_t k = 0; k < n; ++k)
+        for (std::int64_t l = 0; l < n; ++l) sums[l] += exponential(before[k] + matrix[k * n + l] - tops[l]);
+    for (std::int64_t l = 0; l < n; ++l) out[l] = tops[l] + std::log(sums[l]) + after[l];
 }
 
 }  // namespace structlearn

@@ -57,4 +57,15 @@ void max_plus_product(std::int64_t n, const double* before, const double* matrix
 std::int64_t arg_max_plus(std::int64_t n, const double* before, const double* matrix, std::int64_t column,
                           double* workspace);
 
+// out[l] = Σ_k factors[k stride] matrix[k, l], for `rows` rows of n columns.
+void weighted_rows(std::int64_t rows, std::int64_t n, const double* factors, std::int64_t stride, const double* matrix,
+                   double* out);
+
+// out[k] = exp(x[k] − shift), to a few units in the last place; 0 below exp(−708). `out` may be x.
+void exponentials(std::int64_t n, const double* x, double shift, double* out);
+
+// out[l] = log Σ_k exp(before[k] + matrix[k, l]) + after[l], for an (n, n) matrix; the workspace has 2n doubles.
+void log_sum_product(std::int64_t n, const double* before, const double* matrix, const double* after,
+                     double* workspace, double* out);
+
 }  // namespace structlearn

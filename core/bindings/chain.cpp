@@ -9,16 +9,16 @@ namespace structlearn::bindings {
 
 namespace {
 
-// Runs work(k, i, scores, thread) on the scores of every chosen example i = examples[k].
+// Runs work(k, i, scores, emission, thread) on the scores of every chosen example i = examples[k].
 template <class Work>
 void for_each_sequence(const Chain& chain, const double* w, const Vector<std::int64_t>& examples, int n_threads,
                        Work&& work) {
     const ChainWeights weights(chain.data, w);
-    std::vector<std::vector<double>> emissions(static_cast<std::size_t>(std::max(n_threads, 1)));
+    std::vector<ChainWorkspace> workspaces(static_cast<std::size_t>(std::max(n_threads, 1)));
     parallel_for(static_cast<std::int64_t>(examples.shape(0)), n_threads, [&](std::int64_t k, int thread) {
         const std::int64_t i = examples.data()[k];
-        std::vector<double>& emission = emissions[static_cast<std::size_t>(thread)];
-        work(k, i, weights.scores(chain.data, i, emission), emission, thread);
+        ChainWorkspace& workspace = workspaces[static_cast<std::size_t>(thread)];
+        work(k, i, weights.scores(chain.data, i, workspace), workspace.emission, thread);
     });
 }
 
@@ -121,9 +121,9 @@ nb::tuple best_per_level(const Chain& chain, Vector<double> w, std::int64_t exam
     {
         nb::gil_scoped_release unlocked;
         const ChainWeights weights(chain.data, w.data());
-        std::vector<double> emission;
+        ChainWorkspace workspace;
         std::vector<double> best_at;
-        const ChainScores scores = weights.scores(chain.data, example, emission);
+        const ChainScores scores = weights.scores(chain.data, example, workspace);
         BestPerLossLevel semiring(weight.data(), chain.data.n_labels);
         semiring.set_truth(truth.data());
         forward(scores, semiring);
@@ -186,12 +186,17 @@ void add_differences(const Chain& chain, Vector<std::int64_t> examples, Vector<s
 
 }  // namespace
 
-void bind_chain(nb::module_& module) {
+nb::class_<Chain> bind_chain(nb::module_& module) {
     nb::class_<Tokens>(module, "Tokens")
         .def(nb::init<Vector<std::int64_t>, Vector<std::int32_t>, std::variant<Vector<double>, Vector<float>>,
                       std::int64_t>());
-    nb::class_<Chain>(module, "Chain")
-        .def(nb::init<const Tokens&, Vector<std::int64_t>, std::int64_t, double, bool>())
+    return nb::class_<Chain>(module, "Chain")
+        .def(nb::init<const Tokens&, Vector<std::int64_t>, std::int64_t, double, bool, std::optional<Tokens>,
+                      std::optional<Vector<std::uint8_t>>, std::optional<Vector<std::uint8_t>>,
+                      std::optional<Vector<std::uint8_t>>>(),
+             nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("pair_tokens").none() = nb::none(),
+             nb::arg("allowed_labels").none() = nb::none(), nb::arg("allowed_transitions").none() = nb::none(),
+             nb::arg("kept").none() = nb::none())
         .def("best", &best)
         .def("loss_augmented", &loss_augmented)
         .def("k_best", &k_best)

@@ -1,4 +1,4 @@
-#include <nanobind/nanobind.h>
+#include "problems.hpp"
 
 namespace structlearn::bindings {
 
@@ -6,8 +6,10 @@ void bind_attributes(nanobind::module_& module);
 void bind_dense(nanobind::module_& module);
 void bind_rows(nanobind::module_& module);
 void bind_working_sets(nanobind::module_& module);
-void bind_multiclass(nanobind::module_& module);
-void bind_chain(nanobind::module_& module);
+nanobind::class_<Multiclass> bind_multiclass(nanobind::module_& module);
+nanobind::class_<Chain> bind_chain(nanobind::module_& module);
+void bind_chain_sums(nanobind::class_<Chain>& chain);
+void bind_parts(nanobind::class_<Chain>& chain, nanobind::class_<Multiclass>& multiclass);
 
 }  // namespace structlearn::bindings
 
@@ -17,6 +19,8 @@ NB_MODULE(_core, module) {
     structlearn::bindings::bind_dense(module);
     structlearn::bindings::bind_rows(module);
     structlearn::bindings::bind_working_sets(module);
-    structlearn::bindings::bind_multiclass(module);
-    structlearn::bindings::bind_chain(module);
+    auto multiclass = structlearn::bindings::bind_multiclass(module);
+    auto chain = structlearn::bindings::bind_chain(module);
+    structlearn::bindings::bind_chain_sums(chain);
+    structlearn::bindings::bind_parts(chain, multiclass);
 }

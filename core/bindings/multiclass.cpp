@@ -28,8 +28,8 @@ void for_each_example(const Multiclass& problem, std::size_t n_examples, int n_t
 
 }  // namespace
 
-void bind_multiclass(nb::module_& module) {
-    nb::class_<Multiclass>(module, "Multiclass")
+nb::class_<Multiclass> bind_multiclass(nb::module_& module) {
+    return nb::class_<Multiclass>(module, "Multiclass")
         .def(nb::init<const Tokens&, std::optional<Matrix<double>>, std::int64_t>(), nb::arg("tokens"),
              nb::arg("output_features").none(), nb::arg("n_classes"))
         .def("scores",

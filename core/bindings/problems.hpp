@@ -34,14 +34,23 @@ private:
 
 // A bound Chain.
 struct Chain {
-    Chain(const Tokens& tokens_, Vector<std::int64_t> offsets_, std::int64_t n_labels, double balance, bool boundaries)
+    Chain(const Tokens& tokens_, Vector<std::int64_t> offsets_, std::int64_t n_labels, double balance, bool boundaries,
+          std::optional<Tokens> pair_tokens_, std::optional<Vector<std::uint8_t>> allowed_labels_,
+          std::optional<Vector<std::uint8_t>> allowed_transitions_, std::optional<Vector<std::uint8_t>> kept_)
         : data{tokens_.matrix(), offsets_.data(), n_labels, tokens_.n_columns(), balance, boundaries},
           tokens(tokens_),
-          offsets(std::move(offsets_)) {}
-
-    std::int64_t n_weights() const {
-        return (data.n_inputs + data.n_labels + (data.boundaries ? 2 : 0)) * data.n_labels;
+          offsets(std::move(offsets_)),
+          pair_tokens(std::move(pair_tokens_)),
+          allowed_labels(std::move(allowed_labels_)),
+          allowed_transitions(std::move(allowed_transitions_)),
+          kept(std::move(kept_)) {
+        if (pair_tokens) data.P = pair_tokens->matrix(), data.n_pair_inputs = pair_tokens->n_columns();
+        if (allowed_labels) data.allowed_labels = allowed_labels->data();
+        if (allowed_transitions) data.allowed_transitions = allowed_transitions->data();
+        if (kept) data.kept = kept->data();
     }
+
+    std::int64_t n_weights() const { return data.n_weights(); }
 
     // Where each example's labels begin in an array that holds the chosen examples one after another, `copies` of each.
     std::vector<std::int64_t> places(const Vector<std::int64_t>& examples, std::int64_t copies = 1) const {
@@ -54,6 +63,8 @@ struct Chain {
     ChainData data;
     Tokens tokens;
     Vector<std::int64_t> offsets;
+    std::optional<Tokens> pair_tokens;
+    std::optional<Vector<std::uint8_t>> allowed_labels, allowed_transitions, kept;
 };
 
 // A bound Multiclass.

@@ -9,6 +9,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Labels = npt.NDArray[np.int32]
+Bytes = npt.NDArray[np.uint8]
 
 #: Reads the token X[i][t], given with i and t, into names and numbers.
 Items = Callable[[Any, int, int], Iterable[tuple[str, float]]]
@@ -67,7 +68,48 @@ class MulticlassSets(WorkingSets):
 class Tokens:
     def __init__(self, indptr: Ints, columns: Labels, values: npt.NDArray[Any], n_columns: int) -> None: ...
 
-class Multiclass:
+class Parts:
+    """What Chain and Multiclass have in common; no class of its own at run time."""
+
+    def part_scores(self, w: Floats, examples: Ints, theta: Floats, n_threads: int) -> None: ...
+    def part_sums(self, theta: Floats, examples: Ints, log_z: Floats, marginals: Floats, n_threads: int) -> None: ...
+    def push(self, marginals: Floats, examples: Ints, coefficients: Floats, w: Floats) -> None: ...
+    def indicators(self, labels: Labels | None, examples: Ints, marginals: Floats) -> None: ...
+    def log_losses(
+        self,
+        w: Floats,
+        examples: Ints,
+        labels: Labels | None,
+        losses: Floats,
+        weight: Floats | None,
+        gradient: Floats | None,
+        n_threads: int,
+    ) -> None: ...
+    def mix(
+        self,
+        order: Ints,
+        part_offsets: Ints,
+        limits: Floats,
+        marginals: Floats,
+        entropies: Floats,
+        gaps: Floats,
+        w: Floats,
+    ) -> None: ...
+    def exponentiate(
+        self,
+        order: Ints,
+        part_offsets: Ints,
+        limits: Floats,
+        kappa: float,
+        losses: Floats | None,
+        theta: Floats,
+        marginals: Floats,
+        entropies: Floats,
+        steps: Floats,
+        w: Floats,
+    ) -> None: ...
+
+class Multiclass(Parts):
     def __init__(self, tokens: Tokens, output_features: Floats | None, n_classes: int) -> None: ...
     def scores(self, w: Floats, examples: Ints, out: Floats, n_threads: int) -> None: ...
     def best(self, w: Floats, examples: Ints, out: Labels, n_threads: int) -> None: ...
@@ -91,8 +133,21 @@ class Multiclass:
         self, examples: Ints, labels: Labels, others: Labels, coefficients: Floats, w: Floats
     ) -> None: ...
 
-class Chain:
-    def __init__(self, tokens: Tokens, offsets: Ints, n_labels: int, balance: float, boundaries: bool) -> None: ...
+class Chain(Parts):
+    def __init__(
+        self,
+        tokens: Tokens,
+        offsets: Ints,
+        n_labels: int,
+        balance: float,
+        boundaries: bool,
+        pair_tokens: Tokens | None = None,
+        allowed_labels: Bytes | None = None,
+        allowed_transitions: Bytes | None = None,
+        kept: Bytes | None = None,
+    ) -> None: ...
+    def marginals(self, theta: Floats, nodes: Floats, edges: Floats) -> float: ...
+    def samples(self, w: Floats, examples: Ints, copies: int, uniform: Floats, out: Labels, n_threads: int) -> None: ...
     def best(self, w: Floats, examples: Ints, out: Labels, n_threads: int) -> None: ...
     def loss_augmented(
         self,

@@ -15,13 +15,13 @@ import scipy.sparse as sp
 from structlearn import _core
 
 if TYPE_CHECKING:
-    from structlearn.objective import Objective, Scaling
+    from structlearn.objective import MarginObjective, Scaling
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 LabelArray = npt.NDArray[np.int32]
 
-Oracle = Literal["best", "loss_augmented", "second_best", "loss_levels"]
+Oracle = Literal["best", "loss_augmented", "second_best", "loss_levels", "sums"]
 Exactness = Literal["exact", "relaxed", "approximate"]
 
 
@@ -136,6 +136,12 @@ class Planes:
     outputs: Outputs
     bounds: FloatArray
 
+    def violations(self, n_examples: int) -> FloatArray:
+        """The largest bound of every example, (n_examples,); −∞ where there is no plane."""
+        largest = np.full(n_examples, -np.inf)
+        np.maximum.at(largest, self.examples, self.bounds)
+        return largest
+
 
 def digest(*arrays: npt.NDArray[Any]) -> str:
     """One short text for the contents of several arrays."""
@@ -209,6 +215,7 @@ class Problem(ABC):
         raise NotImplementedError(f"{type(self).__name__} has no k-best decoder")
 
     def oracle(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
+        """The most violating output of each example at w, as a plane; see `decode`."""
         examples, outputs = self.decode(w, examples, scaling)
         rows, losses = self.differences(examples, outputs)
         a, b = scaling(losses)
@@ -224,7 +231,7 @@ class Problem(ABC):
         rows = planes.rows.sparse()
         return sets.add(planes.examples, rows.indptr, rows.indices, rows.values, which, a, b)
 
-    def risk(self, w: FloatArray, objective: Objective) -> tuple[float, FloatArray]:
+    def risk(self, w: FloatArray, objective: MarginObjective) -> tuple[float, FloatArray]:
         """Σ_i s_i ℓ(ξ_i(w)), with ℓ(ξ) = ξ for linear and ½ξ² for squared slacks, and a subgradient in w."""
         value = 0.0
         gradient = np.zeros(self.n_features)

@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from structlearn import StructuralSVM
 from structlearn.datasets import make_block_sequences
 from structlearn.models import Chain, Multiclass
-from structlearn.objective import Objective
+from structlearn.objective import MarginObjective
 from structlearn.solvers import BlockCoordinate, NSlack
 from structlearn.solvers.block_coordinate import _chunks
 
@@ -15,7 +15,7 @@ def sequences(n=120, seed=0):
     data = make_block_sequences(n, length=15, block_length=(2, 5), n_blocks=(1, 3), random_state=seed)
     chain = Chain()
     problem = chain.bind(chain.specify(data.X, data.Y), data.X, data.Y)
-    return problem, Objective(np.ones(n), 0.1 * n)
+    return problem, MarginObjective(np.ones(n), 0.1 * n)
 
 
 def priced(problem, objective, w):
@@ -66,7 +66,7 @@ def test_the_average_answers_better_when_stopped_early():
 @pytest.mark.parametrize("slack", ["linear", "squared"])
 def test_memory_is_bounded(twins, slack):
     problem = twins(np.random.default_rng(1)).problem
-    objective = Objective(np.ones(problem.n_examples), 100.0, slack=slack)
+    objective = MarginObjective(np.ones(problem.n_examples), 100.0, slack=slack)
     free = BlockCoordinate(tol=1e-6).run(problem, objective)
     room = free.state.sets.nbytes()
     sizes = []

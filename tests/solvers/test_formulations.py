@@ -7,7 +7,7 @@ import pytest
 from models.instances import chain_twins, multiclass_twins
 
 from solvers.full_qp import full_optimum
-from structlearn.objective import Objective
+from structlearn.objective import MarginObjective
 from structlearn.solvers import BlockCoordinate, InseparableError, NSlack, OneSlack
 
 SOFT = [
@@ -43,7 +43,7 @@ SOLVERS = {
 def test_every_solver_reaches_the_optimum_of_the_full_program(kind, rescaling, slack, C):
     random = np.random.default_rng(sum(map(ord, kind)))
     twins = PROBLEMS[kind](random)
-    objective = Objective(random.uniform(0.5, 2.0, twins.problem.n_examples), C, rescaling, slack)
+    objective = MarginObjective(random.uniform(0.5, 2.0, twins.problem.n_examples), C, rescaling, slack)
     optimum, w = full_optimum(twins, objective)
     for solver in SOLVERS.values():
         accuracy = 1e-6
@@ -61,7 +61,7 @@ def test_the_primal_is_the_objective_by_enumeration():
     random = np.random.default_rng(0)
     twins = PROBLEMS["chain"](random)
     for rescaling, slack in SOFT:
-        objective = Objective(random.uniform(0.5, 2.0, twins.problem.n_examples), 3.0, rescaling, slack)
+        objective = MarginObjective(random.uniform(0.5, 2.0, twins.problem.n_examples), 3.0, rescaling, slack)
         state = NSlack(tol=1e-8).run(twins.problem, objective).state
         slacks = np.array([max(0.0, each.violations(state.w, objective.scaling).max()) for each in twins.listed()])
         np.testing.assert_allclose(state.slacks, slacks, atol=1e-9)
@@ -75,7 +75,7 @@ def test_the_primal_is_the_objective_by_enumeration():
 def test_the_hard_margin_is_the_widest_one(seed, update_on):
     random = np.random.default_rng(seed)
     for twins in (separable_multiclass(random), separable_chain(random)):
-        objective = Objective(np.ones(twins.problem.n_examples), 1.0, None, "hard")
+        objective = MarginObjective(np.ones(twins.problem.n_examples), 1.0, None, "hard")
         optimum, w = full_optimum(twins, objective)
         state = NSlack(tol=1e-8, update_on=update_on).run(twins.problem, objective).state
         assert state.primal == pytest.approx(optimum, rel=1e-6)
@@ -87,21 +87,21 @@ def test_the_hard_margin_is_the_widest_one(seed, update_on):
 def separable_multiclass(random):
     while True:
         twins = multiclass_twins(random, n=5, n_inputs=4, cost="zero_one")
-        if full_optimum(twins, Objective(np.ones(5), 1.0, None, "hard")) is not None:
+        if full_optimum(twins, MarginObjective(np.ones(5), 1.0, None, "hard")) is not None:
             return twins
 
 
 def separable_chain(random):
     while True:
         twins = chain_twins(random, lengths=(2, 2, 3), n_labels=2, n_inputs=3)
-        if full_optimum(twins, Objective(np.ones(3), 1.0, None, "hard")) is not None:
+        if full_optimum(twins, MarginObjective(np.ones(3), 1.0, None, "hard")) is not None:
             return twins
 
 
 @pytest.mark.parametrize("update_on", ["pass", "addition", "example"])
 def test_a_hard_margin_on_inseparable_data_is_an_error(update_on):
     twins = multiclass_twins(np.random.default_rng(0), n=30, n_inputs=2)
-    objective = Objective(np.ones(30), 1.0, None, "hard")
+    objective = MarginObjective(np.ones(30), 1.0, None, "hard")
     assert full_optimum(twins, objective) is None
     with pytest.raises(InseparableError, match=r"no margin above .* exists, while the features have radius"):
         NSlack(update_on=update_on).run(twins.problem, objective)
@@ -112,19 +112,19 @@ def test_two_equal_inputs_with_different_labels_have_no_hard_margin():
     twins.X[1] = twins.X[0]
     twins.Y[:] = [0, 1]
     with pytest.raises(InseparableError, match="cannot be separated"):
-        NSlack().run(twins.python_problem(), Objective(np.ones(2), 1.0, None, "hard"))
+        NSlack().run(twins.python_problem(), MarginObjective(np.ones(2), 1.0, None, "hard"))
 
 
 def test_a_hard_margin_takes_no_rescaling():
     with pytest.raises(ValueError, match="give rescaling=None, not 'margin'"):
-        Objective(np.ones(2), 1.0, "margin", "hard")
+        MarginObjective(np.ones(2), 1.0, "margin", "hard")
 
 
 def test_for_zero_one_loss_all_formulations_of_a_slack_coincide():
     twins = multiclass_twins(np.random.default_rng(1), n=15, cost="zero_one")
     for slack in ("linear", "squared"):
         optima = [
-            NSlack(tol=1e-9).run(twins.problem, Objective(np.ones(15), 4.0, rescaling, slack)).state.primal
+            NSlack(tol=1e-9).run(twins.problem, MarginObjective(np.ones(15), 4.0, rescaling, slack)).state.primal
             for rescaling in (None, "margin", "slack")
         ]
         np.testing.assert_allclose(optima, optima[0], rtol=1e-7)
@@ -135,7 +135,7 @@ def test_an_example_of_weight_two_equals_two_copies(rescaling, slack):
     twins = multiclass_twins(np.random.default_rng(2), n=6)
     twice = np.array([0, 0, 1, 2, 3, 3, 4, 5])
     copies = twins._replace(X=[twins.X[i] for i in twice], Y=[twins.Y[i] for i in twice]).python_problem()
-    weighted = Objective(np.bincount(twice).astype(float), 4.0, rescaling, slack)
+    weighted = MarginObjective(np.bincount(twice).astype(float), 4.0, rescaling, slack)
     for solver in (NSlack(tol=1e-6), OneSlack(tol=1e-6)):
         left = solver.run(twins.problem, weighted).state
         right = solver.run(copies, replace(weighted, sample_weight=np.ones(8))).state

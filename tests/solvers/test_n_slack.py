@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from models.instances import chain_twins, multiclass_twins
 
-from structlearn.objective import Objective
+from structlearn.objective import MarginObjective
 from structlearn.solvers import NSlack
 
 SOFT = [(r, s) for r in (None, "margin", "slack") for s in ("linear", "squared")]
@@ -19,7 +19,7 @@ def problem():
 @pytest.mark.parametrize(("rescaling", "slack"), SOFT)
 def test_a_run_taken_up_under_another_price_reaches_the_same_optimum(problem, rescaling, slack, update_on):
     solver = NSlack(tol=1e-7, update_on=update_on)
-    objective = Objective(np.ones(5), 1.0, rescaling, slack)
+    objective = MarginObjective(np.ones(5), 1.0, rescaling, slack)
     state = solver.run(problem, objective).state
     for C in (30.0, 0.1, 1.0):
         changed = replace(objective, C=C)
@@ -31,22 +31,22 @@ def test_a_run_taken_up_under_another_price_reaches_the_same_optimum(problem, re
 
 def test_a_run_taken_up_under_other_sample_weights_reaches_the_same_optimum(problem):
     solver = NSlack(tol=1e-7)
-    state = solver.run(problem, Objective(np.ones(5), 3.0)).state
-    changed = Objective(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), 3.0)
+    state = solver.run(problem, MarginObjective(np.ones(5), 3.0)).state
+    changed = MarginObjective(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), 3.0)
     assert solver.run(problem, changed, state=state).state.primal == pytest.approx(
         solver.run(problem, changed).state.primal, rel=1e-6
     )
 
 
 def test_a_run_taken_up_where_it_ended_is_done_at_once(problem):
-    objective = Objective(np.ones(5), 3.0)
+    objective = MarginObjective(np.ones(5), 3.0)
     state = NSlack().run(problem, objective).state
     assert len(NSlack().run(problem, objective, state=state).history) == 1
 
 
 def test_no_plane_is_stored_twice(problem):
     for update_on in ("pass", "addition", "example"):
-        state = NSlack(tol=1e-10, update_on=update_on).run(problem, Objective(np.ones(5), 30.0)).state
+        state = NSlack(tol=1e-10, update_on=update_on).run(problem, MarginObjective(np.ones(5), 30.0)).state
         assert state.sets.sizes().sum() == state.planes
         for i in range(5):
             offsets = state.sets.offsets(i)
@@ -57,7 +57,7 @@ def test_no_plane_is_stored_twice(problem):
 
 
 def test_the_weights_are_the_sum_of_the_planes(problem):
-    state = NSlack(tol=1e-8).run(problem, Objective(np.ones(5), 3.0)).state
+    state = NSlack(tol=1e-8).run(problem, MarginObjective(np.ones(5), 3.0)).state
     w = np.zeros(problem.n_features)
     state.sets.weights(w)
     np.testing.assert_allclose(state.iterate, w, atol=1e-12)
@@ -66,7 +66,7 @@ def test_the_weights_are_the_sum_of_the_planes(problem):
 def test_a_problem_without_any_constraint_is_solved_at_zero():
     problem = chain_twins(np.random.default_rng(0), n_labels=1).problem
     for rescaling, slack in [*SOFT, (None, "hard")]:
-        solution = NSlack().run(problem, Objective(np.ones(3), 3.0, rescaling, slack))
+        solution = NSlack().run(problem, MarginObjective(np.ones(3), 3.0, rescaling, slack))
         assert solution.converged
         assert solution.state.primal == 0.0
         assert not solution.w.any()
@@ -76,5 +76,5 @@ def test_threads_do_not_change_a_bit_of_the_solution():
     problem = multiclass_twins(np.random.default_rng(0), n=40).problem
     runs = []
     for problem.n_threads in (1, 3):
-        runs.append(NSlack().run(problem, Objective(np.ones(40), 10.0)).w)
+        runs.append(NSlack().run(problem, MarginObjective(np.ones(40), 10.0)).w)
     np.testing.assert_array_equal(*runs)

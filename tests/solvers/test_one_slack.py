@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from models.instances import chain_twins, multiclass_twins
 
-from structlearn.objective import Objective
+from structlearn.objective import MarginObjective
 from structlearn.solvers import NSlack, OneSlack
 
 
@@ -15,7 +15,7 @@ def problem():
 
 @pytest.mark.parametrize("rescaling", [None, "margin", "slack"])
 def test_the_cache_saves_oracle_passes_and_keeps_the_optimum(problem, rescaling):
-    objective = Objective(np.ones(30), 30.0, rescaling)
+    objective = MarginObjective(np.ones(30), 30.0, rescaling)
     cached, exact = (OneSlack(tol=1e-6, cache=cache).run(problem, objective) for cache in (10, 0))
     assert cached.state.primal == pytest.approx(exact.state.primal, rel=2e-6)
     assert cached.state.iteration < exact.state.iteration
@@ -23,7 +23,7 @@ def test_the_cache_saves_oracle_passes_and_keeps_the_optimum(problem, rescaling)
 
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])
 def test_dropping_idle_cuts_keeps_the_optimum(problem, rescaling):
-    objective = Objective(np.ones(30), 30.0, rescaling)
+    objective = MarginObjective(np.ones(30), 30.0, rescaling)
     dropping, keeping = (
         OneSlack(tol=1e-6, cache=0, idle_cuts=idle_cuts).run(problem, objective) for idle_cuts in (5, 10_000)
     )
@@ -37,7 +37,7 @@ def test_dropping_idle_cuts_keeps_the_optimum(problem, rescaling):
 )
 def test_a_run_taken_up_under_another_price_reaches_the_same_optimum(problem, rescaling, slack):
     solver = OneSlack(tol=1e-4)
-    objective = Objective(np.random.default_rng(1).uniform(0.5, 2.0, 30), 1.0, rescaling, slack)
+    objective = MarginObjective(np.random.default_rng(1).uniform(0.5, 2.0, 30), 1.0, rescaling, slack)
     state = solver.run(problem, objective).state
     for C in (10.0, 0.1, 1.0):
         changed = replace(objective, C=C)
@@ -48,17 +48,17 @@ def test_a_run_taken_up_under_another_price_reaches_the_same_optimum(problem, re
 
 
 def test_cuts_do_not_serve_other_sample_weights(problem):
-    state = OneSlack().run(problem, Objective(np.ones(30))).state
+    state = OneSlack().run(problem, MarginObjective(np.ones(30))).state
     with pytest.raises(ValueError, match="other sample weights"):
-        OneSlack().run(problem, Objective(np.arange(1.0, 31.0)), state=state)
-    doubled = OneSlack().run(problem, Objective(np.full(30, 2.0)), state=state)
+        OneSlack().run(problem, MarginObjective(np.arange(1.0, 31.0)), state=state)
+    doubled = OneSlack().run(problem, MarginObjective(np.full(30, 2.0)), state=state)
     assert doubled.converged
 
 
 def test_every_cut_lies_below_the_risk(problem):
     random = np.random.default_rng(0)
     for rescaling, slack in [("margin", "linear"), ("slack", "squared"), (None, "squared")]:
-        objective = Objective(random.uniform(0.5, 2.0, 30), 10.0, rescaling, slack)
+        objective = MarginObjective(random.uniform(0.5, 2.0, 30), 10.0, rescaling, slack)
         state = OneSlack().run(problem, objective).state
         for size in (0.1, 1.0, 10.0):
             w = size * random.normal(size=problem.n_features)
@@ -70,11 +70,11 @@ def test_every_cut_lies_below_the_risk(problem):
 def test_a_problem_without_any_constraint_is_solved_at_zero():
     problem = chain_twins(np.random.default_rng(0), n_labels=1).problem
     for rescaling in (None, "margin", "slack"):
-        solution = OneSlack().run(problem, Objective(np.ones(3), 3.0, rescaling))
+        solution = OneSlack().run(problem, MarginObjective(np.ones(3), 3.0, rescaling))
         assert solution.converged
         assert not solution.w.any()
 
 
 def test_the_hard_margin_has_no_one_slack_form(problem):
     with pytest.raises(ValueError, match="OneSlack has no form for slack='hard'"):
-        OneSlack().run(problem, Objective(np.ones(30), 1.0, None, "hard"))
+        OneSlack().run(problem, MarginObjective(np.ones(30), 1.0, None, "hard"))

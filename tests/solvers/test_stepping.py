@@ -6,7 +6,7 @@ from models.enumerated import EnumeratedMulticlass, bound
 from models.instances import chain_twins, multiclass_twins
 
 from structlearn.models import PythonModel
-from structlearn.objective import Objective
+from structlearn.objective import MarginObjective
 from structlearn.solvers import BlockCoordinate, NSlack, OneSlack, Perceptron, Subgradient
 
 SOLVERS = [
@@ -27,7 +27,7 @@ def problem():
 
 @pytest.fixture
 def objective():
-    return Objective(np.ones(5), 10.0)
+    return MarginObjective(np.ones(5), 10.0)
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=repr)
@@ -89,14 +89,14 @@ def test_a_missing_oracle_is_named_before_training(solver, rescaling, slack, ora
     problem = bound(PythonModel(Refuses()), [1.0, 2.0], [1, -1])
     message = f"{type(solver).__name__} with .* needs the oracle '{oracle}'.*has best.*write {methods} in Refuses"
     with pytest.raises(ValueError, match=message):
-        solver.run(problem, Objective(np.ones(2), 1.0, rescaling, slack))
+        solver.run(problem, MarginObjective(np.ones(2), 1.0, rescaling, slack))
 
 
 def test_loss_levels_that_are_too_many_are_named_before_training():
     problem = chain_twins(np.random.default_rng(0), label_weight={0: np.pi, 1: 1.0}).problem
-    assert NSlack().run(problem, Objective(np.ones(3))).converged
+    assert NSlack().run(problem, MarginObjective(np.ones(3))).converged
     with pytest.raises(ValueError, match=r"'loss_levels'.*3.14159.*256 loss levels.*rescaling='margin'"):
-        NSlack().run(problem, Objective(np.ones(3), 1.0, "slack"))
+        NSlack().run(problem, MarginObjective(np.ones(3), 1.0, "slack"))
 
 
 class Approximate(EnumeratedMulticlass):
@@ -116,7 +116,7 @@ def test_an_approximate_oracle_never_certifies(kind, solver):
     random = np.random.default_rng(0)
     X, Y = list(random.normal(size=(6, 2))), random.integers(3, size=6).tolist()
     problem = bound(PythonModel(kind(1 - np.eye(3))), X, Y)
-    solution = solver.run(problem, Objective(np.ones(6), 3.0))
+    solution = solver.run(problem, MarginObjective(np.ones(6), 3.0))
     assert not any(record["certified"] for record in solution.history)
     assert all(np.isnan(record["primal"]) and np.isnan(record["gap"]) for record in solution.history)
 
@@ -126,7 +126,7 @@ def test_a_run_with_an_approximate_oracle_ends_where_the_oracle_sees_nothing_mor
     random = np.random.default_rng(0)
     X, Y = list(random.normal(size=(6, 2))), random.integers(3, size=6).tolist()
     exact, approximate = (bound(PythonModel(kind(1 - np.eye(3))), X, Y) for kind in (EnumeratedMulticlass, Approximate))
-    objective = Objective(np.ones(6), 3.0)
+    objective = MarginObjective(np.ones(6), 3.0)
     solution = solver.run(approximate, objective)
     assert solution.converged
     np.testing.assert_array_equal(solution.w, solver.run(exact, objective).w)
@@ -136,7 +136,7 @@ def test_a_run_with_an_approximate_oracle_ends_where_the_oracle_sees_nothing_mor
 def test_constraints_do_not_serve_another_formulation(solver, problem, objective):
     state = solver.run(problem, objective).state
     with pytest.raises(ValueError, match=r"was for rescaling='margin' and slack='linear'.* serve rescaling='slack'"):
-        solver.run(problem, Objective(np.ones(5), 10.0, "slack", "linear"), state=state)
+        solver.run(problem, MarginObjective(np.ones(5), 10.0, "slack", "linear"), state=state)
 
 
 def test_a_solver_does_not_take_up_the_state_of_another(problem, objective):
@@ -150,7 +150,7 @@ def test_tol_is_the_relative_gap_that_ends_a_run():
     problem = multiclass_twins(np.random.default_rng(0), n=30).problem
     for solver in (NSlack, OneSlack):
         for tol in (0.3, 1e-2, 1e-5):
-            history = solver(tol=tol).run(problem, Objective(np.ones(30), 30.0)).history
+            history = solver(tol=tol).run(problem, MarginObjective(np.ones(30), 30.0)).history
             gaps = [record["gap"] / record["primal"] for record in history]
             assert gaps[-1] <= tol
             assert all(gap > tol for gap in gaps[:-1])

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from models.instances import chain_twins, multiclass_twins
 
-from structlearn.objective import Objective
+from structlearn.objective import MarginObjective
 from structlearn.solvers import NSlack, Subgradient
 
 SOFT = [(r, s) for r in (None, "margin", "slack") for s in ("linear", "squared")]
@@ -29,7 +29,7 @@ def objective_at(problem, objective, w):
 def test_the_gradient_of_the_risk_agrees_with_finite_differences(rescaling, slack, seed):
     twins, random = instance(seed)
     problem = twins.problem
-    objective = Objective(random.uniform(0.5, 2.0, 10), 3.0, rescaling, slack)
+    objective = MarginObjective(random.uniform(0.5, 2.0, 10), 3.0, rescaling, slack)
     w, direction = random.normal(size=(2, problem.n_features))
     risk, gradient = problem.risk(w, objective)
     h = 1e-6
@@ -41,7 +41,7 @@ def test_the_gradient_of_the_risk_agrees_with_finite_differences(rescaling, slac
 @pytest.mark.parametrize(("rescaling", "slack"), SOFT)
 def test_the_gradient_is_a_subgradient_everywhere(rescaling, slack):
     twins, random = instance(1)
-    objective = Objective(random.uniform(0.5, 2.0, 10), 3.0, rescaling, slack)
+    objective = MarginObjective(random.uniform(0.5, 2.0, 10), 3.0, rescaling, slack)
     for w, v in random.integers(-1, 2, (50, 2, twins.problem.n_features)).astype(float):
         here, gradient = twins.problem.risk(w, objective)
         there, _ = twins.problem.risk(v, objective)
@@ -63,7 +63,7 @@ class Rotated:
 def test_the_mean_of_the_estimates_over_all_batches_is_the_subgradient(batch_size, rescaling, slack):
     twins, random = instance(3)
     problem = twins.problem
-    objective = Objective(random.uniform(0.5, 2.0, 10), 3.0, rescaling, slack)
+    objective = MarginObjective(random.uniform(0.5, 2.0, 10), 3.0, rescaling, slack)
     w = random.normal(size=problem.n_features)
     tiny = 1e-7
     solver = Subgradient(batch_size=batch_size, step="constant", step_size=tiny, average=False)
@@ -81,7 +81,7 @@ def test_the_mean_of_the_estimates_over_all_batches_is_the_subgradient(batch_siz
 @pytest.mark.parametrize(("rescaling", "slack"), [("margin", "linear"), ("margin", "squared"), ("slack", "linear")])
 def test_descent_comes_near_the_certified_optimum(batch_size, rescaling, slack):
     twins, _ = instance(5)
-    objective = Objective(np.ones(10), 2.0, rescaling, slack)
+    objective = MarginObjective(np.ones(10), 2.0, rescaling, slack)
     optimum = NSlack(tol=1e-8).run(twins.problem, objective).state.primal
     passes = 3000 if batch_size is None else 400
     solution = Subgradient(batch_size=batch_size, max_iter=passes).run(twins.problem, objective)
@@ -91,7 +91,7 @@ def test_descent_comes_near_the_certified_optimum(batch_size, rescaling, slack):
 
 def test_the_average_weighs_step_t_by_t():
     twins, _ = instance(1)
-    objective = Objective(np.ones(10))
+    objective = MarginObjective(np.ones(10))
     averaged, plain = Subgradient(batch_size=None), Subgradient(batch_size=None, average=False)
     left, right = (solver.init_state(twins.problem, objective) for solver in (averaged, plain))
     total = np.zeros(twins.problem.n_features)
@@ -104,7 +104,7 @@ def test_the_average_weighs_step_t_by_t():
 
 def test_the_history_measures_the_objective_now_and_then_and_at_the_end():
     twins, _ = instance(1)
-    objective = Objective(np.ones(10))
+    objective = MarginObjective(np.ones(10))
     solution = Subgradient(max_iter=7, measure_every=3).run(twins.problem, objective)
     measured = [record["iteration"] for record in solution.history if record["certified"]]
     assert measured == [0, 3, 6, 7]
@@ -114,7 +114,7 @@ def test_the_history_measures_the_objective_now_and_then_and_at_the_end():
 
 def test_the_same_seed_gives_the_same_weights():
     twins, _ = instance(1)
-    objective = Objective(np.ones(10))
+    objective = MarginObjective(np.ones(10))
     runs = [Subgradient(max_iter=3, random_state=seed).run(twins.problem, objective).w for seed in (1, 1, 2)]
     np.testing.assert_array_equal(runs[0], runs[1])
     assert not np.array_equal(runs[0], runs[2])
@@ -123,4 +123,4 @@ def test_the_same_seed_gives_the_same_weights():
 def test_the_hard_margin_has_no_subgradient_form():
     twins, _ = instance(1)
     with pytest.raises(ValueError, match="Subgradient has no form for slack='hard'"):
-        Subgradient().run(twins.problem, Objective(np.ones(10), 1.0, None, "hard"))
+        Subgradient().run(twins.problem, MarginObjective(np.ones(10), 1.0, None, "hard"))

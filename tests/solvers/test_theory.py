@@ -12,7 +12,7 @@ from models.instances import chain_twins, multiclass_twins
 
 from solvers.full_qp import full_optimum
 from structlearn.models import Multiclass
-from structlearn.objective import Objective
+from structlearn.objective import MarginObjective
 from structlearn.solvers import NSlack, OneSlack
 
 RESCALED = [("margin", "linear"), ("margin", "squared"), ("slack", "linear"), ("slack", "squared")]
@@ -37,7 +37,7 @@ def with_loss_times(twins, factor):
 @pytest.mark.parametrize("eta", [0.1, 7.0])
 def test_slack_rescaling_does_not_notice_the_unit_of_the_loss(eta, slack):
     twins = multiclass_twins(np.random.default_rng(0), n=12)
-    objective = Objective(np.ones(12), 3.0, "slack", slack)
+    objective = MarginObjective(np.ones(12), 3.0, "slack", slack)
     w = solved(twins.problem, objective)
     scaled = solved(with_loss_times(twins, eta), replace(objective, C=3.0 / eta))
     np.testing.assert_allclose(scaled, w, atol=1e-4)
@@ -45,7 +45,7 @@ def test_slack_rescaling_does_not_notice_the_unit_of_the_loss(eta, slack):
 
 def test_margin_rescaling_does_notice_the_unit_of_the_loss():
     twins = multiclass_twins(np.random.default_rng(0), n=12)
-    objective = Objective(np.ones(12), 3.0, "margin", "linear")
+    objective = MarginObjective(np.ones(12), 3.0, "margin", "linear")
     scaled = solved(with_loss_times(twins, 7.0), replace(objective, C=3.0 / 7.0))
     assert np.abs(scaled - solved(twins.problem, objective)).max() > 0.1
 
@@ -56,7 +56,7 @@ def test_margin_rescaling_does_notice_the_unit_of_the_loss():
 def test_slacks_bound_the_training_loss_at_every_w(rescaling, slack, seed):
     twins = instance(seed)
     problem = twins.problem
-    objective = Objective(np.ones(problem.n_examples), 3.0, rescaling, slack)
+    objective = MarginObjective(np.ones(problem.n_examples), 3.0, rescaling, slack)
     random = np.random.default_rng(seed)
     anywhere = [random.normal(size=problem.n_features) * size for size in (0.0, 0.1, 10.0)]
     for w in [*anywhere, NSlack(tol=1e-3).run(problem, objective).w]:
@@ -82,7 +82,7 @@ def test_every_constraint_raises_the_dual_by_the_least_gain(rescaling, slack, se
     twins = instance(seed)
     problem = twins.problem
     n = problem.n_examples
-    objective = Objective(np.random.default_rng(seed).uniform(0.5, 2.0, n), 5.0, rescaling, slack)
+    objective = MarginObjective(np.random.default_rng(seed).uniform(0.5, 2.0, n), 5.0, rescaling, slack)
     listed = twins.listed()
     sets = problem.working_sets()
     sets.set_limits(*objective.limits)
@@ -122,7 +122,7 @@ def test_algorithm_1_adds_no_more_constraints_than_theorem_18(rescaling, slack, 
     listed = twins.listed()
     largest_loss = max(each.losses.max() for each in listed)
     radius = max(np.linalg.norm(each.rows, axis=1).max() for each in listed)
-    objective = Objective(np.ones(n), 5.0, rescaling, slack)
+    objective = MarginObjective(np.ones(n), 5.0, rescaling, slack)
     for eps in (1.0, 0.1, 0.01):
         solution = NSlack(eps=eps, update_on="addition").run(twins.problem, objective)
         assert solution.converged
@@ -133,7 +133,7 @@ def test_algorithm_1_adds_no_more_constraints_than_theorem_18(rescaling, slack, 
 def test_algorithm_1_begins_without_constraints(update_on):
     twins = instance(1)
     solver = NSlack(update_on=update_on)
-    state = solver.init_state(twins.problem, Objective(np.ones(10)))
+    state = solver.init_state(twins.problem, MarginObjective(np.ones(10)))
     assert state.planes == 0
     assert state.record["violation"] > 0
 
@@ -147,7 +147,7 @@ def test_one_slack_needs_no_more_cuts_than_theorem_3_1(rescaling, seed):
     scale = largest_loss if rescaling == "slack" else 1.0
     reach = 4 * (scale * max(np.linalg.norm(each.rows, axis=1).max() for each in listed)) ** 2
     for C, eps in [(0.1, 0.1), (5.0, 0.1), (50.0, 0.01)]:
-        objective = Objective(np.ones(twins.problem.n_examples), C, rescaling, "linear")
+        objective = MarginObjective(np.ones(twins.problem.n_examples), C, rescaling, "linear")
         solution = OneSlack(eps=eps, cache=0).run(twins.problem, objective)
         assert solution.converged
         most = max(0, ceil(log2(largest_loss / (reach * C)))) + ceil(4 * reach * C / eps)
@@ -158,7 +158,7 @@ def test_one_slack_needs_no_more_cuts_than_theorem_3_1(rescaling, seed):
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])
 def test_a_run_that_eps_stopped_is_within_C_eps_of_the_optimum(rescaling, seed):
     twins = instance(seed)
-    objective = Objective(np.ones(twins.problem.n_examples), 5.0, rescaling, "linear")
+    objective = MarginObjective(np.ones(twins.problem.n_examples), 5.0, rescaling, "linear")
     optimum, _ = full_optimum(twins, objective)
     for eps in (0.5, 0.05, 0.005):
         for solver in (
@@ -177,7 +177,7 @@ def test_a_run_that_eps_stopped_is_within_C_eps_of_the_optimum(rescaling, seed):
 def test_squared_one_slack_stopped_by_eps_is_within_C_eps_of_the_optimum():
     for seed in range(4):
         twins = instance(seed)
-        objective = Objective(np.ones(twins.problem.n_examples), 5.0, "margin", "squared")
+        objective = MarginObjective(np.ones(twins.problem.n_examples), 5.0, "margin", "squared")
         optimum, _ = full_optimum(twins, objective)
         for eps in (0.5, 0.05):
             state = OneSlack(eps=eps).run(twins.problem, objective).state
@@ -188,7 +188,7 @@ def test_the_dual_never_exceeds_and_the_primal_never_undercuts_the_optimum():
     for seed in range(4):
         twins = instance(seed)
         for rescaling, slack in RESCALED:
-            objective = Objective(np.ones(twins.problem.n_examples), 5.0, rescaling, slack)
+            objective = MarginObjective(np.ones(twins.problem.n_examples), 5.0, rescaling, slack)
             optimum, _ = full_optimum(twins, objective)
             for solver in (NSlack(), NSlack(update_on="example"), OneSlack()):
                 for record in solver.run(twins.problem, objective).history:
@@ -200,10 +200,10 @@ def test_the_objective_of_the_two_class_toy_problem():
     """Iglesias 2013, figure 3.1; C multiplies the sum of the slacks there."""
     problem = bound(Multiclass(), [[-10.0], [-4.0], [6.0], [5.0]], [1, 1, -1, -1])
     for C in (0.5, 1.0, 10.0):
-        objective = Objective(np.ones(4), 4 * C)
+        objective = MarginObjective(np.ones(4), 4 * C)
         for w, slacks in [((0.0, 0.0), 4.0), ((0.1, -0.1), 0.2)]:
             w = np.array(w)
             risk, _ = problem.risk(w, objective)
             assert 0.5 * w @ w + objective.price * risk == pytest.approx(0.5 * w @ w + C * slacks)
-    risk, _ = problem.risk(np.array([0.1, -0.1]), Objective(np.ones(4), 4.0))
+    risk, _ = problem.risk(np.array([0.1, -0.1]), MarginObjective(np.ones(4), 4.0))
     assert 0.01 + risk == pytest.approx(0.21)

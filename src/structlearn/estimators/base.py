@@ -35,7 +35,7 @@ from structlearn.models.multiclass import MulticlassProblem
 from structlearn.models.python_model import PythonModel
 from structlearn.objective import Objective
 from structlearn.problem import FloatArray, Problem
-from structlearn.solvers import DualSolver, DualState, Solution, Solver
+from structlearn.solvers import DualState, GapSolver, Solution, Solver
 
 
 def _is_tabular(estimator: StructuredEstimator) -> bool:
@@ -92,7 +92,15 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
     def _solver(self) -> Solver: ...
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: tuple[Any, Any] | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        validation: tuple[Any, Any] | None = None,
+        allowed: Any = None,
+    ) -> Self:
         """Trains.
 
         Parameters
@@ -104,8 +112,11 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
         validation : (X, Y), optional
             Held-out examples for early stopping: the run ends when their loss has not improved for
             `n_iter_no_change` iterations, and the weights with the least loss are kept.
+        allowed : optional
+            Which outputs the examples may have, where the model can restrict them. For a chain, a sequence for each
+            example with None (any label), a label, or a set of labels for each token.
         """
-        training = self._prepare(X, y, sample_weight)
+        training = self._prepare(X, y, sample_weight, allowed)
         held_out = None
         if validation is not None:
             if not (isinstance(validation, (tuple, list)) and len(validation) == 2):
@@ -118,7 +129,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
                 training.problem, training.objective, state=self._earlier_state(training), observe=watch
             )
         self._take_over(training, solution, watch, X)
-        if isinstance(training.solver, DualSolver) and not (solution.converged or watch.stopped):
+        if isinstance(training.solver, GapSolver) and not (solution.converged or watch.stopped):
             warnings.warn(_not_converged(solution, training.solver), ConvergenceWarning, stacklevel=3)
         if self.duality_gap_ < -1e-6:
             warnings.warn(
@@ -129,16 +140,16 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
             )
         return self
 
-    def predict(self, X: Any) -> Any:
-        """The best output of every example."""
-        problem = self._bind(X)
+    def predict(self, X: Any, *, allowed: Any = None) -> Any:
+        """The best output of every example; `allowed` restricts them as in `fit`."""
+        problem = self._bind(X, allowed=allowed)
         return problem.present(problem.predict(self.w_))
 
-    def k_best(self, X: Any, k: int) -> list[list[tuple[Any, float]]]:
+    def k_best(self, X: Any, k: int, *, allowed: Any = None) -> list[list[tuple[Any, float]]]:
         """The k best outputs of every example with their scores ⟨w, Ψ(x, y)⟩, best first."""
         if k < 1:
             raise ValueError(f"k is {k}; it must be at least 1")
-        return self._bind(X).k_best(self.w_, k)
+        return self._bind(X, allowed=allowed).k_best(self.w_, k)
 
     @available_if(_is_tabular)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
@@ -182,7 +193,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
         state.pop("_ended_at", None)
         return state
 
-    def _prepare(self, X: Any, Y: Any, sample_weight: Any) -> _Training:
+    def _prepare(self, X: Any, Y: Any, sample_weight: Any, allowed: Any) -> _Training:
         model = self.model
         if isinstance(model, type):
             raise TypeError(f"model is the class {model.__name__}; give an object, {model.__name__}()")
@@ -204,12 +215,13 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
         if not kept.all():
             which = np.flatnonzero(kept)
             X, Y, weight = _safe_indexing(X, which), _safe_indexing(Y, which), weight[which]
+            allowed = None if allowed is None else _safe_indexing(allowed, which)
         spec = model.specify(X, Y)
         if self.fit_intercept:
             if not isinstance(spec, LinearSpec):
                 raise ValueError(f"fit_intercept=True has no meaning for {type(self.model).__name__}")
             spec = spec.with_intercept()
-        problem = model.bind(spec, X, Y)
+        problem = model.bind(spec, X, Y, **_restriction(model, allowed))
         problem.n_threads = _n_threads(self.n_jobs)
         if self.class_weight is not None:
             if not model.tabular:
@@ -270,13 +282,22 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
         if self.warm_start:
             self._ended_at = (training.problem.fingerprint(), solution.state)
 
-    def _bind(self, X: Any, Y: Any = None) -> Problem:
+    def _bind(self, X: Any, Y: Any = None, *, allowed: Any = None) -> Problem:
         check_is_fitted(self)
         if self.model_.tabular:
             X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        problem: Problem = self.model_.bind(self.spec_, X, Y, allow_unknown=True)
+        restriction = _restriction(self.model_, allowed)
+        problem: Problem = self.model_.bind(self.spec_, X, Y, allow_unknown=True, **restriction)
         problem.n_threads = _n_threads(self.n_jobs)
         return problem
+
+
+def _restriction(model: Model, allowed: Any) -> dict[str, Any]:
+    if allowed is None:
+        return {}
+    if not model.takes_allowed:
+        raise ValueError(f"{type(model).__name__} cannot restrict its outputs; leave `allowed` out")
+    return {"allowed": allowed}
 
 
 def relative_gap(record: dict[str, Any]) -> float:
@@ -284,9 +305,9 @@ def relative_gap(record: dict[str, Any]) -> float:
     return 0.0 if record["primal"] == 0.0 else float(record["gap"] / record["primal"])
 
 
-def _not_converged(solution: Solution, solver: DualSolver) -> str:
+def _not_converged(solution: Solution, solver: GapSolver) -> str:
     gap = relative_gap(solution.state.record)
-    limit = f"tol={solver.tolerance:g}" if solver.tolerance > 0 else f"eps={solver.eps:g}"
+    limit = f"tol={solver.tolerance:g}" if solver.tolerance > 0 else f"eps={getattr(solver, 'eps', None):g}"
     return (
         f"stopped after max_iter={solver.max_iter} iterations at a relative duality gap of {gap:.2g} ({limit}); raise "
         "max_iter, loosen the tolerance, lower C or scale the features"

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from structlearn.estimators.base import StructuredEstimator
-from structlearn.objective import Objective, Rescaling, Slack
+from structlearn.objective import MarginObjective, Rescaling, Slack
 from structlearn.problem import FloatArray
-from structlearn.solvers import BlockCoordinate, NSlack, OneSlack, Solver, Subgradient
+from structlearn.solvers import BlockCoordinate, ExponentiatedGradient, NSlack, OneSlack, Solver, Subgradient
 
 SOLVERS: dict[str, type[Solver]] = {
     "block_coordinate": BlockCoordinate,
+    "exponentiated_gradient": ExponentiatedGradient,
     "n_slack": NSlack,
     "one_slack": OneSlack,
     "subgradient": Subgradient,
@@ -38,7 +39,7 @@ class StructuralSVM(StructuredEstimator):
         output alike (ξ ≥ 1 − ⟨w, δΨ⟩).
     slack : {"linear", "squared", "hard"}
         SVM₁, SVM₂ (with √Δ in place of Δ and ½ξ² in place of ξ), or no slack at all, SVM₀, with rescaling=None.
-    solver : {"auto", "block_coordinate", "n_slack", "one_slack", "subgradient"} or Solver
+    solver : {"auto", "block_coordinate", "n_slack", "one_slack", "subgradient", "exponentiated_gradient"} or Solver
         How w is found; "auto" is "block_coordinate", or "n_slack" for the hard margin. A `Solver` object brings its own
         `tol`, `eps`, `max_iter` and `random_state`.
     tol : float, optional
@@ -95,7 +96,7 @@ class StructuralSVM(StructuredEstimator):
         C: float | None = None,
         rescaling: Rescaling = "margin",
         slack: Slack = "linear",
-        solver: Literal["auto", "block_coordinate", "n_slack", "one_slack", "subgradient"] | Solver = "auto",
+        solver: str | Solver = "auto",
         tol: float | None = None,
         eps: float | None = None,
         max_iter: int | None = None,
@@ -125,11 +126,11 @@ class StructuralSVM(StructuredEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _objective(self, sample_weight: FloatArray) -> Objective:
+    def _objective(self, sample_weight: FloatArray) -> MarginObjective:
         C = 0.1 * float(sample_weight.sum()) if self.C is None else self.C
         if not isinstance(C, numbers.Real):
             raise ValueError(f"C is {C!r}; it must be a positive number")
-        return Objective(sample_weight, float(C), self.rescaling, self.slack)
+        return MarginObjective(sample_weight, float(C), self.rescaling, self.slack)
 
     def _solver(self) -> Solver:
         if isinstance(self.solver, Solver):

@@ -101,7 +101,8 @@ class Watch:
         tracked = {"train_loss": float(share @ problem.losses(problem.predict(state.w)))}
         slacks = getattr(state, "slacks", None)
         if slacks is not None:
-            tracked["mean_slack"] = float(share @ (slacks**2 if objective.slack == "squared" else slacks))
+            squared = getattr(objective, "slack", None) == "squared"
+            tracked["mean_slack"] = float(share @ (slacks**2 if squared else slacks))
         return tracked
 
     def _compare_held_out(self, held_out: Problem, state: State) -> bool:

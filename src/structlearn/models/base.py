@@ -71,9 +71,12 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
     ----------
     tabular : bool
         Whether X is one matrix with a row an example and Y holds one label each, as in plain classification.
+    takes_allowed : bool
+        Whether `bind` takes `allowed`, a restriction of the outputs of each example.
     """
 
     tabular: ClassVar[bool] = False
+    takes_allowed: ClassVar[bool] = False
 
     @abstractmethod
     def specify(self, X: Any, Y: Any) -> Spec:

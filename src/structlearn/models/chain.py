@@ -8,16 +8,20 @@ from typing import Any, Literal
 
 import numpy as np
 
+from structlearn.models.allowed_labels import check_truth, first_impossible, label_mask
 from structlearn.models.base import LinearSpec, Model
 from structlearn.models.chain_problem import ChainProblem
 from structlearn.models.labels import LabelCodes, declared_classes, observed_classes
 from structlearn.models.sequences import feature_names, stack, token_width
 from structlearn.models.tokens import TokenMatrix
+from structlearn.models.transitions import AllowedTransitions, transition_mask
 from structlearn.problem import IntArray, LabelArray
 
 
 class Chain(Model):
     """F(x, y) = Σ_t ⟨w_{y_t}, φ(x_t)⟩ + η Σ_t w_{y_t, y_{t+1}} (+ η w^start_{y_1} + η w^stop_{y_T}).
+
+    With features of label pairs, Σ_t ⟨w_{y_t, y_{t+1}}, φ'(x_t)⟩ comes to it.
 
     Parameters
     ----------
@@ -31,6 +35,15 @@ class Chain(Model):
         η, the size of the transition features beside the emission features.
     label_weight : mapping, optional
         What a wrong label costs in the Hamming loss, by the true label; 1 for labels not named.
+    pair_features : bool or sequence
+        Which features of token t also score the pair of labels at t and t + 1: all, none, or those named, by column
+        or, for features that came as dicts, by name.
+    allowed_transitions : {"BIO", "BIOES"} or pairs of labels, optional
+        Which label may follow which, in training as in prediction; None in a pair stands for what is beyond the ends.
+    observed_only : bool
+        Whether only features that occur together with their label in the training data have a weight.
+    ends : label, optional
+        The label that the first and the last token of every sequence have, whatever their features.
 
     Notes
     -----
@@ -38,7 +51,8 @@ class Chain(Model):
     `Sequences` object; Y is a list of label sequences.
 
     The weights are, one after another, the emissions (n_features, n_labels), the transitions (n_labels, n_labels) from
-    row to column and, with boundaries, the start (n_labels) and the stop scores (n_labels).
+    row to column, with boundaries the start (n_labels) and the stop scores (n_labels), and the weights of label pairs,
+    (n_pair_features, n_labels, n_labels).
 
     Examples
     --------
@@ -49,6 +63,8 @@ class Chain(Model):
     [['DET', 'NOUN']]
     """
 
+    takes_allowed = True
+
     def __init__(
         self,
         classes: Sequence[Any] | None = None,
@@ -56,12 +72,20 @@ class Chain(Model):
         boundaries: bool = True,
         balance: float = 1.0,
         label_weight: Mapping[Any, float] | None = None,
+        pair_features: bool | Sequence[Any] = False,
+        allowed_transitions: AllowedTransitions | None = None,
+        observed_only: bool = False,
+        ends: Any = None,
     ):
         self.classes = classes
         self.loss = loss
         self.boundaries = boundaries
         self.balance = balance
         self.label_weight = label_weight
+        self.pair_features = pair_features
+        self.allowed_transitions = allowed_transitions
+        self.observed_only = observed_only
+        self.ends = ends
 
     def specify(self, X: Any, Y: Any) -> LinearSpec:
         self._check_options()
@@ -75,21 +99,73 @@ class Chain(Model):
         n_inputs = token_width(X) if vocabulary is None else len(vocabulary)
         return LinearSpec(classes=classes, n_inputs=n_inputs, vocabulary=vocabulary)
 
-    def bind(self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> ChainProblem:
+    def bind(
+        self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False, allowed: Any = None
+    ) -> ChainProblem:
+        """See `Model.bind`; `allowed` says which labels each token may have, see `label_mask`."""
         self._check_options()
         matrix, offsets = stack(X, spec.columns, None if spec.vocabulary is not None else spec.n_inputs)
         codes = None if Y is None else _encode(spec, offsets, Y, allow_unknown)
-        weights = np.array([float((self.label_weight or {}).get(label, 1.0)) for label in spec.classes])
+        tokens = TokenMatrix.from_matrix(matrix, intercept=spec.intercept)
+        labels = None if allowed is None else label_mask(allowed, spec.classes, offsets)
+        moves = None
+        if self.allowed_transitions is not None:
+            moves = transition_mask(self.allowed_transitions, spec.classes)
+        judged = codes
+        if self.ends is not None:
+            tokens, codes, labels = self._with_ends(spec, tokens, codes, labels, offsets)
+        if codes is not None and not allow_unknown:
+            check_truth(codes, spec.classes, offsets, labels, moves)
+        impossible = first_impossible(offsets, labels, moves)
+        if impossible is not None:
+            raise ValueError(f"X[{impossible}] has no labelling that satisfies all constraints")
         return ChainProblem(
-            tokens=TokenMatrix.from_matrix(matrix, intercept=spec.intercept),
+            tokens=tokens,
             offsets=offsets,
             codes=codes,
+            judged=judged,
             classes=spec.classes,
             loss=self.loss,
-            label_weight=weights,
+            label_weight=np.array([float((self.label_weight or {}).get(label, 1.0)) for label in spec.classes]),
             balance=float(self.balance),
             boundaries=self.boundaries,
+            pair_tokens=self._pair_tokens(spec, matrix),
+            allowed_labels=labels,
+            allowed_transitions=moves,
+            observed_only=self.observed_only and codes is not None and not allow_unknown,
         )
+
+    def _pair_tokens(self, spec: LinearSpec, matrix: Any) -> TokenMatrix | None:
+        chosen = self.pair_features
+        if isinstance(chosen, (bool, np.bool_)):
+            return TokenMatrix.from_matrix(matrix, intercept=False) if chosen else None
+        columns = []
+        for name in chosen:
+            column = spec.vocabulary.index(name) if spec.vocabulary and name in spec.vocabulary else name
+            if not (isinstance(column, (int, np.integer)) and 0 <= column < spec.n_inputs):
+                raise ValueError(f"pair_features holds {name!r}, which is no feature of a token")
+            columns.append(int(column))
+        return TokenMatrix.from_matrix(matrix[:, columns], intercept=False)
+
+    def _with_ends(
+        self,
+        spec: LinearSpec,
+        tokens: TokenMatrix,
+        codes: LabelArray | None,
+        labels: Any,
+        offsets: IntArray,
+    ) -> tuple[TokenMatrix, LabelArray | None, Any]:
+        """The first and the last token without features and with one allowed label, which is also their truth."""
+        if self.ends not in spec.classes:
+            raise ValueError(f"ends is {self.ends!r}, which is not one of the labels")
+        code = spec.classes.index(self.ends)
+        ends = np.unique(np.concatenate([offsets[:-1], offsets[1:] - 1]))
+        labels = np.ones((tokens.n_tokens, len(spec.classes)), bool) if labels is None else labels
+        labels[ends] = np.arange(len(spec.classes)) == code
+        if codes is not None:
+            codes = codes.copy()
+            codes[ends] = code
+        return tokens.without_rows(ends), codes, labels
 
     def _check_options(self) -> None:
         if self.loss not in ("hamming", "zero_one"):

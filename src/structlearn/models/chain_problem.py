@@ -14,8 +14,10 @@ import numpy.typing as npt
 from structlearn import _core
 from structlearn.models.factored_rows import FactoredRows, segments
 from structlearn.models.tokens import TokenMatrix
+from structlearn.models.transitions import TransitionMask
 from structlearn.objective import PREDICTION, Scaling
-from structlearn.problem import FloatArray, IntArray, LabelArray, Oracle, Outputs, Planes, Problem, digest
+from structlearn.parts import PartProblem
+from structlearn.problem import FloatArray, IntArray, LabelArray, Oracle, Outputs, Planes, digest
 
 #: Unequal label weights make many loss levels; beyond this number the level decoder is refused.
 MAX_LEVELS = 256
@@ -52,8 +54,11 @@ class Labelings(Sequence[LabelArray]):
         return cls(flat.astype(np.int32), np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
 
 
-class ChainProblem(Problem):
-    """A `Chain` model bound to data. Outputs are label codes, see `Labelings`."""
+class ChainProblem(PartProblem):
+    """A `Chain` model bound to data. Outputs are label codes, see `Labelings`.
+
+    `codes` is the truth that training aims at, `judged` the one that predictions are compared with.
+    """
 
     def __init__(
         self,
@@ -61,27 +66,45 @@ class ChainProblem(Problem):
         tokens: TokenMatrix,
         offsets: IntArray,
         codes: LabelArray | None,
+        judged: LabelArray | None,
         classes: Sequence[Any],
         loss: str,
         label_weight: FloatArray,
         balance: float,
         boundaries: bool,
+        pair_tokens: TokenMatrix | None,
+        allowed_labels: npt.NDArray[np.bool_] | None,
+        allowed_transitions: TransitionMask | None,
+        observed_only: bool,
     ):
         L = len(classes)
         self.n_examples = len(offsets) - 1
         self.n_features = (tokens.n_columns + L + 2 * boundaries) * L
+        if pair_tokens is not None:
+            self.n_features += pair_tokens.n_columns * L * L
         self._tokens = tokens
+        self._pair_tokens = pair_tokens
         self._offsets = offsets
         self._codes = codes
+        self._judged = judged
         self._classes = tuple(classes)
         self._labels = np.fromiter(classes, object, len(classes))
         self._zero_one = loss == "zero_one"
         self._weight = label_weight
         self._balance = balance
         self._boundaries = boundaries
-        self._core = _core.Chain(tokens.core(), offsets, L, balance, boundaries)
+        self._masks = (
+            None if allowed_labels is None else allowed_labels.astype(np.uint8).ravel(),
+            None if allowed_transitions is None else allowed_transitions.flat(),
+        )
+        self._kept = self._observed() if observed_only else None
+        pairs = None if pair_tokens is None else pair_tokens.core()
+        self._core = _core.Chain(tokens.core(), offsets, L, balance, boundaries, pairs, *self._masks, self._kept)
+        lengths = np.diff(offsets)
+        matrices = 1 if pair_tokens is None else lengths - 1
+        self.part_offsets = np.concatenate([[0], np.cumsum(lengths * L + matrices * L * L + 2 * boundaries * L)])
         self._unit = self._level_unit()
-        self.oracles: frozenset[Oracle] = frozenset({"best", "loss_augmented", "second_best"})
+        self.oracles: frozenset[Oracle] = frozenset({"best", "loss_augmented", "second_best", "sums"})
         if self._unit is not None:
             self.oracles |= {"loss_levels"}
 
@@ -123,17 +146,66 @@ class ChainProblem(Problem):
         out = Labelings.of(outputs)
         return self._rows(examples, out), self._losses(examples, out)
 
-    def working_sets(self) -> _core.ChainSets:
+    def working_sets(self) -> _core.WorkingSets:
         assert self._codes is not None
+        if self._pair_tokens is not None or self._kept is not None:
+            return super().working_sets()
         return _core.ChainSets(self._core, self._codes, self.n_examples)
 
     def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
-        assert isinstance(sets, _core.ChainSets)
+        if not isinstance(sets, _core.ChainSets):
+            return super().keep(sets, planes, which, a, b)
         outputs = Labelings.of(planes.outputs)
         return sets.add(planes.examples, outputs.labels, outputs.offsets, which, a, b)
 
     def losses(self, outputs: Outputs) -> FloatArray:
-        return self._losses(np.arange(self.n_examples), Labelings.of(outputs))
+        return self._losses(np.arange(self.n_examples), Labelings.of(outputs), self._judged)
+
+    def part_losses(self, examples: IntArray) -> FloatArray | None:
+        if self._zero_one:
+            return None
+        assert self._codes is not None
+        L = len(self._classes)
+        losses = np.zeros(self._size(examples))
+        places = np.concatenate([[0], np.cumsum(np.diff(self.part_offsets)[examples])])
+        for begin, i in zip(places, examples, strict=False):
+            truth = self._codes[self._offsets[i] : self._offsets[i + 1]]
+            node = losses[begin : begin + len(truth) * L].reshape(-1, L)
+            node += self._token_weight(truth)[:, None]
+            node[np.arange(len(truth)), truth] = 0.0
+        return losses
+
+    def feature_totals(self) -> FloatArray:
+        sums = np.add.reduceat(self._tokens.totals(), self._offsets[:-1])
+        if self._pair_tokens is not None:
+            inner = self._pair_tokens.totals()
+            inner[self._offsets[1:] - 1] = 0.0
+            sums = sums + np.add.reduceat(inner, self._offsets[:-1])
+        return np.asarray(sums + self._balance * (np.diff(self._offsets) - 1 + 2 * self._boundaries))
+
+    def label_probabilities(self, w: FloatArray) -> list[FloatArray]:
+        """P(y_t = l | x) of every sequence, (length, n_labels)."""
+        L = len(self._classes)
+        found = []
+        for examples in self.chunks():
+            _, marginals = self.expectations(self.scores(w, examples), examples)
+            places = np.concatenate([[0], np.cumsum(np.diff(self.part_offsets)[examples])])
+            for begin, length in zip(places, np.diff(self._offsets)[examples], strict=False):
+                found.append(marginals[begin : begin + length * L].reshape(length, L).copy())
+        return found
+
+    def samples(self, w: FloatArray, n_samples: int, random: np.random.Generator) -> list[list[list[Any]]]:
+        """Labellings drawn from P(y | x), `n_samples` of each sequence."""
+        examples = np.arange(self.n_examples)
+        lengths = np.diff(self._offsets)
+        out = np.empty(n_samples * int(lengths.sum()), np.int32)
+        self._core.samples(w, examples, n_samples, random.random(len(out)), out, self.n_threads)
+        names = self._names(out)
+        drawn, begin = [], 0
+        for length in lengths.tolist():
+            drawn.append([names[begin + k * length : begin + (k + 1) * length] for k in range(n_samples)])
+            begin += n_samples * length
+        return drawn
 
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
         examples = np.arange(self.n_examples)
@@ -155,11 +227,23 @@ class ChainProblem(Problem):
         tokens = self._tokens
         assert self._codes is not None
         options = np.array([self._balance, self._boundaries, self._zero_one, tokens.n_columns])
-        return digest(tokens.indptr, tokens.columns, tokens.values, self._offsets, self._codes, self._weight, options)
+        arrays: list[npt.NDArray[Any]] = [
+            tokens.indptr,
+            tokens.columns,
+            tokens.values,
+            self._offsets,
+            self._codes,
+            self._weight,
+            options,
+        ]
+        arrays += [mask for mask in (*self._masks, self._kept) if mask is not None]
+        if self._pair_tokens is not None:
+            arrays += [self._pair_tokens.indptr, self._pair_tokens.columns, self._pair_tokens.values]
+        return digest(*arrays)
 
     def max_losses(self) -> FloatArray:
-        assert self._codes is not None
-        weights = self._token_weight(self._codes) if len(self._classes) > 1 else 1.0 * (self._codes < 0)
+        assert self._judged is not None
+        weights = self._token_weight(self._judged) if len(self._classes) > 1 else 1.0 * (self._judged < 0)
         most = np.asarray(np.add.reduceat(weights, self._offsets[:-1]))
         return (most > 0).astype(np.float64) if self._zero_one else most
 
@@ -169,12 +253,19 @@ class ChainProblem(Problem):
         R = np.maximum.reduceat(self._tokens.norms(), self._offsets[:-1])
         ends = 4.0 if self._boundaries else 0.0
         squares: FloatArray = 2.0 * T**2 * R**2 + self._balance**2 * (2.0 * (T - 1) ** 2 + ends)
+        if self._pair_tokens is not None:
+            squares = (
+                squares + 2.0 * (T - 1) ** 2 * np.maximum.reduceat(self._pair_tokens.norms(), self._offsets[:-1]) ** 2
+            )
         return np.sqrt(squares)
 
     def present(self, outputs: Outputs) -> list[list[Any]]:
         out = Labelings.of(outputs)
         names = self._names(out.labels)
         return [names[begin:end] for begin, end in pairwise(out.offsets.tolist())]
+
+    def _all_of_example(self, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        return np.logical_and.reduceat(flags, self._offsets[:-1])
 
     @property
     def _whole_weight(self) -> LabelArray:
@@ -229,10 +320,11 @@ class ChainProblem(Problem):
         offsets = np.concatenate([[0], np.cumsum(np.diff(self._offsets)[examples])])
         return Labelings(np.empty(int(offsets[-1]), np.int32), offsets)
 
-    def _losses(self, examples: IntArray, outputs: Labelings) -> FloatArray:
-        assert self._codes is not None
+    def _losses(self, examples: IntArray, outputs: Labelings, codes: LabelArray | None = None) -> FloatArray:
+        codes = self._codes if codes is None else codes
+        assert codes is not None
         place, _ = segments(self._offsets, examples)
-        truth = self._codes[place]
+        truth = codes[place]
         wrong = np.where(truth != outputs.labels, self._token_weight(truth), 0.0)
         sums = np.add.reduceat(wrong, outputs.offsets[:-1]) if len(examples) else np.empty(0)
         return (sums > 0).astype(np.float64) if self._zero_one else sums
@@ -258,6 +350,29 @@ class ChainProblem(Problem):
         if not on_grid or self.max_losses().max() / float(unit) >= MAX_LEVELS:
             return None
         return float(unit)
+
+    def _observed(self) -> npt.NDArray[np.uint8]:
+        """Which weights belong to features that occur with their label in the data."""
+        assert self._codes is not None
+        L = len(self._classes)
+        kept = np.zeros(self.n_features, np.uint8)
+        kept[self._tokens.columns.astype(np.int64) * L + self._codes[self._tokens.row_numbers()]] = 1
+        base = self._tokens.n_columns * L
+        inner = np.ones(len(self._codes), bool)
+        inner[self._offsets[1:] - 1] = False
+        pairs = np.zeros(len(self._codes), np.int64)
+        pairs[:-1] = self._codes[:-1].astype(np.int64) * L + self._codes[1:]
+        kept[base + pairs[inner]] = 1
+        base += L * L
+        if self._boundaries:
+            kept[base + self._codes[self._offsets[:-1]]] = 1
+            kept[base + L + self._codes[self._offsets[1:] - 1]] = 1
+            base += 2 * L
+        if self._pair_tokens is not None:
+            rows = self._pair_tokens.row_numbers()
+            columns = self._pair_tokens.columns[inner[rows]].astype(np.int64)
+            kept[base + columns * L * L + pairs[rows[inner[rows]]]] = 1
+        return kept
 
     def _level_table(self) -> int:
         """Bytes for the longest sequence, if a wrong label is one level."""

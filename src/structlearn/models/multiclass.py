@@ -16,7 +16,8 @@ from structlearn.models.labels import LabelCodes, declared_classes, label_array,
 from structlearn.models.output_features import OutputFeatures, Taxonomy
 from structlearn.models.tokens import TokenMatrix
 from structlearn.objective import PREDICTION, Scaling
-from structlearn.problem import FloatArray, IntArray, LabelArray, Outputs, Planes, Problem, digest
+from structlearn.parts import PartProblem
+from structlearn.problem import FloatArray, IntArray, LabelArray, Outputs, Planes, digest
 
 
 class Multiclass(Model):
@@ -103,10 +104,10 @@ class Multiclass(Model):
         return np.asarray(cost, np.float64)
 
 
-class MulticlassProblem(Problem):
+class MulticlassProblem(PartProblem):
     """A `Multiclass` model bound to data. Outputs are class codes."""
 
-    oracles = frozenset({"best", "loss_augmented", "second_best", "loss_levels"})
+    oracles = frozenset({"best", "loss_augmented", "second_best", "loss_levels", "sums"})
 
     def __init__(
         self,
@@ -127,6 +128,7 @@ class MulticlassProblem(Problem):
         # The truth itself is never priced, so one row serves all classes where every mistake costs the same.
         self._prices = np.ones((1, K)) if cost is None else cost
         self._core = _core.Multiclass(tokens.core(), output_features, K)
+        self.part_offsets = np.arange(self.n_examples + 1) * K
 
     def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, LabelArray]:
         if scaling is PREDICTION:
@@ -167,6 +169,32 @@ class MulticlassProblem(Problem):
         assert self._codes is not None
         return self._losses(self._codes, np.asarray(outputs))
 
+    def part_losses(self, examples: IntArray) -> FloatArray:
+        assert self._codes is not None
+        truths = self._codes[examples]
+        if self._cost is not None:
+            return np.asarray(self._cost[truths]).ravel()
+        return np.asarray(np.arange(len(self._labels)) != truths[:, None], np.float64).ravel()
+
+    def label_probabilities(self, w: FloatArray) -> FloatArray:
+        """P(y | x) of every class, (n_examples, n_classes)."""
+        examples = np.arange(self.n_examples)
+        _, marginals = self.expectations(self.scores(w, examples), examples)
+        return marginals.reshape(self.n_examples, -1)
+
+    def samples(self, w: FloatArray, n_samples: int, random: np.random.Generator) -> list[list[Any]]:
+        """Classes drawn from P(y | x), `n_samples` of each example."""
+        upto = np.cumsum(self.label_probabilities(w), axis=1)
+        drawn = random.random((self.n_examples, n_samples, 1)) * upto[:, None, -1:]
+        return [list(self._labels[row]) for row in (upto[:, None, :] <= drawn).sum(axis=2)]
+
+    def feature_totals(self) -> FloatArray:
+        if self._output_features is None:
+            return self._tokens.totals()
+        if self._output_features.min() < 0:
+            raise ValueError("output_features has entries below zero; iterative scaling needs features ≥ 0")
+        return self._tokens.totals() * float(self._output_features.sum(axis=1).max())
+
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
         found = []
         for examples in self.chunks():
@@ -201,6 +229,9 @@ class MulticlassProblem(Problem):
     def present(self, outputs: Outputs) -> npt.NDArray[Any]:
         labels: npt.NDArray[Any] = self._labels[np.asarray(outputs)]
         return labels
+
+    def _all_of_example(self, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        return flags
 
     def _most_violating(
         self, w: FloatArray, examples: IntArray, scaling: Scaling

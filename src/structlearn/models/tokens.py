@@ -44,6 +44,14 @@ class TokenMatrix:
             matrix.shape[1],
         )
 
+    def without_rows(self, rows: IntArray) -> TokenMatrix:
+        """The same matrix with nothing in the given rows."""
+        counts = np.diff(self.indptr)
+        kept = np.repeat(~np.isin(np.arange(self.n_tokens), rows), counts)
+        counts[rows] = 0
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        return TokenMatrix(indptr, self.columns[kept], self.values[kept], self.n_columns)
+
     def core(self) -> _core.Tokens:
         return _core.Tokens(self.indptr, self.columns, self.values, self.n_columns)
 
@@ -51,10 +59,24 @@ class TokenMatrix:
     def n_tokens(self) -> int:
         return len(self.indptr) - 1
 
+    def row_numbers(self) -> IntArray:
+        """The row of every entry."""
+        return np.repeat(np.arange(self.n_tokens), np.diff(self.indptr))
+
     def norms(self) -> FloatArray:
         """‖φ(x)‖ of every token."""
-        token = np.repeat(np.arange(self.n_tokens), np.diff(self.indptr))
-        return np.sqrt(np.bincount(token, weights=self.values.astype(np.float64) ** 2, minlength=self.n_tokens))
+        squares = self.values.astype(np.float64) ** 2
+        return np.sqrt(np.bincount(self.row_numbers(), weights=squares, minlength=self.n_tokens))
+
+    def totals(self) -> FloatArray:
+        """The sum of every token's features; refuses features below zero."""
+        if len(self.values) and self.values.min() < 0:
+            token = int(self.row_numbers()[np.argmin(self.values)])
+            raise ValueError(
+                f"token {token} has the feature {self.values.min():g}; iterative scaling needs features ≥ 0"
+            )
+        values = self.values.astype(np.float64)
+        return np.asarray(np.bincount(self.row_numbers(), weights=values, minlength=self.n_tokens), np.float64)
 
 
 def _from_dense(matrix: Any, intercept: bool) -> tuple[IntArray, npt.NDArray[np.int32], FloatArray]:

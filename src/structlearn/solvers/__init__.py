@@ -1,17 +1,26 @@
 """How w is found. A solver knows a `Problem` and an `Objective`, never a model."""
 
-from structlearn.solvers.base import DualSolver, DualState, Solution, Solver, State
+from structlearn.solvers.base import DualSolver, DualState, GapSolver, Solution, Solver, State, dual_record
 from structlearn.solvers.block_coordinate import BlockCoordinate
+from structlearn.solvers.dual_coordinate import DualCoordinate
+from structlearn.solvers.exponentiated_gradient import ExponentiatedGradient
+from structlearn.solvers.iterative_scaling import IterativeScaling
+from structlearn.solvers.lbfgs import LBFGS
 from structlearn.solvers.n_slack import InseparableError, NSlack
 from structlearn.solvers.one_slack import OneSlack
 from structlearn.solvers.perceptron import Perceptron
 from structlearn.solvers.subgradient import Subgradient
 
 __all__ = [
+    "LBFGS",
     "BlockCoordinate",
+    "DualCoordinate",
     "DualSolver",
     "DualState",
+    "ExponentiatedGradient",
+    "GapSolver",
     "InseparableError",
+    "IterativeScaling",
     "NSlack",
     "OneSlack",
     "Perceptron",
@@ -19,4 +28,5 @@ __all__ = [
     "Solver",
     "State",
     "Subgradient",
+    "dual_record",
 ]

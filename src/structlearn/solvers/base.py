@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from structlearn.objective import Objective
+from structlearn.objective import MarginObjective, Objective
 from structlearn.problem import FloatArray, Problem
 
 Record = dict[str, Any]
@@ -57,19 +57,19 @@ class DualState(State):
     restricted_gap : float
         How far, relatively, the last quadratic program was from its own optimum.
     slacks : (n_examples,)
-        ξ_i at `w`.
+        ξ_i at `w`, or −log P(y_i | x_i).
     objective : Objective
-        What the constraints were made for.
+        What the state was made for.
     """
 
     primal: float = np.inf
     dual: float = 0.0
     restricted_gap: float = 0.0
     slacks: FloatArray = field(default_factory=lambda: np.empty(0))
-    objective: Objective | None = None
+    objective: Any = None
 
-    def certify(self, w: FloatArray, violations: FloatArray, objective: Objective) -> None:
-        """Takes over w, priced exactly from its violations, if it is the best so far."""
+    def certify(self, w: FloatArray, violations: FloatArray, objective: Any) -> None:
+        """Takes over w, priced exactly from the violation or the loss of every example, if it is the best so far."""
         primal = objective.primal(w, violations)
         if primal <= self.primal or not len(self.slacks):
             self.primal = primal
@@ -116,35 +116,38 @@ class Solver(ABC):
 
     max_iter: int = 1000
 
-    #: Slack forms the algorithm is made for.
+    #: What the algorithm can minimise.
+    objectives: ClassVar[tuple[type[Objective], ...]] = (MarginObjective,)
+    #: Slack forms the algorithm is made for, where it minimises margins.
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard")
 
-    def check(self, problem: Problem, objective: Objective) -> None:
+    def check(self, problem: Any, objective: Any) -> None:
         """Refuses, before any work, a problem or an objective that the algorithm cannot handle."""
         name = type(self).__name__
+        if not isinstance(objective, self.objectives):
+            raise ValueError(f"{name} is not made for {objective}")
         needed = self.oracle(objective)
         if needed not in problem.oracles:
             raise ValueError(
-                f"{name} with rescaling={objective.rescaling!r} and slack={objective.slack!r} needs the oracle "
-                f"{needed!r}, which this problem does not have (it has {', '.join(sorted(problem.oracles))})"
-                f"{problem.missing(needed)}"
+                f"{name} with {objective} needs the oracle {needed!r}, which this problem does not have (it has "
+                f"{', '.join(sorted(problem.oracles))}){problem.missing(needed)}"
             )
-        if objective.slack not in self.slacks:
+        if isinstance(objective, MarginObjective) and objective.slack not in self.slacks:
             raise ValueError(f"{name} has no form for slack={objective.slack!r}, only for {self.slacks}")
 
-    def oracle(self, objective: Objective) -> str:
+    def oracle(self, objective: Any) -> str:
         """The oracle that training asks for."""
-        return objective.scaling.oracle
+        return str(objective.scaling.oracle)
 
     @abstractmethod
-    def init_state(self, problem: Problem, objective: Objective) -> State:
-        """The state before the first step, w = 0, already with a record."""
+    def init_state(self, problem: Any, objective: Any) -> State:
+        """The state before the first step, w = 0."""
 
     @abstractmethod
-    def update(self, state: Any, problem: Problem, objective: Objective) -> State:
-        """One iteration."""
+    def update(self, state: Any, problem: Any, objective: Any) -> State:
+        """One iteration. What it puts into ``state.record`` becomes a line of the history."""
 
-    def resume(self, state: Any, problem: Problem, objective: Objective) -> State:
+    def resume(self, state: Any, problem: Any, objective: Any) -> State:
         """Takes up a state of an earlier run, for the same data, under another objective."""
         raise ValueError(f"{type(self).__name__} cannot go on from an earlier run")
 
@@ -155,7 +158,7 @@ class Solver(ABC):
     def run(
         self,
         problem: Problem,
-        objective: Objective,
+        objective: Any,
         *,
         state: State | None = None,
         observe: Observer | None = None,
@@ -175,12 +178,16 @@ class Solver(ABC):
         state = self.init_state(problem, objective) if state is None else self.resume(state, problem, objective)
         while True:
             state.seconds = time.perf_counter() - begin
-            state.record |= {
-                "iteration": state.iteration,
-                "seconds": state.seconds,
-                "oracle_seconds": state.oracle_seconds,
-                "dual_seconds": state.dual_seconds,
-            }
+            state.record = (
+                _UNCERTIFIED
+                | state.record
+                | {
+                    "iteration": state.iteration,
+                    "seconds": state.seconds,
+                    "oracle_seconds": state.oracle_seconds,
+                    "dual_seconds": state.dual_seconds,
+                }
+            )
             history.append(state.record)
             stopped = bool(observe(state)) if observe is not None else False
             converged = self.done(state)
@@ -192,8 +199,28 @@ class Solver(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DualSolver(Solver):
+class GapSolver(Solver):
     """A solver that certifies: it knows a lower bound on the optimum beside the objective.
+
+    Parameters
+    ----------
+    tol : float, optional
+        Stop when (primal − dual)/primal ≤ tol; None is 0.001.
+    """
+
+    tol: float | None = None
+
+    def done(self, state: Any) -> bool:
+        return bool(state.relative_gap <= self.tolerance)
+
+    @property
+    def tolerance(self) -> float:
+        return 1e-3 if self.tol is None else self.tol
+
+
+@dataclass(frozen=True, kw_only=True)
+class DualSolver(GapSolver):
+    """A solver that certifies and knows the constraints of the margins.
 
     Parameters
     ----------
@@ -205,7 +232,6 @@ class DualSolver(Solver):
         slacks the objective is then within C·eps of the optimum, up to the accuracy of the quadratic program.
     """
 
-    tol: float | None = None
     eps: float | None = None
 
     def done(self, state: Any) -> bool:
@@ -218,22 +244,16 @@ class DualSolver(Solver):
 
     @property
     def tolerance(self) -> float:
-        if self.tol is not None:
-            return self.tol
-        return 1e-3 if self.eps is None else -1.0
+        return -1.0 if self.tol is None and self.eps is not None else super().tolerance
 
-    def check_state(self, state: Any, kind: type[DualState], objective: Objective) -> None:
+    def check_state(self, state: Any, kind: type[DualState], objective: MarginObjective) -> None:
         """Refuses a state whose constraints say nothing about this objective; another C is always possible."""
         if not isinstance(state, kind) or state.objective is None:
             raise ValueError(f"{type(self).__name__} cannot go on from a {type(state).__name__}")
         if state.objective.scaling != objective.scaling:
-            earlier, now = state.objective, objective
-            raise ValueError(
-                f"the earlier run was for rescaling={earlier.rescaling!r} and slack={earlier.slack!r}; its constraints "
-                f"do not serve rescaling={now.rescaling!r} and slack={now.slack!r}"
-            )
+            raise ValueError(f"the earlier run was for {state.objective}; its constraints do not serve {objective}")
 
-    def qp_accuracy(self, state: DualState, objective: Objective | None) -> float:
+    def qp_accuracy(self, state: DualState, objective: MarginObjective | None) -> float:
         """How exactly the restricted problem need be solved next: a tenth of the gap that is left."""
         accuracy = 0.1 * min(1.0, state.relative_gap)
         if self.eps is not None and objective is not None and 0 < state.primal < np.inf:
@@ -241,7 +261,18 @@ class DualSolver(Solver):
         return max(accuracy, 1e-13)
 
 
-def dual_record(state: DualState, problem: Problem, violation: float, planes: int) -> Record:
+#: What a line of the history says about a point without a certificate.
+_UNCERTIFIED: Record = {
+    "primal": np.nan,
+    "dual": np.nan,
+    "gap": np.nan,
+    "violation": np.nan,
+    "planes": 0,
+    "certified": False,
+}
+
+
+def dual_record(state: DualState, problem: Problem, violation: float = np.nan, planes: int = 0) -> Record:
     """A line of the history, with the certificate unless the oracle only approximates."""
     certified = problem.exactness != "approximate"
     return {

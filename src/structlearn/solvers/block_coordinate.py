@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from structlearn.objective import Objective
+from structlearn.objective import MarginObjective
 from structlearn.problem import FloatArray, IntArray, Planes, Problem
 from structlearn.solvers.base import DualSolver, Record, dual_record
 from structlearn.solvers.working_sets import WorkingSetState
@@ -88,20 +88,20 @@ class BlockCoordinate(DualSolver):
 
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
 
-    def init_state(self, problem: Problem, objective: Objective) -> BlockCoordinateState:
+    def init_state(self, problem: Problem, objective: MarginObjective) -> BlockCoordinateState:
         random = np.random.default_rng(self.random_state)
         state = BlockCoordinateState.begin(problem, objective, random=random)
         # The planes at w = 0 are the worst there are: not worth keeping.
         self._certify(state, problem, objective, keep=False)
         return state
 
-    def resume(self, state: BlockCoordinateState, problem: Problem, objective: Objective) -> BlockCoordinateState:
+    def resume(self, state: BlockCoordinateState, problem: Problem, objective: MarginObjective) -> BlockCoordinateState:
         self.check_state(state, BlockCoordinateState, objective)
         state = state.reopened(problem, objective, random=state.random)
         self._certify(state, problem, objective)
         return state
 
-    def update(self, state: BlockCoordinateState, problem: Problem, objective: Objective) -> BlockCoordinateState:
+    def update(self, state: BlockCoordinateState, problem: Problem, objective: MarginObjective) -> BlockCoordinateState:
         asked = self._pass(state, problem, objective)
         estimate = float(state.gaps.sum())
         with state.timed("dual_seconds"):
@@ -125,7 +125,7 @@ class BlockCoordinate(DualSolver):
             state.record = self._record(state, problem, np.nan)
         return state
 
-    def _pass(self, state: BlockCoordinateState, problem: Problem, objective: Objective) -> int:
+    def _pass(self, state: BlockCoordinateState, problem: Problem, objective: MarginObjective) -> int:
         """Oracle and dual steps, chunk by chunk, for examples drawn by their gap; returns how many there were."""
         draw = state.random.uniform(size=problem.n_examples)
         chosen = np.flatnonzero(state.gaps > draw * 0.3 * state.gaps.mean())
@@ -142,7 +142,7 @@ class BlockCoordinate(DualSolver):
         return len(chosen)
 
     def _certify(
-        self, state: BlockCoordinateState, problem: Problem, objective: Objective, *, keep: bool = True
+        self, state: BlockCoordinateState, problem: Problem, objective: MarginObjective, *, keep: bool = True
     ) -> None:
         """An exact pass over all examples at one w."""
         w = self._answer(state)
@@ -151,7 +151,7 @@ class BlockCoordinate(DualSolver):
         violations = np.full(problem.n_examples, -np.inf)
         for chunk in problem.chunks():
             planes = self._ask(state, problem, objective, chunk, w)
-            np.maximum.at(violations, planes.examples, planes.bounds)
+            violations = np.maximum(violations, planes.violations(problem.n_examples))
             if keep:
                 self._keep(state, problem, objective, planes)
         state.primal = np.inf
@@ -185,13 +185,13 @@ class BlockCoordinate(DualSolver):
 
     @staticmethod
     def _ask(
-        state: BlockCoordinateState, problem: Problem, objective: Objective, examples: IntArray, w: FloatArray
+        state: BlockCoordinateState, problem: Problem, objective: MarginObjective, examples: IntArray, w: FloatArray
     ) -> Planes:
         with state.timed("oracle_seconds"):
             return problem.oracle(w, examples, objective.scaling)
 
     @staticmethod
-    def _keep(state: BlockCoordinateState, problem: Problem, objective: Objective, planes: Planes) -> None:
+    def _keep(state: BlockCoordinateState, problem: Problem, objective: MarginObjective, planes: Planes) -> None:
         """What is violated joins the working sets."""
         with state.timed("dual_seconds"):
             state.keep(problem, objective, planes, np.flatnonzero(planes.bounds > 0.0))

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from structlearn.objective import Objective
+from structlearn.objective import MarginObjective
 from structlearn.problem import Problem
 from structlearn.solvers.base import DualSolver, dual_record
 from structlearn.solvers.working_sets import WorkingSetState
@@ -51,32 +51,32 @@ class NSlack(DualSolver):
     #: Hard margins below this part of the feature radius count as none.
     least_margin: ClassVar[float] = 1e-4
 
-    def init_state(self, problem: Problem, objective: Objective) -> NSlackState:
+    def init_state(self, problem: Problem, objective: MarginObjective) -> NSlackState:
         state = NSlackState.begin(problem, objective)
         self._survey(state, problem, objective)
         return state
 
-    def resume(self, state: NSlackState, problem: Problem, objective: Objective) -> NSlackState:
+    def resume(self, state: NSlackState, problem: Problem, objective: MarginObjective) -> NSlackState:
         self.check_state(state, NSlackState, objective)
         state = state.reopened(problem, objective, planes=state.planes)
         self._survey(state, problem, objective)
         return state
 
-    def update(self, state: NSlackState, problem: Problem, objective: Objective) -> NSlackState:
+    def update(self, state: NSlackState, problem: Problem, objective: MarginObjective) -> NSlackState:
         if self.update_on != "pass":
             self._sequential_pass(state, problem, objective)
         self._solve(state, objective)
         self._survey(state, problem, objective)
         return state
 
-    def _survey(self, state: NSlackState, problem: Problem, objective: Objective) -> None:
+    def _survey(self, state: NSlackState, problem: Problem, objective: MarginObjective) -> None:
         """One oracle pass at a fixed w: prices it, and in the batch form adds what is violated."""
         slacks, _, _ = state.sets.violations(state.iterate)
         violations = np.full(problem.n_examples, -np.inf)
         for examples in problem.chunks():
             with state.timed("oracle_seconds"):
                 planes = problem.oracle(state.iterate, examples, objective.scaling)
-            np.maximum.at(violations, planes.examples, planes.bounds)
+            violations = np.maximum(violations, planes.violations(problem.n_examples))
             violated = np.flatnonzero(planes.bounds > slacks[planes.examples] + (self.eps or 0.0))
             if self.update_on == "pass":
                 state.planes += state.keep(problem, objective, planes, violated)
@@ -84,7 +84,7 @@ class NSlack(DualSolver):
         excess = float((violations - slacks).max(initial=0.0))
         state.record = dual_record(state, problem, max(excess, 0.0), state.planes)
 
-    def _sequential_pass(self, state: NSlackState, problem: Problem, objective: Objective) -> None:
+    def _sequential_pass(self, state: NSlackState, problem: Problem, objective: MarginObjective) -> None:
         for i in range(problem.n_examples):
             with state.timed("oracle_seconds"):
                 planes = problem.oracle(state.iterate, np.array([i]), objective.scaling)
@@ -100,7 +100,7 @@ class NSlack(DualSolver):
                 with state.timed("dual_seconds"):
                     state.sets.improve(np.array([i]), state.iterate, np.empty(1))
 
-    def _solve(self, state: NSlackState, objective: Objective) -> None:
+    def _solve(self, state: NSlackState, objective: MarginObjective) -> None:
         with state.timed("dual_seconds"):
             _, unbounded = state.solve(self.qp_accuracy(state, objective), 10_000 * len(state.slacks))
         if objective.slack == "hard":

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from structlearn import _core
-from structlearn.objective import Objective
+from structlearn.objective import MarginObjective
 from structlearn.problem import FloatArray, Problem
 from structlearn.solvers.base import DualSolver, DualState, dual_record
 
@@ -44,7 +44,7 @@ class OneSlack(DualSolver):
 
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
 
-    def init_state(self, problem: Problem, objective: Objective) -> OneSlackState:
+    def init_state(self, problem: Problem, objective: MarginObjective) -> OneSlackState:
         state = OneSlackState(
             w=np.zeros(problem.n_features),
             iterate=np.zeros(problem.n_features),
@@ -55,7 +55,7 @@ class OneSlack(DualSolver):
         self._survey(state, problem, objective)
         return state
 
-    def resume(self, state: OneSlackState, problem: Problem, objective: Objective) -> OneSlackState:
+    def resume(self, state: OneSlackState, problem: Problem, objective: MarginObjective) -> OneSlackState:
         self.check_state(state, OneSlackState, objective)
         assert state.objective is not None
         if not np.allclose(_share(state.objective), _share(objective), rtol=1e-12, atol=0.0):
@@ -71,14 +71,14 @@ class OneSlack(DualSolver):
         self._survey(fresh, problem, objective)
         return fresh
 
-    def update(self, state: OneSlackState, problem: Problem, objective: Objective) -> OneSlackState:
+    def update(self, state: OneSlackState, problem: Problem, objective: MarginObjective) -> OneSlackState:
         self._solve(state, objective)
         while self.cache and self._cut_from_cache(state, objective):
             self._solve(state, objective)
         self._survey(state, problem, objective)
         return state
 
-    def _solve(self, state: OneSlackState, objective: Objective) -> None:
+    def _solve(self, state: OneSlackState, objective: MarginObjective) -> None:
         """The quadratic program over the cuts; leaves the iterate and raises the dual bound."""
         with state.timed("dual_seconds"):
             state.cuts.set_limits(np.array([objective.C]), np.zeros(1))
@@ -90,7 +90,7 @@ class OneSlack(DualSolver):
             state.dual = max(state.dual, dual)
             state.restricted_gap = gap / max(dual + gap, 1e-300)
 
-    def _cut_from_cache(self, state: OneSlackState, objective: Objective) -> bool:
+    def _cut_from_cache(self, state: OneSlackState, objective: MarginObjective) -> bool:
         """Adds the cut that the cached planes give, if it is violated enough to be worth a quadratic program."""
         with state.timed("dual_seconds"):
             violations, which, _ = state.cached.violations(state.iterate)
@@ -102,7 +102,7 @@ class OneSlack(DualSolver):
             excess = offset - gradient @ state.iterate - state.cuts.largest_violation(0, state.iterate)
             return bool(excess > max(0.5 * state.excess, self.eps or 0.0) and _add(state, gradient, offset))
 
-    def _survey(self, state: OneSlackState, problem: Problem, objective: Objective) -> None:
+    def _survey(self, state: OneSlackState, problem: Problem, objective: MarginObjective) -> None:
         """An oracle pass at the iterate: its exact price, and the cut there."""
         violations = np.full(problem.n_examples, -np.inf)
         gradient = np.zeros(problem.n_features)
@@ -111,7 +111,7 @@ class OneSlack(DualSolver):
         for examples in problem.chunks():
             with state.timed("oracle_seconds"):
                 planes = problem.oracle(state.iterate, examples, objective.scaling)
-            np.maximum.at(violations, planes.examples, planes.bounds)
+            violations = np.maximum(violations, planes.violations(problem.n_examples))
             a, b = objective.scaling(planes.losses)
             weights = share[planes.examples] * objective.slack_slope(np.maximum(planes.bounds, 0.0))
             planes.rows.add_to(gradient, weights * a)
@@ -128,11 +128,11 @@ class OneSlack(DualSolver):
         state.record = dual_record(state, problem, state.excess, int(state.cuts.sizes()[0]))
 
 
-def _share(objective: Objective) -> FloatArray:
+def _share(objective: MarginObjective) -> FloatArray:
     return objective.sample_weight / float(objective.sample_weight.sum())
 
 
-def _tangent(offset: float, slacks: FloatArray, objective: Objective) -> float:
+def _tangent(offset: float, slacks: FloatArray, objective: MarginObjective) -> float:
     """The offset of the linearised risk: Σ ℓ'(ξ) b less what the curvature of ℓ takes, Σ (ξ ℓ'(ξ) − ℓ(ξ))."""
     bend = slacks * objective.slack_slope(slacks) - objective.slack_loss(slacks)
     return offset - float(_share(objective) @ bend)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,6 +42,8 @@ class Perceptron(Solver):
     average: bool = True
     random_state: int = 0
 
+    objectives: ClassVar[tuple[type[Objective], ...]] = (Objective,)
+
     def oracle(self, objective: Objective) -> str:
         return PREDICTION.oracle
 
@@ -79,12 +81,4 @@ class Perceptron(Solver):
 
 
 def _record(state: PerceptronState) -> dict[str, Any]:
-    return {
-        "primal": np.nan,
-        "dual": np.nan,
-        "gap": np.nan,
-        "violation": np.nan,
-        "planes": 0,
-        "certified": False,
-        "mistakes": max(state.mistakes, 0),
-    }
+    return {"mistakes": max(state.mistakes, 0)}

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from structlearn.objective import Objective
+from structlearn.objective import MarginObjective
 from structlearn.problem import FloatArray, Problem
 from structlearn.solvers.base import Record, Solver, State
 
@@ -57,13 +57,13 @@ class Subgradient(Solver):
 
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
 
-    def init_state(self, problem: Problem, objective: Objective) -> SubgradientState:
+    def init_state(self, problem: Problem, objective: MarginObjective) -> SubgradientState:
         zero = np.zeros(problem.n_features)
         state = SubgradientState(w=zero, iterate=zero.copy(), random=np.random.default_rng(self.random_state))
         state.record = self._measure(state, problem, objective)
         return state
 
-    def update(self, state: SubgradientState, problem: Problem, objective: Objective) -> SubgradientState:
+    def update(self, state: SubgradientState, problem: Problem, objective: MarginObjective) -> SubgradientState:
         n = problem.n_examples
         size = max(1, n // 100) if self.batch_size == "auto" else self.batch_size or n
         order = state.random.permutation(n)
@@ -91,7 +91,7 @@ class Subgradient(Solver):
             state.record = _record(np.nan, certified=False)
         return state
 
-    def _measure(self, state: SubgradientState, problem: Problem, objective: Objective) -> Record:
+    def _measure(self, state: SubgradientState, problem: Problem, objective: MarginObjective) -> Record:
         with state.timed("oracle_seconds"):
             risk, _ = problem.risk(state.w, objective)
         primal = 0.5 * float(state.w @ state.w) + objective.price * risk
@@ -99,11 +99,4 @@ class Subgradient(Solver):
 
 
 def _record(primal: float, *, certified: bool) -> Record:
-    return {
-        "primal": primal if certified else np.nan,
-        "dual": np.nan,
-        "gap": np.nan,
-        "violation": np.nan,
-        "planes": 0,
-        "certified": certified,
-    }
+    return {"primal": primal if certified else np.nan, "certified": certified}

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from structlearn import _core
-from structlearn.objective import Objective
+from structlearn.objective import MarginObjective
 from structlearn.problem import FloatArray, IntArray, Planes, Problem
 from structlearn.solvers.base import DualState
 
@@ -28,11 +28,11 @@ class WorkingSetState(DualState):
     sets: _core.WorkingSets = field(default_factory=lambda: _core.SparseSets(0, 0))
 
     @classmethod
-    def begin(cls, problem: Problem, objective: Objective, **more: Any) -> Self:
+    def begin(cls, problem: Problem, objective: MarginObjective, **more: Any) -> Self:
         """No planes yet, w = 0."""
         return cls._over(problem.working_sets(), problem, objective, **more)
 
-    def reopened(self, problem: Problem, objective: Objective, **more: Any) -> Self:
+    def reopened(self, problem: Problem, objective: MarginObjective, **more: Any) -> Self:
         """The same planes under another C; multipliers beyond a smaller budget are scaled into it."""
         state = self._over(self.sets, problem, objective, **more)
         state.sets.weights(state.iterate)
@@ -51,13 +51,13 @@ class WorkingSetState(DualState):
         self.restricted_gap = gap / max(dual + gap, 1e-300)
         return gap, unbounded
 
-    def keep(self, problem: Problem, objective: Objective, planes: Planes, which: IntArray) -> int:
+    def keep(self, problem: Problem, objective: MarginObjective, planes: Planes, which: IntArray) -> int:
         """Adds the chosen planes to the working sets; returns how many were new."""
         a, b = objective.scaling(planes.losses[which])
         return problem.keep(self.sets, planes, which, a, b)
 
     @classmethod
-    def _over(cls, sets: _core.WorkingSets, problem: Problem, objective: Objective, **more: Any) -> Self:
+    def _over(cls, sets: _core.WorkingSets, problem: Problem, objective: MarginObjective, **more: Any) -> Self:
         sets.set_limits(*objective.limits)
         zero = np.zeros(problem.n_features)
         return cls(w=zero, iterate=zero.copy(), sets=sets, objective=objective, **more)

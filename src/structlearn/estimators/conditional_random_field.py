@@ -1,0 +1,181 @@
+"""The conditional random field."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from structlearn.estimators.base import StructuredEstimator
+from structlearn.objective import LikelihoodObjective
+from structlearn.parts import PartProblem
+from structlearn.problem import FloatArray
+from structlearn.solvers import LBFGS, DualCoordinate, ExponentiatedGradient, IterativeScaling, Solver
+
+SOLVERS: dict[str, type[Solver]] = {
+    "dual_coordinate": DualCoordinate,
+    "lbfgs": LBFGS,
+    "exponentiated_gradient": ExponentiatedGradient,
+    "iterative_scaling": IterativeScaling,
+}
+
+
+class ConditionalRandomField(StructuredEstimator):
+    """min_w Ω(w) − (C/S) Σ_i s_i log P(y_i | x_i) with P(y | x) ∝ exp⟨w, Ψ(x, y)⟩ and Ω(w) = ½(1 − ρ)‖w‖² + ρ‖w‖₁.
+
+    The model is the same as in `StructuralSVM`, and so is the meaning of C; S = Σ s_i is the number of examples when
+    there are no weights. With `Multiclass()` this is multinomial logistic regression.
+
+    Parameters
+    ----------
+    model : Model
+        What is predicted, `Chain()` or `Multiclass()`: a model that can sum over all outputs.
+    C : float, optional
+        Price of the mean loss. None means C/S = 1; `C_` records it. CRFsuite's c2 is S/(2C).
+    l1_ratio : float
+        ρ, how much of the penalty is L1: 0 for ridge, 1 for lasso, which makes most weights exactly 0.
+    solver : {"auto", "dual_coordinate", "lbfgs", "exponentiated_gradient", "iterative_scaling"} or Solver
+        How w is found; "auto" is "dual_coordinate", or "lbfgs" where there is an L1 penalty. A `Solver` object brings
+        its own `tol`, `max_iter` and `random_state`.
+    tol : float, optional
+        Stop at this relative duality gap, (primal − dual)/primal; None is 0.001.
+    max_iter, fit_intercept, class_weight, n_iter_no_change, track_loss, warm_start, random_state, n_jobs, verbose
+        As for `StructuralSVM`.
+
+    Attributes
+    ----------
+    w_, history_, objective_, duality_gap_, C_, n_iter_, converged_, classes_, model_, spec_
+        As for `StructuralSVM`.
+    slacks_ : (n_examples,)
+        −log P(y_i | x_i) at the end; NaN for examples of weight 0.
+
+    Examples
+    --------
+    >>> from structlearn.models import Chain
+    >>> X = [[{"word": "the"}, {"word": "dog"}], [{"word": "a"}, {"word": "cat"}, {"word": "sleeps"}]]
+    >>> Y = [["DET", "NOUN"], ["DET", "NOUN", "VERB"]]
+    >>> crf = ConditionalRandomField(Chain(), C=10).fit(X, Y)
+    >>> crf.predict([[{"word": "the"}, {"word": "cat"}]])
+    [['DET', 'NOUN']]
+    >>> crf.predict_marginals([[{"word": "the"}, {"word": "cat"}]])[0].round(2)
+    array([[0.9 , 0.06, 0.04],
+           [0.04, 0.85, 0.11]])
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        C: float | None = None,
+        l1_ratio: float = 0.0,
+        solver: str | Solver = "auto",
+        tol: float | None = None,
+        max_iter: int | None = None,
+        fit_intercept: bool = False,
+        class_weight: Any = None,
+        n_iter_no_change: int = 5,
+        track_loss: bool = False,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
+        self.model = model
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.n_iter_no_change = n_iter_no_change
+        self.track_loss = track_loss
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def predict(self, X: Any, *, allowed: Any = None, posterior: bool = False) -> Any:
+        """The most probable output of every example.
+
+        Parameters
+        ----------
+        X : what the model takes
+        allowed : optional
+            Restricts the outputs, as in `fit`.
+        posterior : bool
+            Whether each label is the most probable at its own place, which makes the fewest wrong labels in
+            expectation, instead of all labels together.
+        """
+        if not posterior:
+            return super().predict(X, allowed=allowed)
+        problem = self._sums(X, allowed=allowed)
+        probabilities = problem.label_probabilities(self.w_)
+        if isinstance(probabilities, np.ndarray):
+            return self.classes_[probabilities.argmax(axis=1)]
+        return [self.classes_[nodes.argmax(axis=1)].tolist() for nodes in probabilities]
+
+    def predict_marginals(self, X: Any, *, allowed: Any = None) -> Any:
+        """P(y_t = l | x): for a chain one array (length, n_labels) a sequence, for classes (n_examples, n_classes)."""
+        return self._sums(X, allowed=allowed).label_probabilities(self.w_)
+
+    def predict_proba(self, X: Any) -> Any:
+        """The same as `predict_marginals`, by scikit-learn's name."""
+        return self.predict_marginals(X)
+
+    def predict_log_proba(self, X: Any, y: Any = None) -> FloatArray:
+        """log P(y | x) of one given output an example, −∞ for labels never seen or forbidden.
+
+        For models with one label an example `y` may be left out: log-probabilities of all classes then.
+        """
+        if y is None:
+            if not self.model_.tabular:
+                raise ValueError("y is missing: give the outputs whose probabilities are wanted")
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.log(self.predict_marginals(X)))
+        return -self._sums(X, y).unknown_as_impossible(self.w_)
+
+    def k_best(self, X: Any, k: int, *, allowed: Any = None) -> list[list[tuple[Any, float]]]:
+        """The k most probable outputs of every example with log P(y | x), best first."""
+        found = super().k_best(X, k, allowed=allowed)
+        log_z = self._sums(X, allowed=allowed).log_partitions(self.w_)
+        return [[(y, score - z) for y, score in best] for best, z in zip(found, log_z.tolist(), strict=True)]
+
+    def sample(self, X: Any, n_samples: int = 1, random_state: Any = None) -> list[list[Any]]:
+        """Outputs drawn from P(y | x), `n_samples` for every example."""
+        if n_samples < 1:
+            raise ValueError(f"n_samples is {n_samples}; it must be at least 1")
+        random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        return self._sums(X).samples(self.w_, n_samples, random)
+
+    def entropy(self, X: Any) -> FloatArray:
+        """H(P(· | x)) of every example, in nats: how undecided the model is."""
+        return self._sums(X).output_entropies(self.w_)
+
+    def _sums(self, X: Any, Y: Any = None, *, allowed: Any = None) -> PartProblem:
+        problem = self._bind(X, Y, allowed=allowed)
+        assert isinstance(problem, PartProblem)
+        return problem
+
+    def _objective(self, sample_weight: FloatArray) -> LikelihoodObjective:
+        C = float(sample_weight.sum()) if self.C is None else self.C
+        if not isinstance(C, numbers.Real):
+            raise ValueError(f"C is {C!r}; it must be a positive number")
+        return LikelihoodObjective(sample_weight, float(C), self.l1_ratio)
+
+    def _solver(self) -> Solver:
+        if isinstance(self.solver, Solver):
+            return self.solver
+        if self.solver == "auto":
+            return LBFGS() if self.l1_ratio else DualCoordinate()
+        if self.solver not in SOLVERS:
+            names = ", ".join(map(repr, ["auto", *SOLVERS]))
+            raise ValueError(f"solver is {self.solver!r}; it may be {names} or a Solver object")
+        return SOLVERS[self.solver]()
+
+    def _configured(self, solver: Solver, **given: Any) -> Solver:
+        if self.tol is not None and not self.tol > 0:
+            raise ValueError(f"tol is {self.tol}; it must be positive")
+        return super()._configured(solver, tol=self.tol, **given)
