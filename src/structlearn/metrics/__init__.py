@@ -1,0 +1,45 @@
+"""How good the predicted label sequences are, and how sure that is."""
+
+from structlearn.metrics.labels import (
+    Confusion,
+    confusion,
+    correct_sequences,
+    correct_tokens,
+    label_report,
+    sequence_accuracy,
+    token_accuracy,
+)
+from structlearn.metrics.scores import Report, Score, f1
+from structlearn.metrics.significance import (
+    Comparison,
+    Interval,
+    bootstrap,
+    bootstrap_counts,
+    mcnemar,
+    paired_t_test,
+    two_proportion_z_test,
+)
+from structlearn.metrics.spans import span_counts, span_scores, spans
+
+__all__ = [
+    "Comparison",
+    "Confusion",
+    "Interval",
+    "Report",
+    "Score",
+    "bootstrap",
+    "bootstrap_counts",
+    "confusion",
+    "correct_sequences",
+    "correct_tokens",
+    "f1",
+    "label_report",
+    "mcnemar",
+    "paired_t_test",
+    "sequence_accuracy",
+    "span_counts",
+    "span_scores",
+    "spans",
+    "token_accuracy",
+    "two_proportion_z_test",
+]
