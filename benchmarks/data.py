@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from sys import intern
@@ -15,6 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from structlearn.datasets import fetch_conll2000, fetch_letters
+from structlearn.metrics import span_scores
 from structlearn.models import Sequences
 
 Sentence = list[list[str]]
@@ -113,34 +114,12 @@ def token_error(Y: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) 
 
 
 def chunk_f1(Y: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
-    """F1 of chunks that agree in begin, end and type.
+    """F1 of chunks that agree in begin, end and type, as conlleval reads them.
 
     >>> chunk_f1([["B-NP", "I-NP", "O", "B-VP"]], [["B-NP", "I-NP", "O", "O"]])
     0.6666666666666666
     """
-    both = true = found = 0
-    for y, p in zip(Y, predicted, strict=True):
-        truth, answer = set(chunks(y)), set(chunks(p))
-        both += len(truth & answer)
-        true += len(truth)
-        found += len(answer)
-    return 2 * both / (true + found) if true + found else 1.0
-
-
-def chunks(tags: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """(begin, end, type) of every chunk; as in conlleval, an I- that continues nothing of its type begins a chunk.
-
-    >>> list(chunks(["B-NP", "B-NP", "I-NP", "I-VP", "O"]))
-    [(0, 1, 'NP'), (1, 3, 'NP'), (3, 4, 'VP')]
-    """
-    begin, kind = 0, ""
-    for t, tag in enumerate([*tags, "O"]):
-        prefix, _, here = tag.partition("-")
-        if kind and (prefix != "I" or here != kind):
-            yield begin, t, kind
-            kind = ""
-        if here and not kind:
-            begin, kind = t, here
+    return span_scores(Y, predicted, "conlleval").f1
 
 
 def indicators(rows: list[list[int]], width: int) -> Matrix:

@@ -168,7 +168,7 @@ def paired_t_test(a: npt.ArrayLike, b: npt.ArrayLike) -> Comparison:
     Examples
     --------
     >>> print(paired_t_test([0.91, 0.93, 0.90, 0.94], [0.90, 0.91, 0.89, 0.91]))
-    difference +0.0175, p = 0.034
+    difference +0.0175, p = 0.035
     """
     a, b = _same_length(np.asarray(a, np.float64), np.asarray(b, np.float64), at_least=2)
     differences = a - b
