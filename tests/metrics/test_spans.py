@@ -137,7 +137,9 @@ def test_arrays_and_tuples_of_tags_are_sequences_as_well():
 @given(truth_and_prediction("BIO"))
 def test_counts_of_sequences_add_up_to_the_scores(pair):
     counts = span_counts(*pair)
-    assert f1(counts.sum(axis=0)) == span_scores(*pair).f1
+    report = span_scores(*pair)
+    assert f1(counts.sum(axis=0)) == report.f1
+    assert counts[:, 2].sum() == report.support
 
 
 @pytest.mark.parametrize(

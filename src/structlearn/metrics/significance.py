@@ -127,8 +127,8 @@ def mcnemar(correct_a: npt.ArrayLike, correct_b: npt.ArrayLike) -> Comparison:
     """McNemar's test: do two systems err equally often on the same examples?
 
     With b examples that only the first gets right and c that only the second does: for b + c < 25 the exact test of
-    b ~ Binomial(b + c, ½), whose statistic is given as min(b, c); otherwise χ² = max(|b − c| − 1, 0)²/(b + c) with one
-    degree of freedom. (McNemar 1947; the correction for continuity is Edwards's, 1948.)
+    b ~ Binomial(b + c, ½), whose statistic is given as min(b, c); otherwise `χ² = max(|b − c| − 1, 0)²/(b + c)` with
+    one degree of freedom. (McNemar 1947; the correction for continuity is Edwards's, 1948.)
 
     Parameters
     ----------
