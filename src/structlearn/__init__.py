@@ -5,9 +5,9 @@
 >>> tagger = StructuralSVM(Chain())
 """
 
-from structlearn.estimators import ConditionalRandomField, StructuralSVM, StructuredPerceptron
+from structlearn.estimators import ConditionalRandomField, HiddenMarkov, StructuralSVM, StructuredPerceptron
 from structlearn.io.model_file import load
 
 __version__ = "0.1.0"
 
-__all__ = ["ConditionalRandomField", "StructuralSVM", "StructuredPerceptron", "__version__", "load"]
+__all__ = ["ConditionalRandomField", "HiddenMarkov", "StructuralSVM", "StructuredPerceptron", "__version__", "load"]

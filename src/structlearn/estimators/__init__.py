@@ -1,7 +1,8 @@
 """scikit-learn's face: one estimator for each objective, the solver a parameter."""
 
 from structlearn.estimators.conditional_random_field import ConditionalRandomField
+from structlearn.estimators.hidden_markov import HiddenMarkov
 from structlearn.estimators.structural_svm import StructuralSVM
 from structlearn.estimators.structured_perceptron import StructuredPerceptron
 
-__all__ = ["ConditionalRandomField", "StructuralSVM", "StructuredPerceptron"]
+__all__ = ["ConditionalRandomField", "HiddenMarkov", "StructuralSVM", "StructuredPerceptron"]
