@@ -29,7 +29,7 @@ def frequencies(counts: FloatArray, smoothing: Smoothing) -> FloatArray:
     else:
         counts = counts + float(smoothing)
     total = counts.sum(axis=-1, keepdims=True)
-    return np.where(total > 0, counts, 1.0) / np.where(total > 0, total, counts.shape[-1])
+    return np.asarray(np.where(total > 0, counts, 1.0) / np.where(total > 0, total, counts.shape[-1]))
 
 
 def checked_distributions(name: str, given: Any, shape: tuple[int | None, ...]) -> FloatArray:

@@ -136,9 +136,9 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         neighbours = sequence[1:] == sequence[:-1]
         moves = np.zeros((len(classes), len(classes)))
         np.add.at(moves, (codes[:-1][neighbours], codes[1:][neighbours]), 1.0)
-        firsts = (
-            np.bincount(codes[offsets[:-1]], minlength=len(classes)) if self.ends is None else np.zeros(len(classes))
-        )
+        firsts = np.zeros(len(classes))
+        if self.ends is None:
+            np.add.at(firsts, codes[offsets[:-1]], 1.0)
         start, transition = frequencies(firsts, self.smoothing), frequencies(moves, self.smoothing)
         self._take_over(start, transition, emission.fit(tokens, codes, len(classes)), classes)
         return self
