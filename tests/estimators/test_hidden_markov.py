@@ -129,6 +129,12 @@ def test_training_with_forced_ends_looks_only_between_them():
     assert np.isneginf(model.log_proba(X[:1], Y[:1]))
 
 
+def test_forced_ends_may_be_symbols_that_training_never_showed_between_them():
+    model = HiddenMarkov(Discrete(), ends="o").fit(["<abb>", "<a>"], [list("oabbo"), list("oao")])
+    assert model.emission_.symbols_ == ("a", "b")
+    assert model.predict(["<bba>", "a"]) == [list("obbao"), ["o"]]
+
+
 def test_sequences_of_one_token_make_it_naive_bayes():
     random = np.random.default_rng(0)
     tokens, labels = random.normal(size=(60, 3)), random.integers(3, size=60)
@@ -258,6 +264,7 @@ HALVES = [[0.5, 0.5], [0.5, 0.5]]
             r"ends is 'z', which is not among the classes \['a', 'b'\]",
         ),
         (lambda: HiddenMarkov(Gaussian(), ends="a").fit(X, Y), "no sequence of X has more than two tokens"),
+        (lambda: HiddenMarkov(Gaussian()).fit(X, Y).sample(0, 3), "n_sequences is 0"),
         (lambda: HiddenMarkov(Gaussian()).fit(X, Y).sample(2, 0), "lengths is 0"),
         (lambda: HiddenMarkov(Gaussian()).fit(X, Y).sample(2, [1, 2, 3]), r"lengths is \[1, 2, 3\]; .* or 2 of them"),
         (

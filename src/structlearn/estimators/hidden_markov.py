@@ -186,6 +186,8 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         names = self._names()
         if self._end is not None:
             raise ValueError(f"with ends={self.ends!r} the tokens at the ends have no distribution to sample from")
+        if n_sequences < 1:
+            raise ValueError(f"n_sequences is {n_sequences}; it must be at least 1")
         wanted = np.asarray(lengths)
         if wanted.shape not in ((), (n_sequences,)) or not np.issubdtype(wanted.dtype, np.integer) or wanted.min() < 1:
             raise ValueError(f"lengths is {lengths!r}; expected a whole number ≥ 1, or {n_sequences} of them")
