@@ -7,12 +7,18 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from structlearn import StructuralSVM
 from structlearn.models import Chain
 from structlearn.models.sequences import feature_names, named_columns, stack
+
+
+def wrapped(value):
+    """A dict as another kind of mapping, which the compiled reader does not know."""
+    return UserDict(value) if isinstance(value, dict) else value
+
 
 # "aa" and chr(0x6161) consist of the same bytes, and so have the same hash.
 names = st.one_of(st.sampled_from(["a", "b", "a=b", "1", "", "aa", chr(0x6161)]), st.text("ab=é中😀\0", max_size=5))
@@ -20,12 +26,18 @@ eighths = st.integers(-40, 40).map(lambda k: k / 8)
 numbers = st.one_of(
     eighths, st.booleans(), st.integers(-(2**40), 2**40), eighths.map(np.float32), eighths.map(np.float64)
 )
+lists = st.lists(st.one_of(names, names.map(np.str_)), max_size=6)
+keys = st.one_of(names, names.map(np.str_), st.integers(0, 2))
+nested = st.recursive(
+    st.one_of(lists, lists.map(tuple), lists.map(set), lists.map(frozenset)),
+    lambda inner: st.dictionaries(keys, st.one_of(numbers, names, inner), max_size=3),
+    max_leaves=5,
+)
 dicts = st.dictionaries(
-    st.one_of(names, names.map(np.str_), st.integers(0, 2)),
-    st.one_of(numbers, names, names.map(np.str_), st.just(np.True_), st.just(np.int8(3))),
+    keys,
+    st.one_of(numbers, names, names.map(np.str_), st.just(np.True_), st.just(np.int8(3)), nested, nested.map(wrapped)),
     max_size=5,
 )
-lists = st.lists(st.one_of(names, names.map(np.str_)), max_size=6)
 tokens = st.one_of(
     dicts,
     st.dictionaries(names, numbers, max_size=5),
@@ -44,7 +56,15 @@ sequences = st.lists(st.lists(tokens, min_size=1, max_size=4).map(lambda x: [{"f
 def attributes(token):
     if not hasattr(token, "items"):
         return [(name, 1.0) for name in token]
-    return [(f"{k}={v}", 1.0) if isinstance(v, str) else (str(k), float(v)) for k, v in token.items()]
+    found = []
+    for name, value in token.items():
+        if isinstance(value, str):
+            found.append((f"{name}={value}", 1.0))
+        elif hasattr(value, "__iter__"):
+            found += [(f"{name}={inner}", number) for inner, number in attributes(value)]
+        else:
+            found.append((str(name), float(value)))
+    return found
 
 
 def expected_rows(X, vocabulary):
@@ -77,6 +97,39 @@ def test_rows_hold_the_sums_of_equal_names_and_no_zeros(X, others):
         assert matrix.data.all()
 
 
+def test_what_is_nested_has_the_outer_names_in_front():
+    token = {"w": {"a": 0.5, "b": "c", "d": ["e", "e"]}, "set": {"f"}, "nothing": [], "neither": {}}
+    vocabulary = feature_names([[token]])
+    assert vocabulary == ("set=f", "w=a", "w=b=c", "w=d=e")
+    np.testing.assert_array_equal(read([[token]], vocabulary).toarray(), [[1.0, 0.5, 1.0, 2.0]])
+
+
+def test_a_word_is_the_same_feature_alone_in_a_list_in_a_set_and_in_a_dict():
+    X = [[{"w": "a"}, {"w": ["a"]}, {"w": {"a"}}, {"w": {"a": 1.0}}, {"w": {"a": True}}, {"w=a": 1.0}, ["w=a"]]]
+    assert feature_names(X) == ("w=a",)
+    np.testing.assert_array_equal(read(X, ["w=a"]).toarray(), np.ones((7, 1)))
+
+
+plain_names = st.text("ab é", max_size=3)
+crfsuite_values = st.recursive(
+    st.one_of(eighths, st.booleans(), plain_names, st.lists(plain_names, unique=True), st.sets(plain_names)),
+    lambda inner: st.dictionaries(plain_names, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(plain_names, crfsuite_values, max_size=4))
+def test_dicts_mean_what_they_mean_to_python_crfsuite(token):
+    crfsuite = pytest.importorskip("pycrfsuite")
+    expected = {name.replace(":", "="): value for name, value in crfsuite.ItemSequence([token]).items()[0].items()}
+    names = [name for name, _ in attributes(token)]
+    assume(len(names) == len(set(names)))  # a dict of items keeps only the last of equal names, where training adds
+    row = read([[token]], list(expected)).toarray()[0] if expected else []
+    assert dict(zip(expected, row, strict=True)) == expected
+    assert set(feature_names([[token]])) == set(expected)
+
+
 def test_many_long_names_find_their_own_columns():
     vocabulary = [f"{'long ' * (k % 50)}{k}{'中' * (k % 3)}" for k in range(20_000)]
     matrix = read([[[name] for name in reversed(vocabulary)]], vocabulary)
@@ -107,9 +160,12 @@ def test_tokens_without_attributes_are_rows_without_entries():
         ({"a": 1.0, "b": np.nan}, ValueError, r"X\[1\]\[2\]\['b'\] is nan$"),
         ({"a": 1.0, 7: -np.inf}, ValueError, r"X\[1\]\[2\]\[7\] is -inf$"),
         ({"b": np.float32("inf")}, ValueError, r"X\[1\]\[2\]\['b'\] is inf$"),
-        ({"b": None}, ValueError, r"X\[1\]\[2\]\['b'\] is None; a feature is a number, a flag or a string"),
+        ({"b": None}, ValueError, r"X\[1\]\[2\]\['b'\] is None; a feature is a number, a flag, a string, a list"),
         ({"b": b"dog"}, ValueError, r"X\[1\]\[2\]\['b'\] is b'dog'; a feature is"),
         (UserDict(b=[1]), ValueError, r"X\[1\]\[2\]\['b'\] is \[1\]; a feature is"),
+        ({"b": [["a"]]}, ValueError, r"X\[1\]\[2\]\['b'\] is \[\['a'\]\]; a feature is"),
+        ({"b": {"a": 1.0, "c": {7: None}}}, ValueError, r"X\[1\]\[2\]\['b'\]\['c'\]\[7\] is None; a feature is"),
+        ({"b": {"a": np.nan}}, ValueError, r"X\[1\]\[2\]\['b'\]\['a'\] is nan$"),
         ({"b": 10**400}, OverflowError, "int too large to convert to float"),
     ],
 )

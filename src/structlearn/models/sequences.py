@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, overload
 
 import numpy as np
@@ -167,15 +167,36 @@ def _items(token: Any, i: int, t: int) -> Iterator[tuple[str, float]]:
         yield from ((name, 1.0) for name in token)
         return
     for name, value in token.items():
-        if isinstance(value, str):
-            yield f"{name}={value}", 1.0
-        elif isinstance(value, (bool, int, float, np.number, np.bool_)):
-            number = float(value)
-            if not np.isfinite(number):
-                raise ValueError(f"X[{i}][{t}][{name!r}] is {value}")
-            yield str(name), number
-        else:
-            raise ValueError(f"X[{i}][{t}][{name!r}] is {value!r}; a feature is a number, a flag or a string")
+        yield from _named(str(name), value, (i, t, name))
+
+
+def _named(name: str, value: Any, place: tuple[Any, ...]) -> Iterator[tuple[str, float]]:
+    """What a name and its value stand for, as in python-crfsuite but with = where that writes a colon.
+
+    What is inside a dict, list or set has the outer name in front: ``{"w": ["a"]}``, ``{"w": {"a": 1.0}}`` and
+    ``{"w": "a"}`` are all w=a with 1.
+    """
+    if isinstance(value, str):
+        yield f"{name}={value}", 1.0
+    elif isinstance(value, (bool, int, float, np.number, np.bool_)):
+        number = float(value)
+        if not np.isfinite(number):
+            raise ValueError(f"{_written(place)} is {value}")
+        yield name, number
+    elif isinstance(value, Mapping):
+        for inner, its_value in value.items():
+            yield from _named(f"{name}={inner}", its_value, (*place, inner))
+    elif isinstance(value, (list, tuple, Set)) and all(isinstance(inner, str) for inner in value):
+        yield from ((f"{name}={inner}", 1.0) for inner in value)
+    else:
+        raise ValueError(
+            f"{_written(place)} is {value!r}; "
+            "a feature is a number, a flag, a string, a list or set of strings, or a dict of features"
+        )
+
+
+def _written(place: tuple[Any, ...]) -> str:
+    return "X" + "".join(f"[{key!r}]" for key in place)
 
 
 def _check_finite(matrix: Any, offsets: IntArray) -> None:
