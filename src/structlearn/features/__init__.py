@@ -1,5 +1,6 @@
 """From raw data to features."""
 
+from structlearn.features.piecewise_linear import PiecewiseLinear
 from structlearn.features.token_transformer import TokenTransformer
 
-__all__ = ["TokenTransformer"]
+__all__ = ["PiecewiseLinear", "TokenTransformer"]
