@@ -1,6 +1,7 @@
 """From raw data to features."""
 
 from structlearn.features.piecewise_linear import PiecewiseLinear
+from structlearn.features.text import TextFeatures
 from structlearn.features.token_transformer import TokenTransformer
 
-__all__ = ["PiecewiseLinear", "TokenTransformer"]
+__all__ = ["PiecewiseLinear", "TextFeatures", "TokenTransformer"]

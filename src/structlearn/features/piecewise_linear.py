@@ -30,8 +30,8 @@ class PiecewiseLinear(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
     knots : array or list of arrays, optional
         Knots to use instead: one increasing array for all features, or a list with an array for each.
     smoothness : float
-        λ_s ≥ 0. What is to a learner the penalty ½‖w‖² on its weights, is ½‖v‖² + λ_s Σ_p (v_{p+1} − v_p)² on the values
-        v of every curve; see the notes.
+        λ_s ≥ 0. What is to a learner the penalty ½‖w‖² on its weights, is ½‖v‖² + λ_s Σ_p (v_{p+1} − v_p)² on the
+        values v of every curve; see the notes.
 
     Attributes
     ----------
