@@ -25,10 +25,10 @@ class TextFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     ----------
     templates : sequence of str, optional
         ``word[0]`` is the word itself, ``pos[-1]`` the tag before, ``word[0]|pos[-1]`` both together,
-        ``word.suffix3[0]`` an attribute of the word. ``word[-2..2]``, ``word.prefix1..3[0]``, ``pairs of pos[-2..2]`` and
-        ``triples of pos[-2..2]`` stand for several, and ``bias`` for a feature that every token has. None takes words
-        and lower-case words around, pairs of neighbouring words, affixes and shapes; of further columns the values
-        around, their pairs and triples.
+        ``word.suffix3[0]`` an attribute of the word. ``word[-2..2]``, ``word.prefix1..3[0]``, ``pairs of pos[-2..2]``
+        and ``triples of pos[-2..2]`` stand for several, and ``bias`` for a feature that every token has. None takes
+        words and lower-case words around, pairs of neighbouring words, affixes and shapes; of further columns the
+        values around, their pairs and triples.
 
         Attributes are ``lower``, ``prefixN`` and ``suffixN`` (which words of at least N letters have), ``shape``
         (Xxx-dd), ``short_shape`` (Xx-d), and the flags ``is_capitalised``, ``is_upper``, ``is_number``,
@@ -60,11 +60,11 @@ class TextFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     --------
     >>> words = TextFeatures(["word[-1..0]", "word[-1]|word[0]", "word.suffix2[0]"])
     >>> rows = words.fit_transform([["the", "dog"], ["dogs"]])
-    >>> rows[0].toarray().astype(int)
-    array([[1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0],
-           [0, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0]])
-    >>> words.get_feature_names_out()[[0, 1, 3, 6, 9]].tolist()
-    ['word[-1]=_B-1', 'word[-1]=the', 'word[0]=dog', 'word[-1]|word[0]=the|dog', 'word.suffix2[0]=og']
+    >>> rows.lengths.tolist(), rows.tokens.shape
+    ([2, 1], (3, 11))
+    >>> dog = rows[0][[1]]
+    >>> words.get_feature_names_out()[dog.indices].tolist()
+    ['word[-1]=the', 'word[0]=dog', 'word[-1]|word[0]=the|dog', 'word.suffix2[0]=og']
     """
 
     def __init__(
