@@ -53,24 +53,62 @@ nb::object name_and_value(PyObject* name, PyObject* value) {
     return joined;
 }
 
-bool read_list(PyObject* token, std::vector<Attribute>& found) {
-    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(token); ++k) {
-        PyObject* name = PySequence_Fast_GET_ITEM(token, k);
-        if (!PyUnicode_CheckExact(name)) return false;
-        found.emplace_back(nb::borrow(name), 1.0);
-    }
-    return true;
-}
+// Reads one token. It returns false, leaving it to Python to read the token or to say what is wrong, unless all names are
+// strings and all values strings, finite numbers, or lists, tuples, sets and dicts of them.
+class TokenReader {
+  public:
+    explicit TokenReader(std::vector<Attribute>& found) : found_(found) {}
 
-bool read_dict(PyObject* token, std::vector<Attribute>& found) {
-    Py_ssize_t place = 0;
-    PyObject *name, *value;
-    while (PyDict_Next(token, &place, &name, &value)) {
-        if (!PyUnicode_CheckExact(name)) return false;
-        if (PyUnicode_CheckExact(value)) {
-            found.emplace_back(name_and_value(name, value), 1.0);
-            continue;
+    bool read(PyObject* token) {
+        found_.clear();
+        if (PyList_CheckExact(token) || PyTuple_CheckExact(token)) return list(token, nb::object());
+        return PyDict_CheckExact(token) && dict(token, nb::object(), 0);
+    }
+
+  private:
+    static constexpr int deepest = 50;  // a dict that holds itself has no end
+
+    // Invalid `outer` means that the name stands at the top.
+    static nb::object named(const nb::object& outer, PyObject* name) {
+        return outer.is_valid() ? name_and_value(outer.ptr(), name) : nb::borrow(name);
+    }
+
+    bool list(PyObject* names, const nb::object& outer) {
+        for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(names); ++k) {
+            PyObject* name = PySequence_Fast_GET_ITEM(names, k);
+            if (!PyUnicode_CheckExact(name)) return false;
+            found_.emplace_back(named(outer, name), 1.0);
         }
+        return true;
+    }
+
+    bool set(nb::handle names, const nb::object& outer) {
+        for (nb::handle name : names) {
+            if (!PyUnicode_CheckExact(name.ptr())) return false;
+            found_.emplace_back(named(outer, name.ptr()), 1.0);
+        }
+        return true;
+    }
+
+    bool dict(PyObject* features, const nb::object& outer, int depth) {
+        Py_ssize_t place = 0;
+        PyObject *name, *value;
+        while (PyDict_Next(features, &place, &name, &value)) {
+            if (!PyUnicode_CheckExact(name)) return false;
+            if (!feature(named(outer, name), nb::borrow(value), depth)) return false;
+        }
+        return true;
+    }
+
+    bool feature(nb::object name, const nb::object& held, int depth) {
+        PyObject* value = held.ptr();
+        if (PyUnicode_CheckExact(value)) {
+            found_.emplace_back(name_and_value(name.ptr(), value), 1.0);
+            return true;
+        }
+        if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) return list(value, name);
+        if (PyAnySet_CheckExact(value)) return set(held, name);
+        if (PyDict_CheckExact(value)) return depth < deepest && dict(value, name, depth + 1);
         double number;
         if (PyFloat_CheckExact(value))
             number = PyFloat_AS_DOUBLE(value);
@@ -80,18 +118,12 @@ bool read_dict(PyObject* token, std::vector<Attribute>& found) {
             return false;
         if (number == -1.0 && PyErr_Occurred()) throw nb::python_error();
         if (!std::isfinite(number)) return false;
-        found.emplace_back(nb::borrow(name), number);
+        found_.emplace_back(std::move(name), number);
+        return true;
     }
-    return true;
-}
 
-// The common kinds of tokens: lists and tuples of strings, dicts from strings to strings and finite numbers. False
-// leaves it to Python to read the token, or to say what is wrong with it.
-bool read_token(PyObject* token, std::vector<Attribute>& found) {
-    found.clear();
-    if (PyList_CheckExact(token) || PyTuple_CheckExact(token)) return read_list(token, found);
-    return PyDict_CheckExact(token) && read_dict(token, found);
-}
+    std::vector<Attribute>& found_;
+};
 
 // Calls work(attributes) for every token; items(token, i, t) reads it where this reader does not know how.
 template <class Work>
@@ -99,7 +131,7 @@ void for_each_token(nb::handle X, const nb::callable& items, Work&& work) {
     std::vector<Attribute> found;
     for_each_item(as_list(X), [&](nb::object x, Py_ssize_t i) {
         for_each_item(as_list(x), [&](nb::object token, Py_ssize_t t) {
-            if (!read_token(token.ptr(), found)) {
+            if (!TokenReader(found).read(token.ptr())) {
                 found.clear();
                 for (nb::handle pair : items(token, i, t))
                     found.emplace_back(nb::cast<nb::str>(pair[0]), nb::cast<double>(pair[1]));

@@ -177,11 +177,26 @@ def test_what_is_no_token_is_refused_by_place_and_value(token, error, message):
         read(X, ["a"])
 
 
+def test_a_dict_that_holds_itself_is_an_error_and_no_crash():
+    token = {"a": 1.0}
+    token["b"] = token
+    with pytest.raises(RecursionError):
+        feature_names([[token]])
+
+
+def test_deep_dicts_are_read_to_the_bottom():
+    token = {"a": "x"}
+    for _ in range(80):
+        token = {"a": token}
+    assert feature_names([[token]]) == ("=".join("a" * 81 + "x"),)
+
+
 def test_reading_keeps_no_reference_and_loses_none():
     name, value, number = "".join(["a ", "name"]), "".join(["a ", "value"]), 12345.5
     plain, mapping, bad = [name, name], {name: value, value: number}, ["x", object()]
-    held = (name, value, number, plain, mapping, bad)
-    X = [[plain, tuple(plain), mapping, UserDict(mapping)]]
+    inner = {name: plain, value: mapping}
+    held = (name, value, number, plain, mapping, bad, inner)
+    X = [[plain, tuple(plain), mapping, UserDict(mapping), inner, {name: inner, value: {name}}]]
     columns = named_columns([name, value])
 
     def counts():
