@@ -93,7 +93,7 @@ class _Codes:
 
     def of(self, template: Template) -> IntArray:
         if template not in self._known:
-            make = (self._bias, self._field)[len(template)] if len(template) < 2 else self._combination
+            make = [self._bias, self._field, self._combination][min(len(template), 2)]
             self._known[template] = make(template)
         return self._known[template]
 
