@@ -35,7 +35,10 @@ def train(
     read = time.perf_counter()
     trainer.train(str(path))
     end = time.perf_counter()
-    return {"seconds": end - read, "from_lists": end - begin, "iterations": len(trainer.logparser.iterations)}
+    log = trainer.logparser.iterations
+    run = {"seconds": end - read, "from_lists": end - begin, "iterations": len(log)}
+    # The last value of the objective, where the algorithm has one.
+    return run | ({"loss": log[-1]["loss"]} if "loss" in log[-1] else {})
 
 
 def tagger(path: Path) -> Any:

@@ -19,7 +19,7 @@ import measure
 import page
 from measure import HERE, ONE_THREAD, SCRATCH, Report
 
-TASKS = ("chunking", "letters", "prediction", "multiclass", "scaling")
+TASKS = ("chunking", "letters", "likelihood", "prediction", "multiclass", "scaling")
 BASELINE = HERE / "baseline.json"
 #: A ratio may grow by this factor before the short version fails.
 TOLERATED = 2.0

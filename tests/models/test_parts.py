@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.enumerated import Twins, bound
+from models.enumerated import EnumeratedChain, Twins, bound
 from models.instances import chain_twins, multiclass_twins
 from structlearn.models import Chain
 
@@ -19,8 +19,6 @@ def constrained_twins(random):
     truths = [(0,), (2, 1), (0, 1, 2), (0, 0, 0)]
     X = [random.normal(size=(len(y), 2)) for y in truths]
     options = {"pair_features": True, "allowed_transitions": allowed}
-    from models.enumerated import EnumeratedChain
-
     problem = bound(Chain(classes=[0, 1, 2], **options), X, truths)
     return Twins(problem, EnumeratedChain(3, **options), X, truths)
 
@@ -91,7 +89,7 @@ def test_parts_carry_scores_expectations_entropies_and_losses(kind, seed):
     true_scores = problem.part_dots(theta, problem.truths(examples), examples)
     everything = distributions(twins, w)
     for k, i in enumerate(examples):
-        features, p, loss = everything[i]
+        _, p, loss = everything[i]
         assert log_z[k] - true_scores[k] == pytest.approx(loss, abs=1e-9)
         assert entropies[k] == pytest.approx(-np.sum(p[p > 0] * np.log(p[p > 0])), abs=1e-9)
         outputs = twins.reference.outputs(twins.X[i])

@@ -1,11 +1,15 @@
 """Every solver of likelihoods, against the enumerated objective and a generic minimiser."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-
+from models.enumerated import Twins, bound
 from models.instances import chain_twins, multiclass_twins
 from models.test_parts import constrained_twins, distributions
+from scipy.optimize import minimize
+
+from structlearn.models import Chain
 from structlearn.objective import LikelihoodObjective, MarginObjective
 from structlearn.solvers import LBFGS, BlockCoordinate, DualCoordinate, ExponentiatedGradient, IterativeScaling
 
@@ -70,7 +74,7 @@ def test_bounds_hold_and_the_dual_never_falls(solver):
     expected = enumerated_minimum(twins, objective)
     history = solver.run(twins.problem, objective).history
     duals = [record["dual"] for record in history]
-    assert all(a <= b + 1e-12 for a, b in zip(duals, duals[1:], strict=False))
+    assert all(a <= b + 1e-12 for a, b in pairwise(duals))
     assert all(record["dual"] <= expected + 1e-9 <= record["primal"] + 2e-9 for record in history)
 
 
@@ -91,14 +95,11 @@ def test_iterative_scaling_never_raises_the_objective_and_gets_there():
     twins = chain_twins(random, lengths=[2, 1, 2])
     for x in twins.X:
         np.abs(x, out=x)
-    from models.enumerated import Twins, bound
-    from structlearn.models import Chain
-
     twins = Twins(bound(Chain(classes=[0, 1, 2]), twins.X, twins.Y), twins.reference, twins.X, twins.Y)
     objective = LikelihoodObjective(np.ones(3), 3.0)
     solution = IterativeScaling(tol=1e-7, max_iter=20_000).run(twins.problem, objective)
     primals = [record["primal"] for record in solution.history]
-    assert all(b <= a + 1e-12 for a, b in zip(primals, primals[1:], strict=False))
+    assert all(b <= a + 1e-12 for a, b in pairwise(primals))
     assert primals[-1] == pytest.approx(enumerated_minimum(twins, objective), rel=1e-6)
     assert solution.converged
 

@@ -308,6 +308,11 @@ def relative_gap(record: dict[str, Any]) -> float:
 def _not_converged(solution: Solution, solver: GapSolver) -> str:
     gap = relative_gap(solution.state.record)
     limit = f"tol={solver.tolerance:g}" if solver.tolerance > 0 else f"eps={getattr(solver, 'eps', None):g}"
+    if solution.state.stuck:
+        return (
+            f"rounding left no further step after {solution.state.iteration} iterations, at a relative duality gap of "
+            f"{gap:.2g} ({limit}); loosen the tolerance, lower C or scale the features"
+        )
     return (
         f"stopped after max_iter={solver.max_iter} iterations at a relative duality gap of {gap:.2g} ({limit}); raise "
         "max_iter, loosen the tolerance, lower C or scale the features"

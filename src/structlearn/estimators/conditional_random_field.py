@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from structlearn.estimators.base import StructuredEstimator
 from structlearn.objective import LikelihoodObjective
@@ -130,6 +131,7 @@ class ConditionalRandomField(StructuredEstimator):
 
         For models with one label an example `y` may be left out: log-probabilities of all classes then.
         """
+        check_is_fitted(self)
         if y is None:
             if not self.model_.tabular:
                 raise ValueError("y is missing: give the outputs whose probabilities are wanted")

@@ -1,7 +1,7 @@
 """Decoders for chains of labels, on plain arrays of scores.
 
-The score of a label sequence is F(y) = start[y₁] + Σ_t emission[t, y_t] + Σ_t transition[y_t, y_{t+1}] + stop[y_T]; a score of
-−∞ forbids. Probabilities are P(y) = exp F(y) / Z.
+The score of a label sequence is F(y) = start[y₁] + Σ_t emission[t, y_t] + Σ_t transition[y_t, y_{t+1}] + stop[y_T]; a
+score of −∞ forbids. Probabilities are P(y) = exp F(y) / Z.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class ChainMarginals:
 
     def most_probable_labels(self) -> LabelArray:
         """The most probable label of each position on its own: the fewest wrong labels in expectation."""
-        return self.nodes.argmax(axis=1).astype(np.int32)
+        return np.asarray(self.nodes.argmax(axis=1), np.int32)
 
     def expected_loss(self, labels: npt.ArrayLike) -> float:
         """How many labels of a given sequence are wrong in expectation."""

@@ -5,6 +5,7 @@ Loading builds objects of this library by registered name from plain values; it 
 
 from __future__ import annotations
 
+import inspect
 import json
 import tempfile
 from collections.abc import Mapping
@@ -140,7 +141,9 @@ def _registry() -> dict[str, Any]:
     names = ("Chain", "Multiclass", "Taxonomy", "ClassAttributes", "ClassDescriptions", "ClassKernel")
     known = {name: getattr(models, name) for name in names}
     return known | {
-        name: getattr(solvers, name) for name in ("BlockCoordinate", "NSlack", "OneSlack", "Perceptron", "Subgradient")
+        name: solver
+        for name, solver in vars(solvers).items()
+        if isinstance(solver, type) and issubclass(solver, solvers.Solver) and not inspect.isabstract(solver)
     }
 
 

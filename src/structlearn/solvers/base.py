@@ -21,7 +21,8 @@ Observer = Callable[["State"], bool]
 
 @dataclass
 class State:
-    """Where a run stands. `w` is the answer if it stopped now; `record` is the last line of the history.
+    """Where a run stands. `w` is the answer if it stopped now; `record` is the last line of the history; `stuck` says
+    that rounding leaves no further step.
 
     `update` consumes its argument: step from ``state.copy()`` to keep the old one.
     """
@@ -29,6 +30,7 @@ class State:
     w: FloatArray
     iteration: int = 0
     record: Record = field(default_factory=dict)
+    stuck: bool = False
     seconds: float = 0.0
     oracle_seconds: float = 0.0
     dual_seconds: float = 0.0
@@ -191,7 +193,7 @@ class Solver(ABC):
             history.append(state.record)
             stopped = bool(observe(state)) if observe is not None else False
             converged = self.done(state)
-            if stopped or converged or state.iteration >= self.max_iter:
+            if stopped or converged or state.stuck or state.iteration >= self.max_iter:
                 return Solution(state.w, history, converged, state)
             iteration = state.iteration + 1
             state = self.update(state, problem, objective)

@@ -32,7 +32,6 @@ class LBFGSState(DualState):
     gradient: FloatArray = field(default_factory=lambda: np.empty(0))
     value: float = np.inf
     steps: deque[tuple[FloatArray, FloatArray, float]] = field(default_factory=deque)
-    stuck: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +55,12 @@ class LBFGS(GapSolver):
         return "sums"
 
     def init_state(self, problem: PartProblem, objective: LikelihoodObjective) -> LBFGSState:
-        zero = np.zeros(problem.n_features)
-        state = LBFGSState(w=zero, iterate=zero.copy(), steps=deque(maxlen=self.memory), objective=objective)
-        self._look(state, state.iterate, problem, objective)
+        return self.begin(np.zeros(problem.n_features), problem, objective)
+
+    def begin(self, w: FloatArray, problem: PartProblem, objective: LikelihoodObjective) -> LBFGSState:
+        """The state before the first step from a given point."""
+        state = LBFGSState(w=w, steps=deque(maxlen=self.memory), objective=objective)
+        self._look(state, w.copy(), problem, objective)
         return state
 
     def resume(self, state: LBFGSState, problem: PartProblem, objective: LikelihoodObjective) -> LBFGSState:
@@ -99,9 +101,6 @@ class LBFGS(GapSolver):
         if curvature > 1e-12 * float(y @ y):
             state.steps.append((s, y, 1.0 / curvature))
         return state
-
-    def done(self, state: LBFGSState) -> bool:
-        return super().done(state) or state.stuck
 
     @staticmethod
     def _look(state: LBFGSState, point: FloatArray, problem: PartProblem, objective: LikelihoodObjective) -> None:
