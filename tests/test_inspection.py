@@ -6,8 +6,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from models.enumerated import EnumeratedMulticlass
+
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
 from structlearn.features import TextFeatures
 from structlearn.inspection import FeatureWeight, TransitionWeight, explain, top_weights
@@ -41,6 +41,11 @@ def chains(draw):
     x = random.normal(size=(draw(st.integers(1, 4)), n_inputs)) * random.integers(0, 2, n_inputs)
     w = random.normal(size=model.bind(spec, [x]).n_features)
     return model, spec, x, w
+
+
+def changed(labels, t, label):
+    """The labels with another one at t."""
+    return (*labels[:t], label, *labels[t + 1 :])
 
 
 def scores(model, spec, x, w):
@@ -92,13 +97,13 @@ def test_an_explanation_adds_up_to_the_difference_of_the_scores(instance, data):
     if len(spec.classes) == 1:
         return
     every = scores(model, spec, x, w)
-    best = list(max(every, key=every.get))
+    best = max(every, key=every.get)
     t = data.draw(st.integers(0, len(x) - 1))
     label, against = data.draw(st.permutations(spec.classes))[:2]
     found = explain(model, spec, w, x, t, label, against)
-    one, other = tuple(best[:t] + [label] + best[t + 1 :]), tuple(best[:t] + [against] + best[t + 1 :])
+    expected = every[changed(best, t, label)] - every[changed(best, t, against)]
     assert (found.label, found.against, found.position) == (label, against, t)
-    assert found.difference == pytest.approx(every[one] - every[other], abs=1e-9)
+    assert found.difference == pytest.approx(expected, abs=1e-9)
     amounts = [abs(each.amount) for each in found.contributions]
     assert amounts == sorted(amounts, reverse=True)
     for each in found.contributions:
@@ -112,10 +117,10 @@ def test_the_prediction_is_compared_with_the_runner_up(instance, data):
     if len(spec.classes) == 1:
         return
     every = scores(model, spec, x, w)
-    best = list(max(every, key=every.get))
+    best = max(every, key=every.get)
     t = data.draw(st.integers(0, len(x) - 1))
     found = explain(model, spec, w, x, t)
-    others = {label: every[tuple(best[:t] + [label] + best[t + 1 :])] for label in spec.classes if label != best[t]}
+    others = {label: every[changed(best, t, label)] for label in spec.classes if label != best[t]}
     assert found.label == best[t]
     assert found.difference == pytest.approx(max(every.values()) - max(others.values()), abs=1e-9)
     assert found.difference >= -1e-9
@@ -174,7 +179,7 @@ def test_the_strongest_weights_are_those_of_a_full_sort(instance, n):
 
 def test_features_of_dicts_have_their_names(tagger):
     found = tagger.top_weights(1)
-    assert [each.feature for each in found.features["DET"]][0] == "word=the"
+    assert found.features["DET"][0].feature == "word=the"
     assert found.start[0] == TransitionWeight(None, "DET", found.start[0].weight)
     assert "word=boats" in {each.source for each in tagger.explain(X[1], 1).contributions}
 

@@ -303,10 +303,12 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
 
     def _configured(self, solver: Solver, **given: Any) -> Solver:
         """The solver with those of its options that were given to the estimator."""
+        known = {field.name for field in fields(solver)}
         given["max_iter"] = self.max_iter
+        if "random_state" in known:
+            given["random_state"] = self.random_state
         if self.max_iter is not None and not (isinstance(self.max_iter, numbers.Integral) and self.max_iter >= 0):
             raise ValueError(f"max_iter is {self.max_iter}; it must be a whole number ≥ 0")
-        known = {field.name for field in fields(solver)}
         given = {name: value for name, value in given.items() if value is not None}
         for name, value in given.items():
             if name not in known:
@@ -315,7 +317,7 @@ class StructuredEstimator(CallbackSupportMixin, BaseEstimator):  # type: ignore[
                 raise ValueError(
                     f"{name}={value!r} was given beside a solver object; give it to {type(solver).__name__}"
                 )
-        if self.random_state is not None and "random_state" in known:
+        if "random_state" in given:
             given["random_state"] = int(check_random_state(self.random_state).randint(2**31 - 1))
         return replace(solver, **given)
 
