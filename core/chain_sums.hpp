@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <numeric>
 
 #include "chain.hpp"
 
@@ -78,9 +79,11 @@ public:
                 else
                     weight[l] = here[l] + (t + 1 < T_ ? scores.into(t + 1)[l * L_ + next] : scores.stop[l]);
             }
-            if (!factors_) exponentials(L_, weight, *std::max_element(weight, weight + L_), weight);
-            double total = 0.0;
-            for (std::int64_t l = 0; l < L_; ++l) total += weight[l];
+            double total = 1.0;
+            if (factors_)
+                total = std::accumulate(weight, weight + L_, 0.0);
+            else
+                normalise(L_, weight);
             double left = uniform[t] * total;
             std::int64_t label = 0;
             for (std::int64_t l = 0; l < L_; ++l) {
@@ -156,46 +159,63 @@ private:
             }
     }
 
+    // Messages in logarithms, the largest of each position 0: sums of scores along the sequence would lose digits.
     double add_forward(const ChainScores& scores) {
-        for (std::int64_t l = 0; l < L_; ++l) message_[l] = scores.start[l] + scores.emission[l];
-        for (std::int64_t t = 1; t < T_; ++t)
-            log_sum_product(L_, &message_[(t - 1) * L_], scores.into(t), scores.emission + t * L_, scratch_.data(),
-                            &message_[t * L_]);
+        log_z_ = 0.0;
+        for (std::int64_t t = 0; t < T_; ++t) {
+            double* here = &message_[t * L_];
+            const double* emission = scores.emission + t * L_;
+            if (t == 0)
+                for (std::int64_t l = 0; l < L_; ++l) here[l] = scores.start[l] + emission[l];
+            else
+                log_sum_product(L_, &message_[(t - 1) * L_], scores.into(t), emission, scratch_.data(), here);
+            const double top = *std::max_element(here, here + L_);
+            log_z_ += top;
+            if (top == minus_infinity) return log_z_;
+            for (std::int64_t l = 0; l < L_; ++l) here[l] -= top;
+        }
         double* last = scratch_.data();
         for (std::int64_t l = 0; l < L_; ++l) last[l] = message_[(T_ - 1) * L_ + l] + scores.stop[l];
         const double top = *std::max_element(last, last + L_);
-        log_z_ = top;
-        if (top == minus_infinity) return log_z_;
-        exponentials(L_, last, top, last);
-        double sum = 0.0;
-        for (std::int64_t l = 0; l < L_; ++l) sum += last[l];
-        log_z_ = top + std::log(sum);
+        log_z_ += top == minus_infinity ? top : top + std::log(normalise(L_, last));
         return log_z_;
     }
 
     void add_backward(const ChainScores& scores, double* nodes, double* edges, bool each) {
         transposed_.resize(static_cast<std::size_t>(L_ * L_));
+        pairs_.resize(static_cast<std::size_t>(L_ * L_));
         zeros_.assign(static_cast<std::size_t>(L_), 0.0);
         double* after = scratch_.data() + 2 * L_;
         std::copy_n(scores.stop, L_, &back_[(T_ - 1) * L_]);
-        for (std::int64_t t = T_ - 1; t > 0; --t) {
+        for (std::int64_t t = T_ - 1; t >= 0; --t) {
+            const double* here = &message_[t * L_];
+            const double* back = &back_[t * L_];
+            for (std::int64_t l = 0; l < L_; ++l) nodes[t * L_ + l] = here[l] + back[l];
+            normalise(L_, nodes + t * L_);
+            if (t == 0) return;
             const double* transition = scores.into(t);
-            if (scores.varying || t == T_ - 1)
-                for (std::int64_t k = 0; k < L_; ++k)
-                    for (std::int64_t l = 0; l < L_; ++l) transposed_[l * L_ + k] = transition[k * L_ + l];
-            for (std::int64_t l = 0; l < L_; ++l) after[l] = scores.emission[t * L_ + l] + back_[t * L_ + l];
-            log_sum_product(L_, after, transposed_.data(), zeros_.data(), scratch_.data(), &back_[(t - 1) * L_]);
-            double* edge = each ? edges + (t - 1) * L_ * L_ : edges;
-            double* row = scratch_.data();
-            for (std::int64_t k = 0; k < L_; ++k) {
-                const double before = message_[(t - 1) * L_ + k];
-                for (std::int64_t l = 0; l < L_; ++l) row[l] = before + transition[k * L_ + l] + after[l];
-                exponentials(L_, row, log_z_, row);
-                for (std::int64_t l = 0; l < L_; ++l) edge[k * L_ + l] += row[l];
-            }
+            for (std::int64_t l = 0; l < L_; ++l) after[l] = scores.emission[t * L_ + l] + back[l];
+            for (std::int64_t k = 0; k < L_; ++k)
+                for (std::int64_t l = 0; l < L_; ++l) {
+                    transposed_[l * L_ + k] = transition[k * L_ + l];
+                    pairs_[k * L_ + l] = message_[(t - 1) * L_ + k] + transition[k * L_ + l] + after[l];
+                }
+            normalise(L_ * L_, pairs_.data());
+            add_scaled(L_ * L_, 1.0, pairs_.data(), each ? edges + (t - 1) * L_ * L_ : edges);
+            double* before = &back_[(t - 1) * L_];
+            log_sum_product(L_, after, transposed_.data(), zeros_.data(), scratch_.data(), before);
+            const double top = *std::max_element(before, before + L_);
+            for (std::int64_t l = 0; l < L_; ++l) before[l] -= top;
         }
-        for (std::int64_t k = 0; k < T_ * L_; ++k) nodes[k] = message_[k] + back_[k];
-        exponentials(T_ * L_, nodes, log_z_, nodes);
+    }
+
+    // Logarithms become probabilities; returns the sum of exp(value − largest value).
+    static double normalise(std::int64_t n, double* values) {
+        exponentials(n, values, *std::max_element(values, values + n), values);
+        double sum = 0.0;
+        for (std::int64_t k = 0; k < n; ++k) sum += values[k];
+        for (std::int64_t k = 0; k < n; ++k) values[k] /= sum;
+        return sum;
     }
 
     std::int64_t L_ = 0, T_ = 0;
@@ -204,7 +224,7 @@ private:
     std::vector<double> message_;                 // (length, n_labels): of the prefix that ends with this label
     std::vector<double> back_;                    // (length, n_labels): of what follows; with factors, times the emission
     std::vector<double> emitted_;                 // (length, n_labels): exp of the emissions, largest 1
-    std::vector<double> scale_, scratch_, transposed_, zeros_;
+    std::vector<double> scale_, scratch_, transposed_, pairs_, zeros_;
 };
 
 }  // namespace structlearn

@@ -24,8 +24,20 @@ class EnumeratedMulticlass:
 
 
 class EnumeratedChain:
-    def __init__(self, n_labels, *, boundaries=True, balance=1.0, label_weight=None, zero_one=False):
+    def __init__(
+        self,
+        n_labels,
+        *,
+        boundaries=True,
+        balance=1.0,
+        label_weight=None,
+        zero_one=False,
+        pair_features=False,
+        allowed_transitions=None,
+    ):
         self.n_labels = n_labels
+        self.pair_features = pair_features
+        self.allowed = allowed_transitions
         self.boundaries = boundaries
         self.balance = balance
         self.label_weight = label_weight or {}
@@ -42,6 +54,11 @@ class EnumeratedChain:
         ends[0, y[0]] += self.balance
         ends[1, y[-1]] += self.balance
         parts = [emissions, transitions, ends] if self.boundaries else [emissions, transitions]
+        if self.pair_features:
+            pairs = np.zeros((x.shape[1], self.n_labels, self.n_labels))
+            for token, (left, right) in zip(x, pairwise(y), strict=False):
+                pairs[:, left, right] += token
+            parts.append(pairs)
         return np.concatenate([part.ravel() for part in parts])
 
     def loss(self, y, y_hat):
@@ -51,7 +68,10 @@ class EnumeratedChain:
         return sum((self.label_weight.get(label, 1.0) for label in wrong), 0.0)
 
     def outputs(self, x):
-        return list(product(range(self.n_labels), repeat=len(x)))
+        outputs = product(range(self.n_labels), repeat=len(x))
+        if self.allowed is None:
+            return list(outputs)
+        return [y for y in outputs if all(pair in self.allowed for pair in pairwise((None, *y, None)))]
 
 
 class Listed(NamedTuple):

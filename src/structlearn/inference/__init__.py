@@ -1,5 +1,5 @@
-"""Decoding algorithms on arrays, for those who want them alone."""
+"""Decoding algorithms on plain arrays, for use on their own."""
 
-from structlearn.inference.chain import best_per_loss_level, k_best, viterbi
+from structlearn.inference.chain import ChainMarginals, best_per_loss_level, k_best, marginals, sample, viterbi
 
-__all__ = ["best_per_loss_level", "k_best", "viterbi"]
+__all__ = ["ChainMarginals", "best_per_loss_level", "k_best", "marginals", "sample", "viterbi"]

@@ -1,10 +1,12 @@
 """Decoders for chains of labels, on plain arrays of scores.
 
-The score of a label sequence is F(y) = start[y₁] + Σ_t emission[t, y_t] + Σ_t transition[y_t, y_{t+1}] + stop[y_T].
+The score of a label sequence is F(y) = start[y₁] + Σ_t emission[t, y_t] + Σ_t transition[y_t, y_{t+1}] + stop[y_T]; a score of
+−∞ forbids. Probabilities are P(y) = exp F(y) / Z.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,8 +37,10 @@ def viterbi(
     >>> viterbi([[0.0, 1.0], [0.5, 0.0]], [[2.0, 0.0], [0.0, 0.0]])
     (array([0, 0], dtype=int32), 2.5)
     """
-    (best,) = k_best(emission, transition, 1, start, stop)
-    return best
+    best = k_best(emission, transition, 1, start, stop)
+    if not best:
+        raise ValueError("every label sequence is forbidden: all scores are -inf")
+    return best[0]
 
 
 def k_best(
@@ -86,6 +90,98 @@ def best_per_loss_level(
         raise ValueError(f"truth is {truth.tolist()}; expected {length} labels from 0 to {n_labels - 1}")
     levels, scores, labels = chain.best_per_level(w, 0, truth, np.ones(n_labels, np.int32))
     return list(zip(levels.tolist(), labels.reshape(len(levels), length), scores.tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class ChainMarginals:
+    """What the distribution P(y) = exp F(y) / Z over label sequences is like.
+
+    Attributes
+    ----------
+    log_z : float
+        log Σ_y exp F(y); −∞ if every sequence is forbidden, and all marginals are 0 then.
+    nodes : (length, n_labels)
+        P(y_t = l).
+    edges : (length − 1, n_labels, n_labels)
+        P(y_t = k, y_{t+1} = l).
+    entropy : float
+        −Σ_y P(y) log P(y), in nats.
+    """
+
+    log_z: float
+    nodes: FloatArray
+    edges: FloatArray
+    entropy: float
+
+    def most_probable_labels(self) -> LabelArray:
+        """The most probable label of each position on its own: the fewest wrong labels in expectation."""
+        return self.nodes.argmax(axis=1).astype(np.int32)
+
+    def expected_loss(self, labels: npt.ArrayLike) -> float:
+        """How many labels of a given sequence are wrong in expectation."""
+        labels = np.asarray(labels)
+        return float(len(self.nodes) - self.nodes[np.arange(len(self.nodes)), labels].sum())
+
+
+def marginals(
+    emission: npt.ArrayLike,
+    transition: npt.ArrayLike,
+    start: npt.ArrayLike | None = None,
+    stop: npt.ArrayLike | None = None,
+) -> ChainMarginals:
+    """Sum-product (forward-backward): log Z, node and edge marginals, entropy.
+
+    Safe for long sequences and large scores: nothing overflows, and what underflows does not matter.
+
+    Examples
+    --------
+    >>> found = marginals([[0.0, 1.0], [0.5, 0.0]], [[2.0, 0.0], [0.0, 0.0]])
+    >>> found.nodes.round(3), round(found.log_z, 3)
+    (array([[0.647, 0.353],
+           [0.818, 0.182]]), 3.015)
+    >>> found.most_probable_labels(), round(found.expected_loss([0, 0]), 3)
+    (array([0, 0], dtype=int32), 0.536)
+    """
+    chain, theta, length = _chain_of_scores(emission, transition, start, stop)
+    n_labels = np.shape(emission)[1]
+    nodes, edges = np.empty(length * n_labels), np.empty((length - 1) * n_labels**2)
+    log_z = chain.marginals(theta, nodes, edges)
+    _, parts, begin, end = np.split(theta, [len(nodes), len(nodes) + n_labels**2, len(theta) - n_labels])
+    pairs = edges.reshape(-1, n_labels, n_labels)
+    last = nodes[-n_labels:]
+    counted = (
+        (theta[: len(nodes)], nodes),
+        (parts, pairs.sum(axis=0).ravel()),
+        (begin, nodes[:n_labels]),
+        (end, last),
+    )
+    # What is forbidden has probability 0 and adds nothing.
+    mean_score = sum(float(values[p > 0] @ p[p > 0]) for values, p in counted)
+    entropy = max(0.0, log_z - mean_score) if log_z > -np.inf else 0.0
+    return ChainMarginals(log_z, nodes.reshape(length, n_labels), pairs, entropy)
+
+
+def sample(
+    emission: npt.ArrayLike,
+    transition: npt.ArrayLike,
+    n_samples: int,
+    start: npt.ArrayLike | None = None,
+    stop: npt.ArrayLike | None = None,
+    random_state: int | np.random.Generator | None = None,
+) -> LabelArray:
+    """Label sequences drawn from P(y), (n_samples, length).
+
+    Examples
+    --------
+    >>> drawn = sample([[0.0, 1.0], [0.5, 0.0]], [[2.0, 0.0], [0.0, 0.0]], 1000, random_state=0)
+    >>> bool(abs((drawn == 0).mean(axis=0) - [0.647, 0.818]).max() < 0.03)
+    True
+    """
+    chain, theta, length = _chain_of_scores(emission, transition, start, stop)
+    out = np.empty(n_samples * length, np.int32)
+    uniform = np.random.default_rng(random_state).random(len(out))
+    chain.samples(theta, np.zeros(1, np.int64), n_samples, uniform, out, 1)
+    return out.reshape(n_samples, length)
 
 
 def _chain_of_scores(emission: Any, transition: Any, start: Any, stop: Any) -> tuple[_core.Chain, FloatArray, int]:

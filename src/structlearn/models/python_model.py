@@ -119,6 +119,8 @@ class PythonProblem(Problem):
         self._truths = None if Y is None else [self._feature(i, y) for i, y in enumerate(Y)]
 
     def missing(self, oracle: str) -> str:
+        if oracle == "sums":
+            return ": sums over all outputs are there for Chain and Multiclass only"
         names = " or ".join(_SOURCES[oracle])  # type: ignore[index]
         return f"; write {names} in {type(self._model).__name__}"
 
