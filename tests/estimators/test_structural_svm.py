@@ -375,3 +375,21 @@ def test_a_million_features_work():
     token = {f"f{k}": 1.0 for k in range(0, 1_000_000, 1000)}
     svm = StructuralSVM(Chain(), C=1).fit([[token, {"f999999": 1.0}]], [["a", "b"]])
     assert svm.predict([[token]]) == [["a"]]
+
+
+@pytest.mark.parametrize("option", [{"tol": 0.1}, {"max_iter": 5}, {"random_state": 3}])
+def test_options_beside_a_solver_object_belong_to_the_solver(option):
+    svm = StructuralSVM(Multiclass(), solver=BlockCoordinate(), **option)
+    with pytest.raises(ValueError, match=r"was given beside a solver object; give it to BlockCoordinate"):
+        svm.fit(np.eye(2), ["a", "b"])
+
+
+def test_a_seed_is_no_mistake_for_solvers_that_draw_nothing():
+    for solver in ("n_slack", NSlack()):
+        assert StructuralSVM(Multiclass(), solver=solver, random_state=3).fit(np.eye(2), ["a", "b"]).converged_
+
+
+def test_a_solver_without_a_certificate_neither_converges_nor_warns():
+    svm = StructuralSVM(Multiclass(), solver="subgradient", max_iter=2).fit(np.eye(2), ["a", "b"])
+    assert not svm.converged_
+    assert np.isnan(svm.duality_gap_)

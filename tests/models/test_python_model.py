@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from models.enumerated import EnumeratedMulticlass, bound
 from models.instances import SCALINGS, chain_instances
 from structlearn.models import PythonModel
+from structlearn.objective import PREDICTION, Scaling
 
 
 class OwnDecoders:
@@ -118,3 +119,56 @@ def test_initialize_runs_on_a_copy():
 def test_an_object_without_the_two_basic_methods_is_no_model():
     with pytest.raises(TypeError, match="object is no model: it has no method 'joint_feature'"):
         PythonModel.prepared(object(), [], [])
+
+
+class Answers(OwnDecoders):
+    """Multiclass whose methods answer in forms that are given."""
+
+    def __init__(self, **answers):
+        for method, answer in answers.items():
+            setattr(self, method, lambda *arguments, answer=answer: answer)
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "scaling", "expected"),
+    [
+        ("k_best", [(1, 0.5), (0, 0.25)], Scaling(None, "linear"), "a list of outputs, best first, without scores"),
+        ("k_best", 1, Scaling(None, "linear"), "a list of outputs, best first, without scores"),
+        ("k_best", ["b"], Scaling(None, "linear"), "a list of outputs, best first"),
+        ("best_per_loss_level", [(1.0, 1, 0.5)], Scaling("slack", "linear"), "one for each value of the loss, without"),
+        ("best_per_loss_level", {1.0: 1}, Scaling("slack", "linear"), "a list of outputs, one for each value"),
+        ("loss_augmented_inference", (1, 0.5), Scaling("margin", "linear"), "one output"),
+        ("inference", (1, 0.5), PREDICTION, "one output"),
+    ],
+)
+def test_an_answer_in_another_form_is_refused(method, answer, scaling, expected):
+    problem = bound(PythonModel(Answers(**{method: answer})), [np.ones(2)], [0])
+    with pytest.raises(TypeError, match=f"^{method} of example 0 returned .*; expected .*{expected}"):
+        problem.oracle(np.zeros(6), np.arange(1), scaling)
+
+
+def test_more_outputs_than_were_asked_for_are_refused():
+    problem = bound(PythonModel(Answers(k_best=[0, 1, 2])), [np.ones(2)], [0])
+    with pytest.raises(ValueError, match="k_best of example 0 returned 3 outputs for k=2"):
+        problem.k_best(np.zeros(6), 2)
+
+
+def test_outputs_that_are_tuples_are_outputs():
+    class Pairs:
+        def joint_feature(self, x, y):
+            return np.array([x * y[0], y[1]])
+
+        def loss(self, y, y_hat):
+            return float(tuple(y) != tuple(y_hat))
+
+        def outputs(self, x):
+            return [(0.5, 1.0), (1.5, 2.0), (1.5, -2.0)]
+
+    problem = bound(PythonModel(Pairs()), [1.0], [[0.5, 1.0]])
+    assert problem.predict(np.ones(2)) == [(1.5, 2.0)]
+
+
+def test_the_largest_loss_can_be_said_in_two_ways():
+    problem = bound(PythonModel(OwnDecoders()), [np.ones(2)], [0])
+    with pytest.raises(NotImplementedError, match=r"write max_loss\(y\) or outputs\(x\) in OwnDecoders"):
+        problem.max_losses()

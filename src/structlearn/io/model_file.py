@@ -5,10 +5,12 @@ Loading builds objects of this library by registered name from plain values; it 
 
 from __future__ import annotations
 
+import copy
 import inspect
 import json
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +37,7 @@ def save(path: Path, estimator: StructuredEstimator) -> None:
         # A solver of the user's own is not needed to predict; the loaded estimator has the default one.
         del params["solver"]
     model = estimator.model_
+    built_in = type(model).__name__ in _registry()
     metadata = {
         "format": FORMAT,
         "version": VERSION,
@@ -42,9 +45,8 @@ def save(path: Path, estimator: StructuredEstimator) -> None:
         "estimator": type(estimator).__name__,
         "params": encode(params, "parameter"),
         "model": type(model).__name__,
-        "model_params": encode(model.get_params(deep=False), "model option")
-        if type(model).__name__ in _registry()
-        else None,
+        "model_params": encode(model.get_params(deep=False), "model option") if built_in else None,
+        "own_model": None if built_in else _describe(estimator),
         "spec": encode(estimator.spec_.to_dict(), "label"),
         "fitted": encode({name: getattr(estimator, name) for name in _FITTED if hasattr(estimator, name)}, "result"),
     }
@@ -68,7 +70,9 @@ def load(path: str | Path, model: Any = None) -> StructuredEstimator:
     ----------
     path : path
     model : object, optional
-        The model, if it is a class of your own: its code is not in the file.
+        The model, if it is a class of your own: its code is not in the file. Its options must be those of the model
+        that was trained, as far as it has `get_params` and they are plain values. What its `initialize` had set comes
+        from the file, into a copy of the object.
 
     Examples
     --------
@@ -96,7 +100,8 @@ def load(path: str | Path, model: Any = None) -> StructuredEstimator:
     elif model is None:
         raise ValueError(f"{path} was trained with a model of your own: load it with load(path, model=YourModel())")
     else:
-        bound = model if isinstance(model, Model) else PythonModel(model)
+        own = _restored(path, model, metadata.get("own_model") or {})
+        bound = own if isinstance(own, Model) else PythonModel(own)
     params = decode(metadata["params"])
     if metadata["estimator"] not in estimators.__all__:
         raise ValueError(f"{path} holds an estimator {metadata['estimator']!r}, which this version does not know")
@@ -112,6 +117,59 @@ def load(path: str | Path, model: Any = None) -> StructuredEstimator:
     if hasattr(estimator.spec_, "classes"):
         estimator.classes_ = label_array(estimator.spec_.classes)
     return estimator
+
+
+def _describe(estimator: StructuredEstimator) -> dict[str, Any]:
+    """What a file says about a model of the user's own: its options, and all it holds after `initialize`.
+
+    Options that no file can hold, or that `initialize` changed, are not compared on loading. Of attributes that no file
+    can hold it keeps the type, to tell whether the object given to `load` has them.
+    """
+    model = getattr(estimator.model_, "user_model", estimator.model_)
+    given = _plain(_options(estimator.model))
+    options = {name: value for name, value in _plain(_options(model)).items() if given.get(name) == value}
+    if not hasattr(model, "initialize"):
+        return {"options": options}
+    state = getattr(model, "__dict__", {})
+    plain = _plain(state)
+    types = {name: type(value).__name__ for name, value in state.items() if name not in plain}
+    return {"options": options, "state": plain, "types": types}
+
+
+def _restored(path: str | Path, model: Any, described: dict[str, Any]) -> Any:
+    """The user's model as it was trained, refused if it has other options or lacks what no file can hold."""
+    options = _plain(_options(model))
+    for name, value in described.get("options", {}).items():
+        if options.get(name) != value:
+            raise ValueError(
+                f"{path} was trained with {name}={decode(value)!r}, but the given {type(model).__name__} has "
+                f"{name}={_options(model).get(name)!r}"
+            )
+    for name, kind in described.get("types", {}).items():
+        if type(getattr(model, name, None)).__name__ != kind:
+            raise ValueError(
+                f"{path} does not hold {name!r} of {type(model).__name__}, a {kind} that initialize made: give load "
+                "the model that was initialised, the trained estimator's model_.user_model, or pickle the estimator"
+            )
+    if described.get("state"):
+        model = copy.deepcopy(model)
+        vars(model).update({name: decode(value) for name, value in described["state"].items()})
+    return model
+
+
+def _options(model: Any) -> dict[str, Any]:
+    return dict(model.get_params()) if hasattr(model, "get_params") else {}
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those values that come back from a file with the type they have, encoded."""
+    encoded = {}
+    for name, value in values.items():
+        with suppress(TypeError):
+            written = encode(np.asarray(value) if isinstance(value, np.generic) else value, "value")
+            if type(decode(written)) is type(value):
+                encoded[name] = written
+    return encoded
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -165,9 +223,11 @@ def encode(value: Any, what: str) -> Any:
         return [encode(item, what) for item in value]
     if isinstance(value, tuple):
         return {"tuple": [encode(item, what) for item in value]}
-    if isinstance(value, frozenset):
-        return {"frozenset": [encode(item, what) for item in value]}
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+    if isinstance(value, (set, frozenset)):
+        # In an order that does not change from one interpreter to the next, so that equal sets are written alike.
+        kind = "set" if isinstance(value, set) else "frozenset"
+        return {kind: sorted((encode(item, what) for item in value), key=json.dumps)}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
         return {"array": value.tolist(), "dtype": value.dtype.str, "shape": list(value.shape)}
     if isinstance(value, np.ndarray):
         return encode(value.tolist(), what)
@@ -192,10 +252,13 @@ def decode(value: Any) -> Any:
             return bytes.fromhex(text)
         case {"tuple": items}:
             return tuple(map(decode, items))
+        case {"set": items}:
+            return set(map(decode, items))
         case {"frozenset": items}:
             return frozenset(map(decode, items))
         case {"array": items, "dtype": dtype, "shape": shape}:
-            return np.array(items, dtype=np.dtype(dtype)).reshape(shape)
+            # Indexing with nothing makes a scalar of an array without dimensions.
+            return np.array(items, dtype=np.dtype(dtype)).reshape(shape)[()]
         case {"mapping": pairs}:
             return {decode(key): decode(item) for key, item in pairs}
         case {"object": name, "options": options}:

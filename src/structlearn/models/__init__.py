@@ -1,6 +1,6 @@
 """What is predicted: joint features, losses and decoders, one file for each output structure."""
 
-from structlearn.models.base import LinearSpec, Model, Spec
+from structlearn.models.base import LinearSpec, Model, Spec, Weights
 from structlearn.models.chain import Chain
 from structlearn.models.multiclass import Multiclass
 from structlearn.models.output_features import (
@@ -26,4 +26,5 @@ __all__ = [
     "Sequences",
     "Spec",
     "Taxonomy",
+    "Weights",
 ]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from sklearn.base import BaseEstimator
 
 from structlearn import _core
 from structlearn.models.sequences import named_columns
-from structlearn.problem import Problem
+from structlearn.problem import FloatArray, Problem
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,28 @@ class LinearSpec(Spec):
     def __getstate__(self) -> dict[str, Any]:
         # The fields only: what is looked up in `columns` is quickly made again.
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+class Weights(NamedTuple):
+    """w in its parts; None for a part that the model does not have.
+
+    Attributes
+    ----------
+    emissions : (n_inputs, n_labels)
+        With a row more if there is an intercept, the last.
+    transitions : (n_labels, n_labels) or None
+        From row to column.
+    start, stop : (n_labels,) or None
+        Scores of the first and the last label.
+    pairs : (n_pair_features, n_labels, n_labels) or None
+        Features of a token that score the pair of its label and the next.
+    """
+
+    emissions: FloatArray
+    transitions: FloatArray | None = None
+    start: FloatArray | None = None
+    stop: FloatArray | None = None
+    pairs: FloatArray | None = None
 
 
 class Model(BaseEstimator, ABC):  # type: ignore[misc]

@@ -9,13 +9,13 @@ from typing import Any, Literal
 import numpy as np
 
 from structlearn.models.allowed_labels import check_truth, first_impossible, label_mask
-from structlearn.models.base import LinearSpec, Model
+from structlearn.models.base import LinearSpec, Model, Weights
 from structlearn.models.chain_problem import ChainProblem
 from structlearn.models.labels import LabelCodes, declared_classes, observed_classes
 from structlearn.models.sequences import feature_names, stack, token_width
 from structlearn.models.tokens import TokenMatrix
 from structlearn.models.transitions import AllowedTransitions, transition_mask
-from structlearn.problem import IntArray, LabelArray
+from structlearn.problem import FloatArray, IntArray, LabelArray
 
 
 class Chain(Model):
@@ -52,7 +52,7 @@ class Chain(Model):
 
     The weights are, one after another, the emissions (n_features, n_labels), the transitions (n_labels, n_labels) from
     row to column, with boundaries the start (n_labels) and the stop scores (n_labels), and the weights of label pairs,
-    (n_pair_features, n_labels, n_labels).
+    (n_pair_features, n_labels, n_labels); `unpack` cuts them up.
 
     Examples
     --------
@@ -135,17 +135,46 @@ class Chain(Model):
             observed_only=self.observed_only and codes is not None and not allow_unknown,
         )
 
-    def _pair_tokens(self, spec: LinearSpec, matrix: Any) -> TokenMatrix | None:
+    def unpack(self, spec: LinearSpec, w: FloatArray) -> Weights:
+        """The parts of w, as views.
+
+        >>> model, spec = Chain(), LinearSpec(classes=("a", "b"), n_inputs=3)
+        >>> model.unpack(spec, np.arange(14.0)).transitions
+        array([[6., 7.],
+               [8., 9.]])
+        """
+        L, n_pairs = len(spec.classes), len(self.pair_columns(spec))
+        sizes = [spec.n_columns * L, L * L, L * self.boundaries, L * self.boundaries, n_pairs * L * L]
+        if len(w) != sum(sizes):
+            raise ValueError(f"w has {len(w)} weights but the model has {sum(sizes)}")
+        emissions, transitions, start, stop, pairs = np.split(w, np.cumsum(sizes)[:-1])
+        return Weights(
+            emissions.reshape(spec.n_columns, L),
+            transitions.reshape(L, L),
+            start if self.boundaries else None,
+            stop if self.boundaries else None,
+            pairs.reshape(n_pairs, L, L) if n_pairs else None,
+        )
+
+    def pair_columns(self, spec: LinearSpec) -> list[int]:
+        """The columns of the features that score pairs of labels, in the order of their weights."""
         chosen = self.pair_features
         if isinstance(chosen, (bool, np.bool_)):
-            return TokenMatrix.from_matrix(matrix, intercept=False) if chosen else None
+            return list(range(spec.n_inputs)) if chosen else []
         columns = []
         for name in chosen:
             column = spec.vocabulary.index(name) if spec.vocabulary and name in spec.vocabulary else name
             if not (isinstance(column, (int, np.integer)) and 0 <= column < spec.n_inputs):
                 raise ValueError(f"pair_features holds {name!r}, which is no feature of a token")
             columns.append(int(column))
-        return TokenMatrix.from_matrix(matrix[:, columns], intercept=False)
+        return columns
+
+    def _pair_tokens(self, spec: LinearSpec, matrix: Any) -> TokenMatrix | None:
+        columns = self.pair_columns(spec)
+        if not columns:
+            return None
+        chosen = matrix if self.pair_features is True else matrix[:, columns]
+        return TokenMatrix.from_matrix(chosen, intercept=False)
 
     def _with_ends(
         self,

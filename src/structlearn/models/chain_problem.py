@@ -207,6 +207,14 @@ class ChainProblem(PartProblem):
             begin += n_samples * length
         return drawn
 
+    def token_features(self, token: int) -> tuple[IntArray, FloatArray]:
+        """The columns and values of what emits at a token, all sequences counted through."""
+        return self._tokens.row(token)
+
+    def pair_features(self, token: int) -> tuple[IntArray, FloatArray]:
+        """The columns and values of what scores the labels of a token and the next; nothing if the model has none."""
+        return (np.empty(0, np.int64), np.empty(0)) if self._pair_tokens is None else self._pair_tokens.row(token)
+
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
         examples = np.arange(self.n_examples)
         found = self._k_best(w, examples, k)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils import check_array, column_or_1d
 
 from structlearn import _core
-from structlearn.models.base import LinearSpec, Model
+from structlearn.models.base import LinearSpec, Model, Weights
 from structlearn.models.factored_rows import FactoredRows
 from structlearn.models.labels import LabelCodes, declared_classes, label_array, observed_classes
 from structlearn.models.output_features import OutputFeatures, Taxonomy
@@ -86,6 +86,19 @@ class Multiclass(Model):
         tokens = TokenMatrix.from_matrix(X, intercept=spec.intercept)
         return MulticlassProblem(tokens, codes, spec.classes, self.cost_matrix(spec.classes), features)
 
+    def unpack(self, spec: LinearSpec, w: FloatArray) -> Weights:
+        """The weights of every class, a view of w; with output features Λ the product W Λᵀ, which scores the same.
+
+        >>> spec = LinearSpec(classes=("a", "b"), n_inputs=3)
+        >>> Multiclass().unpack(spec, np.arange(6.0)).emissions
+        array([[0., 1.],
+               [2., 3.],
+               [4., 5.]])
+        """
+        if self.output_features is None:
+            return Weights(w.reshape(spec.n_columns, len(spec.classes)))
+        return Weights(w.reshape(spec.n_columns, -1) @ self.output_features.matrix(spec.classes).T)
+
     def cost_matrix(self, classes: Sequence[Any]) -> FloatArray | None:
         """Δ as a matrix over the classes, (n_classes, n_classes); None is zero-one, which needs no matrix."""
         if isinstance(self.cost, str):
@@ -150,6 +163,10 @@ class MulticlassProblem(PartProblem):
         out = np.empty(len(examples) * len(self._labels))
         self._core.scores(w, examples, out, self.n_threads)
         return out.reshape(len(examples), -1)
+
+    def token_features(self, token: int) -> tuple[IntArray, FloatArray]:
+        """The columns and values of an example."""
+        return self._tokens.row(token)
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[FactoredRows, FloatArray]:
         others = np.ascontiguousarray(outputs, np.int32)

@@ -15,15 +15,18 @@ second_best        ``k_best(x, w, k)``, ``outputs(x)``
 loss_levels        ``best_per_loss_level(x, y, w)``, ``outputs(x)``
 =================  ===============================================================================
 
-``outputs(x)`` lists all outputs, ``best_per_loss_level`` gives the best output for each value of the loss, ``k_best``
-the k best outputs, best first. Also understood: ``initialize(X, Y)``, run once on a copy before training;
-``max_loss(y)``, the largest loss, for `score`; ``exactness``, "approximate" if the oracles are.
+``inference`` and ``loss_augmented_inference`` return one output; ``outputs`` a list of all; ``best_per_loss_level`` a
+list of the best output for each value of the loss, in any order; ``k_best`` a list of the k best outputs, or fewer if
+there are no more, best first. Outputs stand in these lists alone, without scores or losses.
+
+Also understood: ``initialize(X, Y)``, run once on a copy before training; ``max_loss(y)``, the largest loss, for
+`score`; ``exactness``, "approximate" if the oracles are.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +42,15 @@ _SOURCES: dict[Oracle, tuple[str, ...]] = {
     "loss_augmented": ("loss_augmented_inference", "outputs", "best_per_loss_level"),
     "second_best": ("k_best", "outputs"),
     "loss_levels": ("best_per_loss_level", "outputs"),
+}
+
+#: What each method returns.
+_FORMS = {
+    "inference": "one output",
+    "loss_augmented_inference": "one output",
+    "k_best": "a list of outputs, best first, without scores",
+    "best_per_loss_level": "a list of outputs, one for each value of the loss, without losses or scores",
+    "outputs": "a list of all outputs",
 }
 
 
@@ -103,6 +115,7 @@ class PythonProblem(Problem):
         self._model = model
         self._X = X
         self._Y = Y
+        self._looked_at: set[str] = set()
         self._truths = None if Y is None else [self._feature(i, y) for i, y in enumerate(Y)]
 
     def missing(self, oracle: str) -> str:
@@ -133,6 +146,11 @@ class PythonProblem(Problem):
         if hasattr(self._model, "max_loss"):
             assert self._Y is not None
             return np.array([float(self._model.max_loss(y)) for y in self._Y])
+        if not hasattr(self._model, "outputs"):
+            raise NotImplementedError(
+                f"score needs the largest loss of an example: write max_loss(y) or outputs(x) in "
+                f"{type(self._model).__name__}"
+            )
         return np.array([max(self._loss(i, y) for y in self._listed(i)) for i in range(self.n_examples)])
 
     def radii(self) -> FloatArray:
@@ -152,7 +170,7 @@ class PythonProblem(Problem):
         model, x = self._model, self._X[i]
         if scaling is PREDICTION:
             if hasattr(model, "inference"):
-                return (model.inference(x, w),)
+                return (self._ask("inference", i, x, w),)
             return (max(self._listed(i), key=lambda y: self._score(i, y, w)),)
         assert self._Y is not None
         truth = self._Y[i]
@@ -162,9 +180,9 @@ class PythonProblem(Problem):
             others = [y for y in candidates if not same_output(y, truth)]
             return (max(others, key=lambda y: self._score(i, y, w)),) if others else None
         if scaling.oracle == "loss_augmented" and hasattr(model, "loss_augmented_inference"):
-            return (model.loss_augmented_inference(x, truth, w),)
+            return (self._ask("loss_augmented_inference", i, x, truth, w),)
         if hasattr(model, "best_per_loss_level"):
-            candidates = [truth, *model.best_per_loss_level(x, truth, w)]
+            candidates = [truth, *self._ask("best_per_loss_level", i, x, truth, w)]
         else:
             candidates = [truth, *self._listed(i)]
         truth_score = self._score(i, truth, w)
@@ -177,13 +195,44 @@ class PythonProblem(Problem):
 
     def _best(self, i: int, w: FloatArray, k: int) -> list[Any]:
         if hasattr(self._model, "k_best"):
-            return list(self._model.k_best(self._X[i], w, k))
+            best: list[Any] = self._ask("k_best", i, self._X[i], w, k)
+            if len(best) > k:
+                raise ValueError(f"k_best of example {i} returned {len(best)} outputs for k={k}")
+            return best
         return sorted(self._listed(i), key=lambda y: -self._score(i, y, w))[:k]
 
     def _listed(self, i: int) -> list[Any]:
         if not hasattr(self._model, "outputs"):
             raise NotImplementedError(f"{type(self._model).__name__} does not list its outputs: write outputs(x)")
-        return list(self._model.outputs(self._X[i]))
+        listed: list[Any] = self._ask("outputs", i, self._X[i])
+        return listed
+
+    def _ask(self, method: str, i: int, *arguments: Any) -> Any:
+        """What a method of the model answers for an example, a list where it stands for several outputs."""
+        answer = getattr(self._model, method)(*arguments)
+        several = method not in ("inference", "loss_augmented_inference")
+        if several:
+            if isinstance(answer, (str, bytes, Mapping)) or not isinstance(answer, Iterable):
+                raise TypeError(f"{method} of example {i} returned {answer!r}; expected {_FORMS[method]}")
+            answer = list(answer)
+        if method not in self._looked_at:
+            # Once for each method: a look at every answer would double the work.
+            self._looked_at.add(method)
+            for y in answer if several else [answer]:
+                self._look_at(method, i, y)
+        return answer
+
+    def _look_at(self, method: str, i: int, y: Any) -> None:
+        """Refuses what is no output, such as an output with its score."""
+        wrong = f"{method} of example {i} returned {y!r}, which is no output"
+        if isinstance(y, tuple) and self._Y is not None and not isinstance(self._Y[i], tuple):
+            numbers = [isinstance(part, (float, np.floating)) for part in y]
+            if any(numbers) and not all(numbers):
+                raise TypeError(f"{wrong}; expected {_FORMS[method]}")
+        try:
+            self._model.joint_feature(self._X[i], y)
+        except Exception as error:
+            raise TypeError(f"{wrong} for joint_feature ({error}); expected {_FORMS[method]}") from error
 
     def _feature(self, i: int, y: Any) -> sp.csr_array:
         return _vector(self._model, self._X[i], y, i, self.n_features)

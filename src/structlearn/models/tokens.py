@@ -59,6 +59,11 @@ class TokenMatrix:
     def n_tokens(self) -> int:
         return len(self.indptr) - 1
 
+    def row(self, token: int) -> tuple[IntArray, FloatArray]:
+        """The columns and the values of a token."""
+        entries = slice(self.indptr[token], self.indptr[token + 1])
+        return self.columns[entries].astype(np.int64), self.values[entries].astype(np.float64)
+
     def row_numbers(self) -> IntArray:
         """The row of every entry."""
         return np.repeat(np.arange(self.n_tokens), np.diff(self.indptr))

@@ -151,7 +151,10 @@ class Solver(ABC):
 
     def resume(self, state: Any, problem: Any, objective: Any) -> State:
         """Takes up a state of an earlier run, for the same data, under another objective."""
-        raise ValueError(f"{type(self).__name__} cannot go on from an earlier run")
+        raise ValueError(
+            f"{type(self).__name__} cannot go on from an earlier run: it does not implement "
+            "resume(state, problem, objective)"
+        )
 
     def done(self, state: Any) -> bool:
         """Whether the stopping rule is met."""

@@ -27,8 +27,8 @@ class DualCoordinateState(DualState):
         Lower bounds on the entropies of the distributions.
     gaps : (n_examples,)
         log Z − H − ⟨θ, μ⟩ of each example when it was last visited.
-    crawled : int
-        How many iterations in a row have left most of the gap.
+    visits, earlier_gap : int, float
+        How many iterations of ascent there were, and the gap some iterations ago.
     descent : LBFGSState, optional
         Where L-BFGS stands, once it has taken over.
     """
@@ -38,7 +38,8 @@ class DualCoordinateState(DualState):
     entropies: FloatArray = field(default_factory=lambda: np.empty(0))
     gaps: FloatArray = field(default_factory=lambda: np.empty(0))
     random: np.random.Generator = field(default_factory=np.random.default_rng)
-    crawled: int = 0
+    visits: int = 0
+    earlier_gap: float = np.inf
     descent: LBFGSState | None = None
 
 
@@ -56,8 +57,8 @@ class DualCoordinate(GapSolver):
     optimum all distributions are those of w and the bound is exact, so the gap closes. An iteration visits every
     example once, and ends with a pass that prices w.
 
-    Where examples compete for few features at a large C, steps are short. When three iterations in a row have left
-    most of the gap, L-BFGS goes on from the best point.
+    Where examples compete for few features at a large C, steps are short. When twenty iterations did not halve the
+    gap, L-BFGS goes on from the best point.
 
     Parameters
     ----------
@@ -68,8 +69,8 @@ class DualCoordinate(GapSolver):
     random_state: int = 0
 
     objectives: ClassVar[tuple[type[Objective], ...]] = (LikelihoodObjective,)
-    #: An iteration that leaves more than this part of the gap is too slow.
-    crawl: ClassVar[float] = 0.9
+    #: So many iterations must halve the gap.
+    patience: ClassVar[int] = 20
 
     def check(self, problem: PartProblem, objective: LikelihoodObjective) -> None:
         super().check(problem, objective)
@@ -104,22 +105,25 @@ class DualCoordinate(GapSolver):
         limits = objective.price * objective.sample_weight
         problem.push(problem.truths(examples) - state.marginals, examples, limits, state.iterate)
         state.objective, state.primal, state.dual, state.iteration = objective, np.inf, 0.0, 0
-        state.crawled, state.descent, state.stuck = 0, None, False
+        state.visits, state.earlier_gap, state.descent, state.stuck = 0, np.inf, None, False
         self._certify(state, problem, objective)
         return state
 
     def update(
         self, state: DualCoordinateState, problem: PartProblem, objective: LikelihoodObjective
     ) -> DualCoordinateState:
-        if state.descent is not None or state.crawled >= 3:
-            return self._descend(state, problem, objective)
         gap = state.primal - state.dual
+        due = state.visits % self.patience == 0
+        if state.descent is not None or (due and gap > 0.5 * state.earlier_gap):
+            return self._descend(state, problem, objective)
+        state.visits += 1
+        if due:
+            state.earlier_gap = gap
         limits = objective.price * objective.sample_weight
         with state.timed("dual_seconds"):
             order = state.random.permutation(problem.n_examples)
             problem.mix(order, limits, state.marginals, state.entropies, state.gaps, state.iterate)
         self._certify(state, problem, objective)
-        state.crawled = state.crawled + 1 if state.primal - state.dual > self.crawl * gap else 0
         return state
 
     @staticmethod
