@@ -47,8 +47,8 @@ RICH = [
 ]
 FEATURES = {"the 19 templates of CRF++": CRFPP, "ours": RICH}
 LEARNERS = {
-    "CRF": (0.3, 1.0, 3.0),
-    "SVM": (0.1, 0.3),
+    "CRF": (0.3, 1.0),
+    "SVM": (0.03, 0.1, 0.3),
 }
 
 

@@ -84,17 +84,14 @@ class PartProblem(Problem):
         self._core.log_losses(w, examples, self._codes, losses, weight, gradient, self.n_threads)
         return losses
 
-    def unknown_as_impossible(self, w: FloatArray) -> FloatArray:
-        """−log P(y_i | x_i) of every example, ∞ where a label is not among the classes."""
+    def log_probabilities(self, w: FloatArray) -> FloatArray:
+        """log P(y_i | x_i) of every example, −∞ where a label is not among the classes."""
         assert self._codes is not None
-        known, codes = self._codes >= 0, self._codes
-        self._codes = np.where(known, codes, 0).astype(np.int32)
-        try:
-            losses = self.log_losses(w)
-        finally:
-            self._codes = codes
-        losses[~self._all_of_example(known)] = np.inf
-        return losses
+        losses = np.empty(self.n_examples)
+        codes = np.maximum(self._codes, 0)
+        self._core.log_losses(w, np.arange(self.n_examples), codes, losses, None, None, self.n_threads)
+        losses[~self._all_of_example(self._codes >= 0)] = np.inf
+        return -losses
 
     @abstractmethod
     def _all_of_example(self, flags: Any) -> Any:

@@ -78,6 +78,20 @@ def test_decoding_agrees_with_enumeration(drawn, k):
 
 @given(models())
 @settings(deadline=None)
+def test_marginals_and_likelihood_agree_with_enumeration(drawn):
+    model, parameters, X = drawn
+    for x, nodes, log_p in zip(X, model.predict_marginals(X), model.log_likelihood(X), strict=True):
+        found = ranked(parameters, x, len(model.classes_))
+        total = sum(p for _, p in found)
+        assert log_p == pytest.approx(np.log(total))
+        for t in range(len(x)):
+            for label in range(len(model.classes_)):
+                share = sum(p for y, p in found if y[t] == label) / total
+                assert nodes[t, label] == pytest.approx(share, abs=1e-9)
+
+
+@given(models())
+@settings(deadline=None)
 def test_log_proba_is_the_logarithm_of_the_joint_probability(drawn):
     model, parameters, X = drawn
     for x in X:

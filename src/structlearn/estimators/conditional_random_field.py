@@ -137,7 +137,7 @@ class ConditionalRandomField(StructuredEstimator):
                 raise ValueError("y is missing: give the outputs whose probabilities are wanted")
             with np.errstate(divide="ignore"):
                 return np.asarray(np.log(self.predict_marginals(X)))
-        return -self._sums(X, y).unknown_as_impossible(self.w_)
+        return self._sums(X, y).log_probabilities(self.w_)
 
     def k_best(self, X: Any, k: int, *, allowed: Any = None) -> list[list[tuple[Any, float]]]:
         """The k most probable outputs of every example with log P(y | x), best first."""

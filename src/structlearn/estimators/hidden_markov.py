@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from structlearn.emissions import Emission
-from structlearn.inference.chain import k_best
+from structlearn.inference.chain import k_best, marginals
 from structlearn.models.labels import LabelCodes, declared_classes, label_array, observed_classes
 from structlearn.probabilities import Smoothing, checked_distributions, frequencies, log
 from structlearn.problem import FloatArray, IntArray, LabelArray
@@ -165,6 +165,14 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         codes = _encoded(_checked_labels(y, offsets), LabelCodes(names.tolist()))
         return np.array([self._joint(*pair) for pair in zip(scores, np.split(codes, offsets[1:-1]), strict=True)])
 
+    def predict_marginals(self, X: Any) -> list[FloatArray]:
+        """P(y_t = l | x) of every sequence, (length, n_labels); zero where no labelling is possible."""
+        return [self._posterior(scores)[0] for scores in self._scores(X)]
+
+    def log_likelihood(self, X: Any) -> FloatArray:
+        """log p(x) = log Σ_y p(x, y) of every sequence."""
+        return np.array([self._posterior(scores)[1] for scores in self._scores(X)])
+
     def score(self, X: Any, y: Any) -> float:
         """The share of the tokens whose label is right."""
         predicted = self.predict(X)
@@ -258,6 +266,18 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         if self._end is None:
             return found
         return [(np.pad(codes, 1, constant_values=self._end), score) for codes, score in found]
+
+    def _posterior(self, scores: FloatArray) -> tuple[FloatArray, float]:
+        """The label marginals of a sequence, and log p(x)."""
+        nodes, log_z = np.zeros_like(scores), 0.0
+        inner = slice(None)
+        if self._end is not None:
+            nodes[[0, -1], self._end] = 1.0
+            inner = slice(1, -1)
+        if len(scores[inner]):
+            found = marginals(scores[inner], log(self.transition_), log(self.start_))
+            nodes[inner], log_z = found.nodes, found.log_z
+        return nodes, log_z
 
     def _joint(self, scores: FloatArray, codes: LabelArray) -> float:
         if self._end is not None:
