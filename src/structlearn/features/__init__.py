@@ -1,7 +1,8 @@
 """From raw data to features."""
 
+from structlearn.features.monotone import MonotoneCurves
 from structlearn.features.piecewise_linear import PiecewiseLinear
 from structlearn.features.text import TextFeatures
 from structlearn.features.token_transformer import TokenTransformer
 
-__all__ = ["PiecewiseLinear", "TextFeatures", "TokenTransformer"]
+__all__ = ["MonotoneCurves", "PiecewiseLinear", "TextFeatures", "TokenTransformer"]

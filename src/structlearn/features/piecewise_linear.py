@@ -12,6 +12,7 @@ from scipy.linalg import cholesky_banded, solve_triangular
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from structlearn.features.monotone import MonotoneCurves
 from structlearn.problem import FloatArray, IntArray
 
 
@@ -128,6 +129,19 @@ class PiecewiseLinear(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
             raise ValueError(f"weights has shape {weights.shape}; it must have {offsets[-1]} rows, one a column")
         parts = np.split(weights, offsets[1:-1])
         return [solve_triangular(R, part) for R, part in zip(self._factors(), parts, strict=True)]
+
+    def monotone(self, directions: Sequence[int]) -> MonotoneCurves:
+        """The constraint that curves rise (1) or fall (−1), or none (0), for each label in the order of the classes.
+
+        For ``StructuralSVM(Chain(), solver=Subgradient(projection=hats.monotone([-1, 1])))``.
+        """
+        check_is_fitted(self)
+        if self.smoothness:
+            raise ValueError(f"monotone curves need smoothness=0, not {self.smoothness}: weights are not curves then")
+        for direction in directions:
+            if direction not in (-1, 0, 1):
+                raise ValueError(f"directions holds {direction!r}; each may be 1, -1 or 0")
+        return MonotoneCurves(tuple(len(knots) for knots in self.knots_), tuple(directions))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         check_is_fitted(self)

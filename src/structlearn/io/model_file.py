@@ -11,6 +11,7 @@ import json
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -195,9 +196,10 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 def _registry() -> dict[str, Any]:
     """Everything that may be built from a file by its name."""
     from structlearn import models, solvers
+    from structlearn.features import MonotoneCurves
 
     names = ("Chain", "Multiclass", "Taxonomy", "ClassAttributes", "ClassDescriptions", "ClassKernel")
-    known = {name: getattr(models, name) for name in names}
+    known = {name: getattr(models, name) for name in names} | {"MonotoneCurves": MonotoneCurves}
     return known | {
         name: solver
         for name, solver in vars(solvers).items()
@@ -235,9 +237,13 @@ def encode(value: Any, what: str) -> Any:
         return {"mapping": [[encode(key, what), encode(item, what)] for key, item in value.items()]}
     name = type(value).__name__
     if _registry().get(name) is type(value):
-        options = value.get_params(deep=False) if hasattr(value, "get_params") else vars(value)
+        options = value.get_params(deep=False) if hasattr(value, "get_params") else _fields(value)
         return {"object": name, "options": encode(dict(options), what)}
     raise TypeError(f"{what} {value!r} of type {name} cannot be saved")
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def decode(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
@@ -38,6 +39,8 @@ class Subgradient(Solver):
         η.
     average : bool
         Whether w is the average of the iterates, step t with weight t.
+    projection : callable, optional
+        Moves a point, in place, to the nearest one that satisfies constraints on w, after every step.
     measure_every : int
         Every so many iterations, and at the end, the objective is measured by an extra oracle pass.
     random_state : int
@@ -52,6 +55,7 @@ class Subgradient(Solver):
     step: Literal["decaying", "constant"] = "decaying"
     step_size: float = 0.1
     average: bool = True
+    projection: Callable[[FloatArray], None] | None = None
     measure_every: int = 10
     random_state: int = 0
 
@@ -79,6 +83,8 @@ class Subgradient(Solver):
                 eta /= 1.0 + self.step_size * state.steps
             state.iterate *= 1.0 - eta
             planes.rows.add_to(state.iterate, eta * weight * slope * a)
+            if self.projection is not None:
+                self.projection(state.iterate)
             state.steps += 1
             if self.average:
                 state.w += 2.0 / (state.steps + 1) * (state.iterate - state.w)
