@@ -7,6 +7,7 @@
 
 #include "../chain.hpp"
 #include "../multiclass.hpp"
+#include "../second_order.hpp"
 #include "arrays.hpp"
 
 namespace structlearn::bindings {
@@ -65,6 +66,18 @@ struct Chain {
     Vector<std::int64_t> offsets;
     std::optional<Tokens> pair_tokens;
     std::optional<Vector<std::uint8_t>> allowed_labels, allowed_transitions, kept;
+};
+
+// A bound Chain of the second order.
+struct SecondOrderChain {
+    explicit SecondOrderChain(const Chain& chain_) : chain(chain_), data(chain.data) {}
+
+    std::vector<std::int64_t> places(const Vector<std::int64_t>& examples, std::int64_t copies = 1) const {
+        return chain.places(examples, copies);
+    }
+
+    Chain chain;
+    SecondOrderData data;
 };
 
 // A bound Multiclass.

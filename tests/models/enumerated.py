@@ -54,6 +54,14 @@ class EnumeratedChain:
         return list(product(range(self.n_labels), repeat=len(x)))
 
 
+class EnumeratedSecondOrder(EnumeratedChain):
+    def joint_feature(self, x, y):
+        triplets = np.zeros((self.n_labels,) * 3)
+        for before, middle, after in zip(y, y[1:], y[2:], strict=False):
+            triplets[middle, before, after] += self.balance
+        return np.concatenate([super().joint_feature(x, y), triplets.ravel()])
+
+
 class Listed(NamedTuple):
     """All outputs of one example with δΨ, Δ and whether the output is the truth."""
 
