@@ -68,4 +68,11 @@ void exponentials(std::int64_t n, const double* x, double shift, double* out);
 void log_sum_product(std::int64_t n, const double* before, const double* matrix, const double* after,
                      double* workspace, double* out);
 
+// out[l] = max_k (left[k step + l] + right[k n + l]), over rows of n; a step may be negative.
+void max_of_sums(std::int64_t rows, std::int64_t n, const double* left, std::int64_t step, const double* right, double* out);
+
+// out[l] = log Σ_k exp(left[k step + l] + right[k n + l]); the workspace has n doubles.
+void log_sum_of_sums(std::int64_t rows, std::int64_t n, const double* left, std::int64_t step, const double* right,
+                     double* workspace, double* out);
+
 }  // namespace structlearn

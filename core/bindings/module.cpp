@@ -10,8 +10,9 @@ nanobind::class_<Multiclass> bind_multiclass(nanobind::module_& module);
 nanobind::class_<Chain> bind_chain(nanobind::module_& module);
 void bind_chain_sums(nanobind::class_<Chain>& chain);
 nanobind::class_<SecondOrderChain> bind_second_order(nanobind::module_& module);
+nanobind::class_<Segments> bind_segments(nanobind::module_& module);
 void bind_parts(nanobind::class_<Chain>& chain, nanobind::class_<SecondOrderChain>& second_order,
-                nanobind::class_<Multiclass>& multiclass);
+                nanobind::class_<Segments>& segments, nanobind::class_<Multiclass>& multiclass);
 
 }  // namespace structlearn::bindings
 
@@ -25,5 +26,6 @@ NB_MODULE(_core, module) {
     auto chain = structlearn::bindings::bind_chain(module);
     structlearn::bindings::bind_chain_sums(chain);
     auto second_order = structlearn::bindings::bind_second_order(module);
-    structlearn::bindings::bind_parts(chain, second_order, multiclass);
+    auto segments = structlearn::bindings::bind_segments(module);
+    structlearn::bindings::bind_parts(chain, second_order, segments, multiclass);
 }

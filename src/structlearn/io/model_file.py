@@ -137,7 +137,7 @@ def _registry() -> dict[str, Any]:
     """Everything that may be built from a file by its name."""
     from structlearn import models, solvers
 
-    names = ("Chain", "Multiclass", "Taxonomy", "ClassAttributes", "ClassDescriptions", "ClassKernel")
+    names = ("Chain", "Segments", "Multiclass", "Taxonomy", "ClassAttributes", "ClassDescriptions", "ClassKernel")
     known = {name: getattr(models, name) for name in names}
     return known | {
         name: getattr(solvers, name) for name in ("BlockCoordinate", "NSlack", "OneSlack", "Perceptron", "Subgradient")

@@ -57,8 +57,8 @@ class Chain(Model):
 
     The weights are, one after another, the emissions (n_features, n_labels), the transitions (n_labels, n_labels) from
     row to column, with boundaries the start (n_labels) and the stop scores (n_labels), the weights of label pairs,
-    (n_pair_features, n_labels, n_labels), and with ``order=2`` those of triplets, (n_labels, n_labels, n_labels): by the
-    label in the middle, then the one before, then the one after.
+    (n_pair_features, n_labels, n_labels), and with ``order=2`` those of triplets, (n_labels, n_labels, n_labels): by
+    the label in the middle, then the one before, then the one after.
 
     Examples
     --------
