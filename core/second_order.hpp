@@ -25,12 +25,13 @@ struct SecondOrderScores {
     // The triplets with a given label in the middle: (n_labels, n_labels), from the one before to the one after.
     const double* around(std::int64_t middle) const { return triplet + middle * chain.n_labels * chain.n_labels; }
 
-    // after[b]: what the label b at t adds if a is at t − 1, triplets aside.
-    void arrive(std::int64_t t, std::int64_t a, double* after) const {
+    // values[a, b] += what the label b at t adds if a is at t − 1, triplets aside.
+    void arrive(std::int64_t t, double* values) const {
         const std::int64_t L = chain.n_labels;
-        const double* transition = chain.into(t) + a * L;
+        const double* transition = chain.into(t);
         const double* emission = chain.emission + t * L;
-        for (std::int64_t b = 0; b < L; ++b) after[b] = transition[b] + emission[b];
+        for (std::int64_t a = 0; a < L; ++a)
+            for (std::int64_t b = 0; b < L; ++b) values[a * L + b] += transition[a * L + b] + emission[b];
     }
 
     // In the order of the decoder, so that a sequence has exactly the score with which it is found.
@@ -47,28 +48,20 @@ struct SecondOrderScores {
 };
 
 // The one forward recursion over pairs of labels, O(T L³): message[t − 1, a, b] is the value of all prefixes that end with a at
-// t − 1 and b at t. product(a, before, after, out) is out[b] = ⊕_c (before[c] + triplet[a, c, b]) + after[b] in some semiring.
-template <class Product>
-void pair_messages(const SecondOrderScores& scores, std::vector<double>& message, std::vector<double>& scratch,
-                   Product&& product) {
+// t − 1 and b at t. step(t, before, out) is out[a, b] = ⊕_c (before[c, a] + triplet[a, c, b]) in some semiring.
+template <class Step>
+void pair_messages(const SecondOrderScores& scores, std::vector<double>& message, Step&& step) {
     const ChainScores& chain = scores.chain;
     const std::int64_t L = chain.n_labels;
     message.resize(static_cast<std::size_t>((chain.length - 1) * L * L));
-    scratch.resize(static_cast<std::size_t>(2 * L));
-    double* before = scratch.data();
-    double* after = before + L;
-    for (std::int64_t t = 1; t < chain.length; ++t)
-        for (std::int64_t a = 0; a < L; ++a) {
-            double* here = &message[((t - 1) * L + a) * L];
-            scores.arrive(t, a, after);
-            if (t == 1) {
-                const double begin = chain.start[a] + chain.emission[a];
-                for (std::int64_t b = 0; b < L; ++b) here[b] = begin + after[b];
-            } else {
-                for (std::int64_t c = 0; c < L; ++c) before[c] = message[((t - 2) * L + c) * L + a];
-                product(a, before, after, here);
-            }
-        }
+    for (std::int64_t t = 1; t < chain.length; ++t) {
+        double* here = &message[(t - 1) * L * L];
+        if (t > 1)
+            step(t, here - L * L, here);
+        else
+            for (std::int64_t k = 0; k < L * L; ++k) here[k] = chain.start[k / L] + chain.emission[k / L];
+        scores.arrive(t, here);
+    }
 }
 
 // values[a, b] of all pairs at the end of a sequence, or values[b] of a single label.
@@ -92,16 +85,20 @@ public:
     double run(const SecondOrderScores& scores, std::int32_t* labels) {
         const std::int64_t L = scores.chain.n_labels;
         const std::int64_t last = scores.chain.length - 1;
-        pair_messages(scores, message_, scratch_,
-                      [&](std::int64_t a, const double* before, const double* after, double* out) {
-                          max_plus_product(L, before, scores.around(a), after, out);
-                      });
+        zeros_.assign(static_cast<std::size_t>(L), 0.0);
+        scratch_.resize(static_cast<std::size_t>(2 * L));
+        double* before = scratch_.data();
+        pair_messages(scores, message_, [&](std::int64_t, const double* pairs, double* out) {
+            for (std::int64_t a = 0; a < L; ++a) {
+                for (std::int64_t c = 0; c < L; ++c) before[c] = pairs[c * L + a];
+                max_plus_product(L, before, scores.around(a), zeros_.data(), out + a * L);
+            }
+        });
         last_values(scores, message_, values_);
         const auto best = std::max_element(values_.begin(), values_.end());
         const std::int64_t pair = best - values_.begin();
         labels[last] = static_cast<std::int32_t>(pair % L);
         if (last > 0) labels[last - 1] = static_cast<std::int32_t>(pair / L);
-        double* before = scratch_.data();
         for (std::int64_t t = last; t > 1; --t) {
             const std::int64_t a = labels[t - 1];
             for (std::int64_t c = 0; c < L; ++c) before[c] = message_[((t - 2) * L + c) * L + a];
@@ -113,7 +110,7 @@ public:
 
 private:
     std::vector<double> message_;  // (length − 1, n_labels, n_labels)
-    std::vector<double> values_, scratch_;
+    std::vector<double> values_, scratch_, zeros_;
 };
 
 // The triplets' weights as scores.

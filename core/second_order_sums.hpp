@@ -5,49 +5,27 @@
 
 namespace structlearn {
 
-// Triplets as the sums need them: exp of the scores, largest factor 1, so that a step needs exponentials of L values and not
-// of L² sums. What underflows there is at most e^−708 of the largest term, and no factor is below e^−500, so nothing is
+// Triplets as the sums need them: exp of the scores, largest factor 1, so that a step needs exponentials of L² values and not
+// of L³ sums. What underflows there is at most e^−708 of the largest term, and no factor is below e^−500, so nothing is
 // lost. Where scores differ by more, the scores themselves are kept.
-class TripletFactors {
-public:
+struct TripletFactors {
     void set(std::int64_t L, const double* triplet) {
-        L_ = L;
         const std::int64_t size = L * L * L;
         const auto [least, most] = std::minmax_element(triplet, triplet + size);
-        factors = *most - *least <= 500.0;
-        top = factors ? *most : 0.0;
+        narrow = *most - *least <= 500.0;
+        top = narrow ? *most : 0.0;
         forward.assign(triplet, triplet + size);
-        if (factors) exponentials(size, triplet, top, forward.data());
+        if (narrow) exponentials(size, triplet, top, forward.data());
         backward.resize(forward.size());
         for (std::int64_t a = 0; a < L; ++a)
             for (std::int64_t c = 0; c < L; ++c)
                 for (std::int64_t b = 0; b < L; ++b) backward[(a * L + b) * L + c] = forward[(a * L + c) * L + b];
     }
 
-    // out[l] = log Σ_k exp(before[k] + triplet[k, l]) + after[l], with one of the two arrays below for some label in the
-    // middle; the workspace has 2L doubles.
-    void product(const std::vector<double>& direction, std::int64_t middle, const double* before, const double* after,
-                 double* workspace, double* out) const {
-        const double* matrix = &direction[middle * L_ * L_];
-        const double shift = *std::max_element(before, before + L_);
-        if (shift == minus_infinity) {
-            std::fill_n(out, L_, minus_infinity);
-        } else if (!factors) {
-            log_sum_product(L_, before, matrix, after, workspace, out);
-        } else {
-            exponentials(L_, before, shift, workspace);
-            weighted_rows(L_, L_, workspace, 1, matrix, out);
-            for (std::int64_t l = 0; l < L_; ++l) out[l] = std::log(out[l]) + (shift + top) + after[l];
-        }
-    }
-
-    bool factors = false;
+    bool narrow = false;
     double top = 0.0;
     std::vector<double> forward;   // (n_labels, n_labels, n_labels): middle, before, after
     std::vector<double> backward;  // the same: middle, after, before
-
-private:
-    std::int64_t L_ = 0;
 };
 
 // Sums over all label sequences: log Z, marginals, samples. Messages are logarithms.
@@ -57,13 +35,20 @@ public:
     double run(const SecondOrderScores& scores, const TripletFactors& triplets) {
         L_ = scores.chain.n_labels;
         T_ = scores.chain.length;
-        workspace_.resize(static_cast<std::size_t>(3 * L_));
-        pair_messages(scores, message_, scratch_,
-                      [&](std::int64_t a, const double* before, const double* after, double* out) {
-                          triplets.product(triplets.forward, a, before, after, workspace_.data(), out);
-                      });
+        const auto inner = static_cast<std::size_t>(std::max<std::int64_t>(T_ - 2, 0) * L_);
+        left_.resize(inner * static_cast<std::size_t>(L_));
+        left_top_.resize(inner);
+        transposed_.resize(static_cast<std::size_t>(L_ * L_));
+        workspace_.resize(static_cast<std::size_t>(2 * L_));
+        zeros_.assign(static_cast<std::size_t>(L_), 0.0);
+        pair_messages(scores, message_, [&](std::int64_t t, const double* before, double* out) {
+            for (std::int64_t c = 0; c < L_; ++c)
+                for (std::int64_t a = 0; a < L_; ++a) transposed_[a * L_ + c] = before[c * L_ + a];
+            products(triplets, triplets.forward, transposed_.data(), &left_[(t - 2) * L_ * L_], &left_top_[(t - 2) * L_],
+                     out);
+        });
         last_values(scores, message_, values_);
-        exponents_.resize(values_.size());
+        exponents_.resize(static_cast<std::size_t>(L_ * L_));
         log_z_ = log_sum(static_cast<std::int64_t>(values_.size()), values_.data(), exponents_.data());
         return log_z_;
     }
@@ -90,7 +75,7 @@ public:
                 for (std::int64_t b = 0; t == 1 && b < L_; ++b) nodes[a] += pairs[a * L_ + b];
             }
         }
-        if (triplets.factors) multiply_triplets(triplets, of_triplets);
+        if (triplets.narrow && T_ > 2) multiply_triplets(triplets, of_triplets);
     }
 
     // After `run`: a sequence drawn with probability exp F(y) / Z, given a uniform number for each position.
@@ -110,47 +95,62 @@ public:
     }
 
 private:
-    // back[t − 1, a, b]: of what follows a at t − 1 and b at t. Triplets whose scores are no factors are counted on the way;
-    // for the others it leaves exp of what is before, left[a, t, c], and after the middle, right[a, t, b].
+    // out[a, l] = log Σ_k exp(x[a, k] + matrices[a, k, l]), where `matrices` is one of the two directions of the triplets. Leaves
+    // top[a] = max_k x[a, k], 0 where that is −∞, and if the triplets are narrow scaled[a, k] = exp(x[a, k] − top[a]).
+    void products(const TripletFactors& triplets, const std::vector<double>& matrices, const double* x, double* scaled,
+                  double* top, double* out) {
+        for (std::int64_t a = 0; a < L_; ++a) {
+            const double most = *std::max_element(x + a * L_, x + (a + 1) * L_);
+            top[a] = most == minus_infinity ? 0.0 : most;
+        }
+        if (!triplets.narrow) {
+            for (std::int64_t a = 0; a < L_; ++a)
+                log_sum_product(L_, x + a * L_, &matrices[a * L_ * L_], zeros_.data(), workspace_.data(), out + a * L_);
+            return;
+        }
+        for (std::int64_t k = 0; k < L_ * L_; ++k) scaled[k] = x[k] - top[k / L_];
+        exponentials(L_ * L_, scaled, 0.0, scaled);
+        for (std::int64_t a = 0; a < L_; ++a)
+            weighted_rows(L_, L_, scaled + a * L_, 1, &matrices[a * L_ * L_], out + a * L_);
+        logarithms(L_ * L_, out, out);
+        for (std::int64_t k = 0; k < L_ * L_; ++k) out[k] += top[k / L_] + triplets.top;
+    }
+
+    // back[t − 1, a, b]: of what follows a at t − 1 and b at t. Wide triplets are counted on the way; for narrow ones it leaves
+    // exp of what is after the middle, right[a, t − 2, b], with a scale that makes probabilities of left × triplet × right.
     void recur_backward(const SecondOrderScores& scores, const TripletFactors& triplets, double* of_triplets) {
         const std::int64_t inner = T_ - 2;
         back_.resize(message_.size());
-        left_.assign(static_cast<std::size_t>(inner * L_ * L_), 0.0);
-        right_.assign(left_.size(), 0.0);
-        zeros_.assign(static_cast<std::size_t>(L_), 0.0);
+        right_.resize(left_.size());
+        scaled_.resize(transposed_.size());
+        after_.resize(transposed_.size());
+        right_top_.resize(static_cast<std::size_t>(L_));
         for (std::int64_t a = 0; a < L_; ++a) std::copy_n(scores.chain.stop, L_, &back_[(inner * L_ + a) * L_]);
-        double* before = scratch_.data();
-        double* after = before + L_;
-        double* out = workspace_.data() + 2 * L_;
-        for (std::int64_t t = T_ - 1; t > 1; --t)
+        for (std::int64_t t = T_ - 1; t > 1; --t) {
+            std::copy_n(&back_[(t - 1) * L_ * L_], L_ * L_, after_.data());
+            scores.arrive(t, after_.data());
+            products(triplets, triplets.backward, after_.data(), scaled_.data(), right_top_.data(), transposed_.data());
+            for (std::int64_t c = 0; c < L_; ++c)
+                for (std::int64_t a = 0; a < L_; ++a) back_[((t - 2) * L_ + c) * L_ + a] = transposed_[a * L_ + c];
             for (std::int64_t a = 0; a < L_; ++a) {
-                scores.arrive(t, a, after);
-                add_scaled(L_, 1.0, &back_[((t - 1) * L_ + a) * L_], after);
-                triplets.product(triplets.backward, a, after, zeros_.data(), workspace_.data(), out);
-                for (std::int64_t c = 0; c < L_; ++c) {
-                    back_[((t - 2) * L_ + c) * L_ + a] = out[c];
-                    before[c] = message_[((t - 2) * L_ + c) * L_ + a];
-                }
-                const double most_before = *std::max_element(before, before + L_);
-                const double most_after = *std::max_element(after, after + L_);
-                if (most_before == minus_infinity || most_after == minus_infinity) continue;
-                if (!triplets.factors) {
-                    count(scores.around(a), before, after, of_triplets + a * L_ * L_);
+                if (!triplets.narrow) {
+                    count(scores.around(a), &message_[(t - 2) * L_ * L_ + a], &after_[a * L_], of_triplets + a * L_ * L_);
                     continue;
                 }
-                // The scale is at most e^500, the range of the factors: no sequence has more than all together.
-                const std::int64_t at = (a * inner + t - 2) * L_;
-                const double scale = std::exp(most_before + triplets.top + most_after - log_z_);
-                exponentials(L_, before, most_before, &left_[at]);
-                exponentials(L_, after, most_after, &right_[at]);
-                for (std::int64_t b = 0; b < L_; ++b) right_[at + b] *= scale;
+                // At most e^500, the range of the factors: no sequence has more than all together.
+                const double top = left_top_[(t - 2) * L_ + a] + triplets.top + right_top_[a] - log_z_;
+                const double scale = std::exp(std::min(top, 500.0));
+                for (std::int64_t b = 0; b < L_; ++b)
+                    right_[(a * inner + t - 2) * L_ + b] = scaled_[a * L_ + b] * scale;
             }
+        }
     }
 
+    // counts[c, b] += P(c, middle, b at some place); before[c L] and after[b] are what is on both sides of the triplet.
     void count(const double* around, const double* before, const double* after, double* counts) {
         double* row = workspace_.data();
         for (std::int64_t c = 0; c < L_; ++c) {
-            for (std::int64_t b = 0; b < L_; ++b) row[b] = before[c] + around[c * L_ + b] + after[b];
+            for (std::int64_t b = 0; b < L_; ++b) row[b] = before[c * L_] + around[c * L_ + b] + after[b];
             exponentials(L_, row, log_z_, row);
             add_scaled(L_, 1.0, row, counts + c * L_);
         }
@@ -158,20 +158,21 @@ private:
 
     void multiply_triplets(const TripletFactors& triplets, double* of_triplets) {
         const std::int64_t inner = T_ - 2;
-        for (std::int64_t a = 0; inner > 0 && a < L_; ++a)
-            for (std::int64_t c = 0; c < L_; ++c) {
-                const std::int64_t at = (a * L_ + c) * L_;
-                weighted_rows(inner, L_, &left_[a * inner * L_ + c], L_, &right_[a * inner * L_], of_triplets + at);
-                for (std::int64_t b = 0; b < L_; ++b) of_triplets[at + b] *= triplets.forward[at + b];
-            }
+        for (std::int64_t a = 0; a < L_; ++a)
+            for (std::int64_t c = 0; c < L_; ++c)
+                weighted_rows(inner, L_, &left_[a * L_ + c], L_ * L_, &right_[a * inner * L_],
+                              of_triplets + (a * L_ + c) * L_);
+        for (std::int64_t k = 0; k < L_ * L_ * L_; ++k) of_triplets[k] *= triplets.forward[k];
     }
 
     std::int64_t L_ = 0, T_ = 0;
     double log_z_ = 0.0;
     std::vector<double> message_, back_;  // (length − 1, n_labels, n_labels)
     std::vector<double> values_;          // of the pairs at the end
-    std::vector<double> left_, right_;    // (n_labels, length − 2, n_labels)
-    std::vector<double> exponents_, workspace_, scratch_, zeros_;
+    std::vector<double> left_;            // (length − 2, n_labels, n_labels): exp of what is before a middle, and
+    std::vector<double> left_top_;        // (length − 2, n_labels): the logarithm by which it is scaled
+    std::vector<double> right_;           // (n_labels, length − 2, n_labels)
+    std::vector<double> transposed_, scaled_, after_, right_top_, exponents_, workspace_, zeros_;
 };
 
 }  // namespace structlearn

@@ -97,27 +97,28 @@ private:
 
     void count_transitions(const SegmentScores& scores, double* transitions) {
         std::fill_n(transitions, L_ * L_, 0.0);
-        double* row = workspace_.data();
-        for (std::int64_t t = 1; t < T_; ++t)
-            for (std::int64_t k = 0; k < L_; ++k) {
-                const double left = leave_[(t - 1) * L_ + k];
+        double* pairs = transposed_.data();
+        for (std::int64_t t = 1; t < T_; ++t) {
+            for (std::int64_t l = 0; l < L_; ++l) opened_[l] = scores.opening[t * L_ + l] + inside_[t * L_ + l];
+            for (std::int64_t k = 0; k < L_; ++k)
                 for (std::int64_t l = 0; l < L_; ++l)
-                    row[l] = left + scores.transition[k * L_ + l] + scores.opening[t * L_ + l] + inside_[t * L_ + l];
-                exponentials(L_, row, log_z_, row);
-                add_scaled(L_, 1.0, row, transitions + k * L_);
-            }
+                    pairs[k * L_ + l] = leave_[(t - 1) * L_ + k] + scores.transition[k * L_ + l] + opened_[l];
+            exponentials(L_ * L_, pairs, log_z_, pairs);
+            add_scaled(L_ * L_, 1.0, pairs, transitions);
+        }
     }
 
     void count_lengths(const SegmentScores& scores, double* lengths) {
         std::fill_n(lengths, scores.longest * L_, 0.0);
-        double* row = workspace_.data();
-        for (std::int64_t k = 0; k < scores.longest; ++k)
-            for (std::int64_t t = 0; t + k < T_; ++t) {
+        double* segments = begun_.data();
+        for (std::int64_t k = 0; k < scores.longest; ++k) {
+            const std::int64_t n = T_ - k;
+            for (std::int64_t t = 0; t < n; ++t)
                 for (std::int64_t l = 0; l < L_; ++l)
-                    row[l] = enter_[t * L_ + l] + scores.span[k * L_ + l] + rest_[(t + k) * L_ + l];
-                exponentials(L_, row, log_z_, row);
-                add_scaled(L_, 1.0, row, lengths + k * L_);
-            }
+                    segments[t * L_ + l] = enter_[t * L_ + l] + scores.span[k * L_ + l] + rest_[(t + k) * L_ + l];
+            exponentials(n * L_, segments, log_z_, segments);
+            for (std::int64_t t = 0; t < n; ++t) add_scaled(L_, 1.0, segments + t * L_, lengths + k * L_);
+        }
     }
 
     std::int64_t L_ = 0, T_ = 0;
