@@ -59,7 +59,7 @@ void pair_messages(const SecondOrderScores& scores, std::vector<double>& message
         if (t > 1)
             step(t, here - L * L, here);
         else
-            for (std::int64_t k = 0; k < L * L; ++k) here[k] = chain.start[k / L] + chain.emission[k / L];
+            for (std::int64_t a = 0; a < L; ++a) std::fill_n(here + a * L, L, chain.start[a] + chain.emission[a]);
         scores.arrive(t, here);
     }
 }

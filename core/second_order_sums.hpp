@@ -108,12 +108,14 @@ private:
                 log_sum_product(L_, x + a * L_, &matrices[a * L_ * L_], zeros_.data(), workspace_.data(), out + a * L_);
             return;
         }
-        for (std::int64_t k = 0; k < L_ * L_; ++k) scaled[k] = x[k] - top[k / L_];
+        for (std::int64_t a = 0; a < L_; ++a)
+            for (std::int64_t k = 0; k < L_; ++k) scaled[a * L_ + k] = x[a * L_ + k] - top[a];
         exponentials(L_ * L_, scaled, 0.0, scaled);
         for (std::int64_t a = 0; a < L_; ++a)
             weighted_rows(L_, L_, scaled + a * L_, 1, &matrices[a * L_ * L_], out + a * L_);
         logarithms(L_ * L_, out, out);
-        for (std::int64_t k = 0; k < L_ * L_; ++k) out[k] += top[k / L_] + triplets.top;
+        for (std::int64_t a = 0; a < L_; ++a)
+            for (std::int64_t l = 0; l < L_; ++l) out[a * L_ + l] += top[a] + triplets.top;
     }
 
     // back[t − 1, a, b]: of what follows a at t − 1 and b at t. Wide triplets are counted on the way; for narrow ones it leaves
