@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 
 import structlearn
 from models import sums
@@ -130,6 +131,28 @@ def test_what_is_forbidden_is_neither_found_nor_counted(seed, pair_features, siz
             expected = [sum(p for y, p in probability.items() if y[t] == label) for label in range(L)]
             np.testing.assert_allclose(nodes[t], expected, atol=1e-7)
         assert {tuple(y) for y in problem.samples(w, 20, random)[i]} <= set(listed)
+
+
+@pytest.mark.parametrize("n_labels", [*range(4, 24), 33])
+@pytest.mark.parametrize("size", [1.0, 400.0])
+def test_any_number_of_labels_is_summed_and_decoded(n_labels, size):
+    random = np.random.default_rng(0)
+    twins = twins_of(random, lengths=(5,), n_labels=n_labels, boundaries=False)
+    w = size * random.normal(size=twins.problem.n_features)
+    emission, transition, triplet = np.split(w, [2 * n_labels, 2 * n_labels + n_labels**2])
+    scores = twins.X[0] @ emission.reshape(2, n_labels)
+    transition, triplet = transition.reshape(n_labels, n_labels), triplet.reshape((n_labels,) * 3).transpose(1, 0, 2)
+
+    def value(combine):
+        message = scores[0][:, None] + transition + scores[1]
+        for here in scores[2:]:
+            message = combine(message[:, :, None] + triplet, axis=0) + transition + here
+        return combine(message, axis=None)
+
+    (found,) = twins.problem.predict(w)
+    assert twins.reference.joint_feature(twins.X[0], found.tolist()) @ w == pytest.approx(value(np.max))
+    assert twins.problem.log_partitions(w)[0] == pytest.approx(value(logsumexp), rel=1e-12)
+    np.testing.assert_allclose(twins.problem.label_probabilities(w)[0].sum(axis=1), 1.0)
 
 
 def test_samples_follow_the_distribution():

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 from sklearn.base import clone
 
 import structlearn
@@ -131,6 +132,31 @@ def test_part_losses_are_the_loss_where_it_is_a_sum_over_parts(loss):
         for y, expected in zip(listed.outputs, listed.losses, strict=True):
             other = bound(Segments(classes=[0, 1], max_length=3, loss=loss), [twins.X[i]], [y])
             assert losses @ other.truths(np.array([0])) == expected
+
+
+@pytest.mark.parametrize("n_labels", [*range(4, 24), 33])
+def test_any_number_of_labels_is_summed_and_decoded(n_labels):
+    random = np.random.default_rng(0)
+    twins = twins_of(random, sizes=(9,), n_labels=n_labels, max_length=4)
+    w = 3.0 * random.normal(size=twins.problem.n_features)
+    emission, transition, length = np.split(w, [2 * n_labels, 2 * n_labels + n_labels**2])
+    scores = twins.X[0] @ emission.reshape(2, n_labels)
+    transition, length = transition.reshape(n_labels, n_labels), length.reshape(4, n_labels)
+
+    def value(combine):
+        left = []
+        for end in range(1, 10):
+            options = []
+            for begin in range(max(0, end - 4), end):
+                entered = combine(left[begin - 1][:, None] + transition, axis=0) if begin else 0.0
+                options.append(entered + scores[begin:end].sum(axis=0) + length[end - begin - 1])
+            left.append(combine(np.array(options), axis=0))
+        return combine(left[-1], axis=0)
+
+    (found,) = twins.problem.present(twins.problem.predict(w))
+    assert twins.reference.joint_feature(twins.X[0], found) @ w == pytest.approx(value(np.max))
+    assert twins.problem.log_partitions(w)[0] == pytest.approx(value(logsumexp), rel=1e-12)
+    np.testing.assert_allclose(twins.problem.label_probabilities(w)[0].sum(axis=1), 1.0)
 
 
 def test_samples_follow_the_distribution():
