@@ -4,8 +4,8 @@
 
 namespace structlearn {
 
-// A chain whose label triplets have weights as well, (n_labels, n_labels, n_labels): by the label in the middle, then the one
-// before it, then the one after it. They follow the weights of the chain.
+// A chain whose label triplets have weights as well, (n_labels, n_labels, n_labels): by the label in the middle, then
+// the one before it, then the one after it. They follow the weights of the chain.
 struct SecondOrderData : ChainData {
     explicit SecondOrderData(const ChainData& chain) : ChainData(chain) {}
 
@@ -47,8 +47,9 @@ struct SecondOrderScores {
     }
 };
 
-// The one forward recursion over pairs of labels, O(T L³): message[t − 1, a, b] is the value of all prefixes that end with a at
-// t − 1 and b at t. step(t, before, out) is out[a, b] = ⊕_c (before[c, a] + triplet[a, c, b]) in some semiring.
+// The one forward recursion over pairs of labels, O(T L³): message[t − 1, a, b] is the value of all prefixes that end
+// with a at t − 1 and b at t. step(t, before, out) is out[a, b] = ⊕_c (before[c, a] + triplet[a, c, b]) in some
+// semiring.
 template <class Step>
 void pair_messages(const SecondOrderScores& scores, std::vector<double>& message, Step&& step) {
     const ChainScores& chain = scores.chain;

@@ -5,8 +5,8 @@
 
 namespace structlearn {
 
-// A second-order chain as a sum of parts: those of the chain, see ChainParts, then one for every triplet of labels, (n_labels,
-// n_labels, n_labels) as in the weights, counted over all positions.
+// A second-order chain as a sum of parts: those of the chain, see ChainParts, then one for every triplet of labels,
+// (n_labels, n_labels, n_labels) as in the weights, counted over all positions.
 class SecondOrderParts {
 public:
     explicit SecondOrderParts(const SecondOrderData& data) : data_(data), chain_(data) {}

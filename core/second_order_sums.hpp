@@ -5,9 +5,9 @@
 
 namespace structlearn {
 
-// Triplets as the sums need them: exp of the scores, largest factor 1, so that a step needs exponentials of L² values and not
-// of L³ sums. What underflows there is at most e^−708 of the largest term, and no factor is below e^−500, so nothing is
-// lost. Where scores differ by more, the scores themselves are kept.
+// Triplets as the sums need them: exp of the scores, largest factor 1, so that a step needs exponentials of L² values
+// and not of L³ sums. What underflows there is at most e^−708 of the largest term, and no factor is below e^−500, so
+// nothing is lost. Where scores differ by more, the scores themselves are kept.
 struct TripletFactors {
     void set(std::int64_t L, const double* triplet) {
         const std::int64_t size = L * L * L;
@@ -53,9 +53,9 @@ public:
         return log_z_;
     }
 
-    // After `run`: P(y_t = l), (length, n_labels); P(y_{t-1} = k, y_t = l), (n_labels, n_labels), summed over t or, if `each`,
-    // one matrix for every pair of neighbours; and the expected numbers of triplets, (n_labels, n_labels, n_labels). Zero if
-    // every sequence is forbidden.
+    // After `run`: P(y_t = l), (length, n_labels); P(y_{t-1} = k, y_t = l), (n_labels, n_labels), summed over t or, if
+    // `each`, one matrix for every pair of neighbours; and the expected numbers of triplets, (n_labels, n_labels,
+    // n_labels). Zero if every sequence is forbidden.
     void marginals(const SecondOrderScores& scores, const TripletFactors& triplets, double* nodes, double* edges,
                    bool each, double* of_triplets) {
         std::fill_n(nodes, T_ * L_, 0.0);
@@ -95,8 +95,9 @@ public:
     }
 
 private:
-    // out[a, l] = log Σ_k exp(x[a, k] + matrices[a, k, l]), where `matrices` is one of the two directions of the triplets. Leaves
-    // top[a] = max_k x[a, k], 0 where that is −∞, and if the triplets are narrow scaled[a, k] = exp(x[a, k] − top[a]).
+    // out[a, l] = log Σ_k exp(x[a, k] + matrices[a, k, l]), where `matrices` is one of the two directions of the
+    // triplets. Leaves top[a] = max_k x[a, k], 0 where that is −∞, and if the triplets are narrow scaled[a, k] =
+    // exp(x[a, k] − top[a]).
     void products(const TripletFactors& triplets, const std::vector<double>& matrices, const double* x, double* scaled,
                   double* top, double* out) {
         for (std::int64_t a = 0; a < L_; ++a) {
@@ -118,8 +119,9 @@ private:
             for (std::int64_t l = 0; l < L_; ++l) out[a * L_ + l] += top[a] + triplets.top;
     }
 
-    // back[t − 1, a, b]: of what follows a at t − 1 and b at t. Wide triplets are counted on the way; for narrow ones it leaves
-    // exp of what is after the middle, right[a, t − 2, b], with a scale that makes probabilities of left × triplet × right.
+    // back[t − 1, a, b]: of what follows a at t − 1 and b at t. Wide triplets are counted on the way; for narrow ones
+    // it leaves exp of what is after the middle, right[a, t − 2, b], with a scale that makes probabilities of left ×
+    // triplet × right.
     void recur_backward(const SecondOrderScores& scores, const TripletFactors& triplets, double* of_triplets) {
         const std::int64_t inner = T_ - 2;
         back_.resize(message_.size());

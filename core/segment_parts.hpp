@@ -4,9 +4,10 @@
 
 namespace structlearn {
 
-// Segments as a sum of parts: one for every label at every token, (length, n_labels), then for every transition, (n_labels,
-// n_labels), then, with lengths, for every length that is possible, (longest, n_labels), and with ends for every label of a
-// segment that begins, and that ends, with a token, (length, n_labels) each. θ = A w are the scores of the parts.
+// Segments as a sum of parts: one for every label at every token, (length, n_labels), then for every transition,
+// (n_labels, n_labels), then, with lengths, for every length that is possible, (longest, n_labels), and with ends for
+// every label of a segment that begins, and that ends, with a token, (length, n_labels) each. θ = A w are the scores of
+// the parts.
 class SegmentParts {
 public:
     explicit SegmentParts(const SegmentData& data) : data_(data) {}

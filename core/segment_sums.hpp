@@ -75,7 +75,8 @@ public:
     }
 
 private:
-    // inside[t, l]: of all that follows the opening of a segment l at t; rest[t, l]: of its closing after t and what follows.
+    // inside[t, l]: of all that follows the opening of a segment l at t; rest[t, l]: of its closing after t and what
+    // follows.
     void recur_backward(const SegmentScores& scores) {
         inside_.resize(enter_.size());
         rest_.assign(scores.closing, scores.closing + T_ * L_);

@@ -9,12 +9,12 @@
 
 namespace structlearn {
 
-// Segments of sequences (a semi-Markov chain) bound to data. Weights: emissions (n_inputs, n_labels), transitions from segment to
-// segment (n_labels, n_labels), then, if asked for, of segment lengths (max_length, n_labels), then of the first and of the last
-// token of a segment, (n_inputs, n_labels) each.
+// Segments of sequences (a semi-Markov chain) bound to data. Weights: emissions (n_inputs, n_labels), transitions from
+// segment to segment (n_labels, n_labels), then, if asked for, of segment lengths (max_length, n_labels), then of the
+// first and of the last token of a segment, (n_inputs, n_labels) each.
 //
-// A segmentation is one code a token: l where a segment with label l begins, n_labels + l where it goes on. Where the label
-// is not known the codes are −1 and −2; only truths to compare with have those.
+// A segmentation is one code a token: l where a segment with label l begins, n_labels + l where it goes on. Where the
+// label is not known the codes are −1 and −2; only truths to compare with have those.
 struct SegmentData {
     CsrMatrix X;
     const std::int64_t* offsets;  // tokens of sequence i: offsets[i] ... offsets[i + 1] - 1
@@ -43,8 +43,9 @@ void each_segment(std::int64_t length, std::int64_t n_labels, const std::int32_t
     }
 }
 
-// Scores of one sequence: the segment (l, begin, end) has opening[begin, l] + span[end − begin − 1, l] + closing[end − 1, l],
-// neighbours have transition[l, l']. Emissions are in the difference of openings and closings, as sums up to there.
+// Scores of one sequence: the segment (l, begin, end) has opening[begin, l] + span[end − begin − 1, l] + closing[end −
+// 1, l], neighbours have transition[l, l']. Emissions are in the difference of openings and closings, as sums up to
+// there.
 struct SegmentScores {
     std::int64_t length;
     std::int64_t n_labels;
@@ -70,9 +71,10 @@ struct TrueSegments {
     std::vector<std::int64_t> label, size;  // (length,): of the segment that ends with a token
 };
 
-// The one forward recursion over segments, O(T L (L + longest)): enter[t, l] is the value of all segmentations of the tokens before
-// t and of the transition to a segment l that begins there, with its opening; leave[t, l] of those whose last segment is l
-// and ends with token t. over_lengths(t, rows, enter_t, out) and over_labels(leave_t, out) are sums in some semiring.
+// The one forward recursion over segments, O(T L (L + longest)): enter[t, l] is the value of all segmentations of the
+// tokens before t and of the transition to a segment l that begins there, with its opening; leave[t, l] of those whose
+// last segment is l and ends with token t. over_lengths(t, rows, enter_t, out) and over_labels(leave_t, out) are sums
+// in some semiring.
 template <class OverLengths, class OverLabels>
 void segment_messages(const SegmentScores& scores, std::vector<double>& enter, std::vector<double>& leave,
                       OverLengths&& over_lengths, OverLabels&& over_labels) {

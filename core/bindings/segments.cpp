@@ -44,8 +44,8 @@ void best(const Segments& problem, Vector<double> w, Vector<std::int64_t> exampl
     });
 }
 
-// argmax Δ + F of each example, with Δ the number of tokens whose label is wrong (hamming), or of segments that are only in
-// one of truth and output.
+// argmax Δ + F of each example, with Δ the number of tokens whose label is wrong (hamming), or of segments that are
+// only in one of truth and output.
 void loss_augmented(const Segments& problem, Vector<double> w, Vector<std::int64_t> examples,
                     Vector<std::int32_t> codes, bool hamming, MutableVector<std::int32_t> out, int n_threads) {
     nb::gil_scoped_release unlocked;
@@ -63,7 +63,8 @@ void loss_augmented(const Segments& problem, Vector<double> w, Vector<std::int64
     });
 }
 
-// Segmentations drawn with probability P(y | x): `copies` of each chosen example, one after another; two uniform numbers a token.
+// Segmentations drawn with probability P(y | x): `copies` of each chosen example, one after another; two uniform
+// numbers a token.
 void samples(const Segments& problem, Vector<double> w, Vector<std::int64_t> examples, std::int64_t copies,
              Vector<double> uniform, MutableVector<std::int32_t> out, int n_threads) {
     nb::gil_scoped_release unlocked;
