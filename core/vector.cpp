@@ -74,6 +74,30 @@ template <int Count>
     return x < -708.0 ? 0.0 : p * power;
 }
 
+// log(x): x = 2^k m with √½ ≤ m < √2, and log m = 2 artanh s with s = (m − 1)/(m + 1), by its series.
+[[gnu::always_inline]] inline double logarithm(double x) {
+    constexpr std::uint64_t one = 0x3ff0000000000000, root = 0x3fe6a09e667f3bcd;
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    const std::uint64_t power = (bits + (one - root)) >> 52;
+    const double m = std::bit_cast<double>(bits - (power << 52) + one);
+    const double k = std::bit_cast<double>(power | 0x4330000000000000) - (0x1p52 + 1023.0);
+    const double s = (m - 1.0) / (m + 1.0);
+    const double z = s * s;
+    double p = 2.0 / 23.0;
+    p = p * z + 2.0 / 21.0;
+    p = p * z + 2.0 / 19.0;
+    p = p * z + 2.0 / 17.0;
+    p = p * z + 2.0 / 15.0;
+    p = p * z + 2.0 / 13.0;
+    p = p * z + 2.0 / 11.0;
+    p = p * z + 2.0 / 9.0;
+    p = p * z + 2.0 / 7.0;
+    p = p * z + 2.0 / 5.0;
+    p = p * z + 2.0 / 3.0;
+    const double value = k * 0x1.62e42fefa0000p-1 + (2.0 * s + (s * z * p + k * 0x1.cf79abc9e3b3ap-40));
+    return x < 0x1p-1022 ? minus_infinity : value;
+}
+
 }  // namespace
 
 STRUCTLEARN_CLONES
@@ -166,6 +190,12 @@ void exponentials(std::int64_t n, const double* x, double shift, double* out) {
 }
 
 STRUCTLEARN_CLONES
+void logarithms(std::int64_t n, const double* x, double* out) {
+#pragma GCC ivdep
+    for (std::int64_t k = 0; k < n; ++k) out[k] = logarithm(x[k]);
+}
+
+STRUCTLEARN_CLONES
 void log_sum_product(std::int64_t n, const double* __restrict before, const double* __restrict matrix,
                      const double* __restrict after, double* __restrict workspace, double* __restrict out) {
     double* tops = workspace;
@@ -182,7 +212,29 @@ void log_sum_product(std::int64_t n, const double* __restrict before, const doub
     }
     for (std::int64_t k = 0; k < n; ++k)
         for (std::int64_t l = 0; l < n; ++l) sums[l] += exponential(before[k] + matrix[k * n + l] - tops[l]);
-    for (std::int64_t l = 0; l < n; ++l) out[l] = tops[l] + std::log(sums[l]) + after[l];
+    for (std::int64_t l = 0; l < n; ++l) out[l] = tops[l] + logarithm(sums[l]) + after[l];
+}
+
+STRUCTLEARN_CLONES
+void max_of_sums(std::int64_t rows, std::int64_t n, const double* __restrict left, std::int64_t step,
+                 const double* __restrict right, double* __restrict out) {
+    for (std::int64_t l = 0; l < n; ++l) out[l] = minus_infinity;
+    for (std::int64_t k = 0; k < rows; ++k)
+        for (std::int64_t l = 0; l < n; ++l) {
+            const double candidate = left[k * step + l] + right[k * n + l];
+            out[l] = out[l] < candidate ? candidate : out[l];
+        }
+}
+
+STRUCTLEARN_CLONES
+void log_sum_of_sums(std::int64_t rows, std::int64_t n, const double* __restrict left, std::int64_t step,
+                     const double* __restrict right, double* __restrict workspace, double* __restrict out) {
+    max_of_sums(rows, n, left, step, right, workspace);
+    for (std::int64_t l = 0; l < n; ++l) out[l] = 0.0;
+    for (std::int64_t k = 0; k < rows; ++k)
+        for (std::int64_t l = 0; l < n; ++l)
+            out[l] += exponential(left[k * step + l] + right[k * n + l] - workspace[l]);
+    for (std::int64_t l = 0; l < n; ++l) out[l] = workspace[l] + logarithm(out[l]);
 }
 
 }  // namespace structlearn

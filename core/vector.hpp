@@ -64,8 +64,18 @@ void weighted_rows(std::int64_t rows, std::int64_t n, const double* factors, std
 // out[k] = exp(x[k] − shift), to a few units in the last place; 0 below exp(−708). `out` may be x.
 void exponentials(std::int64_t n, const double* x, double shift, double* out);
 
+// out[k] = log(x[k]) for x ≥ 0, to a few units in the last place; −∞ below 2^−1022. `out` may be x.
+void logarithms(std::int64_t n, const double* x, double* out);
+
 // out[l] = log Σ_k exp(before[k] + matrix[k, l]) + after[l], for an (n, n) matrix; the workspace has 2n doubles.
 void log_sum_product(std::int64_t n, const double* before, const double* matrix, const double* after,
+                     double* workspace, double* out);
+
+// out[l] = max_k (left[k step + l] + right[k n + l]), over rows of n; a step may be negative.
+void max_of_sums(std::int64_t rows, std::int64_t n, const double* left, std::int64_t step, const double* right, double* out);
+
+// out[l] = log Σ_k exp(left[k step + l] + right[k n + l]); the workspace has n doubles.
+void log_sum_of_sums(std::int64_t rows, std::int64_t n, const double* left, std::int64_t step, const double* right,
                      double* workspace, double* out);
 
 }  // namespace structlearn

@@ -110,6 +110,22 @@ def test_an_explanation_adds_up_to_the_difference_of_the_scores(instance, data):
         assert each.amount == pytest.approx(each.value * (each.weight - each.other_weight), abs=1e-12)
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 5), st.data())
+def test_triplets_are_explained_too(seed, length, data):
+    random = np.random.default_rng(seed)
+    model, spec = Chain(classes="abc", order=2), LinearSpec(tuple("abc"), 2)
+    x = random.normal(size=(length, 2))
+    w = random.normal(size=model.bind(spec, [x]).n_features)
+    t = data.draw(st.integers(0, length - 1))
+    found = explain(model, spec, w, x, t)
+    (best,) = model.bind(spec, [x]).present(model.bind(spec, [x]).predict(w))
+    other = list(changed(best, t, found.against))
+    log_p = model.bind(spec, [x, x], [best, other]).log_probabilities(w)
+    assert found.label == best[t]
+    assert found.difference == pytest.approx(log_p[0] - log_p[1], abs=1e-9)
+
+
 @settings(max_examples=60, deadline=None)
 @given(chains(), st.data())
 def test_the_prediction_is_compared_with_the_runner_up(instance, data):

@@ -9,7 +9,10 @@ void bind_working_sets(nanobind::module_& module);
 nanobind::class_<Multiclass> bind_multiclass(nanobind::module_& module);
 nanobind::class_<Chain> bind_chain(nanobind::module_& module);
 void bind_chain_sums(nanobind::class_<Chain>& chain);
-void bind_parts(nanobind::class_<Chain>& chain, nanobind::class_<Multiclass>& multiclass);
+nanobind::class_<SecondOrderChain> bind_second_order(nanobind::module_& module);
+nanobind::class_<Segments> bind_segments(nanobind::module_& module);
+void bind_parts(nanobind::class_<Chain>& chain, nanobind::class_<SecondOrderChain>& second_order,
+                nanobind::class_<Segments>& segments, nanobind::class_<Multiclass>& multiclass);
 
 }  // namespace structlearn::bindings
 
@@ -22,5 +25,7 @@ NB_MODULE(_core, module) {
     auto multiclass = structlearn::bindings::bind_multiclass(module);
     auto chain = structlearn::bindings::bind_chain(module);
     structlearn::bindings::bind_chain_sums(chain);
-    structlearn::bindings::bind_parts(chain, multiclass);
+    auto second_order = structlearn::bindings::bind_second_order(module);
+    auto segments = structlearn::bindings::bind_segments(module);
+    structlearn::bindings::bind_parts(chain, second_order, segments, multiclass);
 }

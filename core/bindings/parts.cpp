@@ -2,6 +2,8 @@
 #include "../multiclass_parts.hpp"
 #include "../parallel.hpp"
 #include "../part_ascent.hpp"
+#include "../second_order_parts.hpp"
+#include "../segment_parts.hpp"
 #include "problems.hpp"
 
 namespace structlearn::bindings {
@@ -131,8 +133,11 @@ void bind(nb::class_<Problem>& problem_class) {
 
 }  // namespace
 
-void bind_parts(nb::class_<Chain>& chain, nb::class_<Multiclass>& multiclass) {
+void bind_parts(nb::class_<Chain>& chain, nb::class_<SecondOrderChain>& second_order,
+                nb::class_<Segments>& segments, nb::class_<Multiclass>& multiclass) {
     bind<ChainParts>(chain);
+    bind<SecondOrderParts>(second_order);
+    bind<SegmentParts>(segments);
     bind<MulticlassParts>(multiclass);
 }
 

@@ -7,6 +7,8 @@
 
 #include "../chain.hpp"
 #include "../multiclass.hpp"
+#include "../second_order.hpp"
+#include "../segments.hpp"
 #include "arrays.hpp"
 
 namespace structlearn::bindings {
@@ -65,6 +67,38 @@ struct Chain {
     Vector<std::int64_t> offsets;
     std::optional<Tokens> pair_tokens;
     std::optional<Vector<std::uint8_t>> allowed_labels, allowed_transitions, kept;
+};
+
+// A bound Chain of the second order.
+struct SecondOrderChain {
+    explicit SecondOrderChain(const Chain& chain_) : chain(chain_), data(chain.data) {}
+
+    std::vector<std::int64_t> places(const Vector<std::int64_t>& examples, std::int64_t copies = 1) const {
+        return chain.places(examples, copies);
+    }
+
+    Chain chain;
+    SecondOrderData data;
+};
+
+// A bound Segments.
+struct Segments {
+    Segments(const Tokens& tokens_, Vector<std::int64_t> offsets_, std::int64_t n_labels, std::int64_t max_length,
+             bool lengths, bool ends)
+        : data{tokens_.matrix(), offsets_.data(), n_labels, tokens_.n_columns(), max_length, lengths, ends},
+          tokens(tokens_),
+          offsets(std::move(offsets_)) {}
+
+    std::vector<std::int64_t> places(const Vector<std::int64_t>& examples, std::int64_t copies = 1) const {
+        std::vector<std::int64_t> result{0};
+        for (std::size_t k = 0; k < examples.shape(0); ++k)
+            result.push_back(result.back() + copies * data.length(examples.data()[k]));
+        return result;
+    }
+
+    SegmentData data;
+    Tokens tokens;
+    Vector<std::int64_t> offsets;
 };
 
 // A bound Multiclass.

@@ -241,6 +241,18 @@ def _chain_terms(
             yield f"{_text((names(columns[k]),))} before {name}", float(value), weights.pairs[k, :, after]
     elif weights.stop is not None:
         yield "stop", balance, weights.stop
+    if weights.triplets is not None:
+        yield from _triplet_terms(spec, weights.triplets, balance, predicted, t)
+
+
+def _triplet_terms(
+    spec: LinearSpec, triplets: FloatArray, balance: float, predicted: npt.NDArray[Any], t: int
+) -> Iterator[_Term]:
+    """The triplets that the label at t ends, is the middle of, and begins; weights are by middle, before, after."""
+    for first in range(max(0, t - 2), min(t, len(predicted) - 3) + 1):
+        before, middle, after = (slice(None) if first + k == t else predicted[first + k] for k in range(3))
+        around = [spec.classes[predicted[first + k]] if first + k != t else "…" for k in range(3)]
+        yield "within {} {} {}".format(*around), balance, triplets[middle, before, after]
 
 
 def _possible(model: Chain, spec: LinearSpec, predicted: npt.NDArray[Any], t: int) -> npt.NDArray[np.bool_]:

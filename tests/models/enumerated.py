@@ -74,6 +74,53 @@ class EnumeratedChain:
         return [y for y in outputs if all(pair in self.allowed for pair in pairwise((None, *y, None)))]
 
 
+class EnumeratedSecondOrder(EnumeratedChain):
+    def joint_feature(self, x, y):
+        triplets = np.zeros((self.n_labels,) * 3)
+        for before, middle, after in zip(y, y[1:], y[2:], strict=False):
+            triplets[middle, before, after] += self.balance
+        return np.concatenate([super().joint_feature(x, y), triplets.ravel()])
+
+
+class EnumeratedSegments:
+    def __init__(self, n_labels, max_length, *, lengths=True, ends=False, loss="segments"):
+        self.n_labels = n_labels
+        self.max_length = max_length
+        self.lengths = lengths
+        self.ends = ends
+        self.hamming = loss == "hamming"
+
+    def joint_feature(self, x, y):
+        emissions, firsts, lasts = np.zeros((3, x.shape[1], self.n_labels))
+        transitions = np.zeros((self.n_labels, self.n_labels))
+        lengths = np.zeros((self.max_length, self.n_labels))
+        for label, begin, end in y:
+            emissions[:, label] += x[begin:end].sum(axis=0)
+            firsts[:, label] += x[begin]
+            lasts[:, label] += x[end - 1]
+            lengths[end - begin - 1, label] += 1
+        for (left, _, _), (right, _, _) in pairwise(y):
+            transitions[left, right] += 1
+        parts = [emissions, transitions] + [lengths] * self.lengths + [firsts, lasts] * self.ends
+        return np.concatenate([part.ravel() for part in parts])
+
+    def loss(self, y, y_hat):
+        if not self.hamming:
+            return float(len(set(y) ^ set(y_hat)))
+        labels = [[label for label, begin, end in some for _ in range(begin, end)] for some in (y, y_hat)]
+        return float(sum(left != right for left, right in zip(*labels, strict=True)))
+
+    def outputs(self, x):
+        return list(self._outputs(0, len(x)))
+
+    def _outputs(self, begin, length):
+        if begin == length:
+            yield ()
+        for end in range(begin + 1, min(begin + self.max_length, length) + 1):
+            for rest in self._outputs(end, length):
+                yield from (((label, begin, end), *rest) for label in range(self.n_labels))
+
+
 class Listed(NamedTuple):
     """All outputs of one example with δΨ, Δ and whether the output is the truth."""
 

@@ -198,7 +198,7 @@ def _registry() -> dict[str, Any]:
     from structlearn import models, solvers
     from structlearn.features import MonotoneCurves
 
-    names = ("Chain", "Multiclass", "Taxonomy", "ClassAttributes", "ClassDescriptions", "ClassKernel")
+    names = ("Chain", "Segments", "Multiclass", "Taxonomy", "ClassAttributes", "ClassDescriptions", "ClassKernel")
     known = {name: getattr(models, name) for name in names} | {"MonotoneCurves": MonotoneCurves}
     return known | {
         name: solver

@@ -11,6 +11,7 @@ from structlearn.models.output_features import (
     Taxonomy,
 )
 from structlearn.models.python_model import PythonModel
+from structlearn.models.segments import Segments, from_bio, to_bio
 from structlearn.models.sequences import Sequences
 
 __all__ = [
@@ -23,8 +24,11 @@ __all__ = [
     "Multiclass",
     "OutputFeatures",
     "PythonModel",
+    "Segments",
     "Sequences",
     "Spec",
     "Taxonomy",
     "Weights",
+    "from_bio",
+    "to_bio",
 ]

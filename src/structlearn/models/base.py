@@ -77,6 +77,8 @@ class Weights(NamedTuple):
         Scores of the first and the last label.
     pairs : (n_pair_features, n_labels, n_labels) or None
         Features of a token that score the pair of its label and the next.
+    triplets : (n_labels, n_labels, n_labels) or None
+        By the label in the middle, the one before, the one after.
     """
 
     emissions: FloatArray
@@ -84,6 +86,7 @@ class Weights(NamedTuple):
     start: FloatArray | None = None
     stop: FloatArray | None = None
     pairs: FloatArray | None = None
+    triplets: FloatArray | None = None
 
 
 class Model(BaseEstimator, ABC):  # type: ignore[misc]

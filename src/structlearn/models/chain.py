@@ -12,6 +12,7 @@ from structlearn.models.allowed_labels import check_truth, first_impossible, lab
 from structlearn.models.base import LinearSpec, Model, Weights
 from structlearn.models.chain_problem import ChainProblem
 from structlearn.models.labels import LabelCodes, declared_classes, observed_classes
+from structlearn.models.second_order_problem import SecondOrderProblem
 from structlearn.models.sequences import feature_names, stack, token_width
 from structlearn.models.tokens import TokenMatrix
 from structlearn.models.transitions import AllowedTransitions, transition_mask
@@ -21,7 +22,8 @@ from structlearn.problem import FloatArray, IntArray, LabelArray
 class Chain(Model):
     """F(x, y) = Σ_t ⟨w_{y_t}, φ(x_t)⟩ + η Σ_t w_{y_t, y_{t+1}} (+ η w^start_{y_1} + η w^stop_{y_T}).
 
-    With features of label pairs, Σ_t ⟨w_{y_t, y_{t+1}}, φ'(x_t)⟩ comes to it.
+    With features of label pairs, Σ_t ⟨w_{y_t, y_{t+1}}, φ'(x_t)⟩ comes to it; with ``order=2``, the scores of label
+    triplets, η Σ_t w_{y_{t-1}, y_t, y_{t+1}}.
 
     Parameters
     ----------
@@ -44,6 +46,9 @@ class Chain(Model):
         Whether only features that occur together with their label in the training data have a weight.
     ends : label, optional
         The label that the first and the last token of every sequence have, whatever their features.
+    order : {1, 2}
+        Over how many labels back scores reach: 2 adds the triplets. A pass then takes O(T L³) instead of O(T L²), and
+        there are no k-best and loss-level decoders, which leaves margin rescaling with linear slacks.
 
     Notes
     -----
@@ -51,8 +56,9 @@ class Chain(Model):
     `Sequences` object; Y is a list of label sequences.
 
     The weights are, one after another, the emissions (n_features, n_labels), the transitions (n_labels, n_labels) from
-    row to column, with boundaries the start (n_labels) and the stop scores (n_labels), and the weights of label pairs,
-    (n_pair_features, n_labels, n_labels); `unpack` cuts them up.
+    row to column, with boundaries the start (n_labels) and the stop scores (n_labels), the weights of label pairs,
+    (n_pair_features, n_labels, n_labels), and with ``order=2`` those of triplets, (n_labels, n_labels, n_labels): by
+    the label in the middle, then the one before, then the one after; `unpack` cuts them up.
 
     Examples
     --------
@@ -76,6 +82,7 @@ class Chain(Model):
         allowed_transitions: AllowedTransitions | None = None,
         observed_only: bool = False,
         ends: Any = None,
+        order: Literal[1, 2] = 1,
     ):
         self.classes = classes
         self.loss = loss
@@ -86,6 +93,7 @@ class Chain(Model):
         self.allowed_transitions = allowed_transitions
         self.observed_only = observed_only
         self.ends = ends
+        self.order = order
 
     def specify(self, X: Any, Y: Any) -> LinearSpec:
         self._check_options()
@@ -119,7 +127,8 @@ class Chain(Model):
         impossible = first_impossible(offsets, labels, moves)
         if impossible is not None:
             raise ValueError(f"X[{impossible}] has no labelling that satisfies all constraints")
-        return ChainProblem(
+        problem = SecondOrderProblem if self.order == 2 else ChainProblem
+        return problem(
             tokens=tokens,
             offsets=offsets,
             codes=codes,
@@ -144,16 +153,18 @@ class Chain(Model):
                [8., 9.]])
         """
         L, n_pairs = len(spec.classes), len(self.pair_columns(spec))
-        sizes = [spec.n_columns * L, L * L, L * self.boundaries, L * self.boundaries, n_pairs * L * L]
+        ends, triplets = L * self.boundaries, L**3 * (self.order == 2)
+        sizes = [spec.n_columns * L, L * L, ends, ends, n_pairs * L * L, triplets]
         if len(w) != sum(sizes):
             raise ValueError(f"w has {len(w)} weights but the model has {sum(sizes)}")
-        emissions, transitions, start, stop, pairs = np.split(w, np.cumsum(sizes)[:-1])
+        emissions, transitions, start, stop, pairs, triples = np.split(w, np.cumsum(sizes)[:-1])
         return Weights(
             emissions.reshape(spec.n_columns, L),
             transitions.reshape(L, L),
             start if self.boundaries else None,
             stop if self.boundaries else None,
             pairs.reshape(n_pairs, L, L) if n_pairs else None,
+            triples.reshape(L, L, L) if triplets else None,
         )
 
     def pair_columns(self, spec: LinearSpec) -> list[int]:
@@ -206,6 +217,10 @@ class Chain(Model):
                 raise ValueError(f"label_weight[{label!r}] is {weight}; it must be a number ≥ 0")
         if self.label_weight and self.loss == "zero_one":
             raise ValueError("label_weight belongs to the Hamming loss; with loss='zero_one' leave it out")
+        if self.order not in (1, 2):
+            raise ValueError(f"order is {self.order!r}; it may be 1 or 2")
+        if self.order == 2 and self.loss == "zero_one":
+            raise ValueError("loss='zero_one' needs a second-best decoder, which a chain with order=2 does not have")
 
 
 def _all_labels(Y: Any) -> Iterator[Any]:

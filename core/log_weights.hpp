@@ -1,0 +1,37 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "vector.hpp"
+
+namespace structlearn {
+
+// log Σ_k exp x[k], −∞ if every x is; the workspace has n doubles.
+inline double log_sum(std::int64_t n, const double* x, double* workspace) {
+    const double top = *std::max_element(x, x + n);
+    if (std::isinf(top)) return top;
+    exponentials(n, x, top, workspace);
+    double sum = 0.0;
+    for (std::int64_t k = 0; k < n; ++k) sum += workspace[k];
+    return top + std::log(sum);
+}
+
+// k with probability ∝ exp x[k], given a uniform number of [0, 1); overwrites x.
+inline std::int64_t draw(std::int64_t n, double* x, double uniform) {
+    exponentials(n, x, *std::max_element(x, x + n), x);
+    double left = 0.0;
+    for (std::int64_t k = 0; k < n; ++k) left += x[k];
+    left *= uniform;
+    std::int64_t drawn = 0;
+    for (std::int64_t k = 0; k < n; ++k) {
+        if (x[k] == 0.0) continue;
+        drawn = k;
+        left -= x[k];
+        if (left < 0.0) break;
+    }
+    return drawn;
+}
+
+}  // namespace structlearn
