@@ -140,7 +140,16 @@ def _registry() -> dict[str, Any]:
     names = ("Chain", "Multiclass", "Taxonomy", "ClassAttributes", "ClassDescriptions", "ClassKernel")
     known = {name: getattr(models, name) for name in names}
     return known | {
-        name: getattr(solvers, name) for name in ("BlockCoordinate", "NSlack", "OneSlack", "Perceptron", "Subgradient")
+        name: getattr(solvers, name)
+        for name in (
+            "BlockCoordinate",
+            "ExcessiveGap",
+            "Extragradient",
+            "NSlack",
+            "OneSlack",
+            "Perceptron",
+            "Subgradient",
+        )
     }
 
 
