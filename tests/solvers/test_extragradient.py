@@ -111,6 +111,14 @@ def test_a_step_size_that_is_none_is_refused(step_size):
         Extragradient(step_size=step_size).run(twins.problem, objective)
 
 
+def test_features_that_are_all_zero_leave_nothing_to_learn():
+    problem = bound(Multiclass(), np.zeros((4, 2)), ["a", "b", "a", "b"])
+    state = Extragradient(tol=-1.0, max_iter=1100).run(problem, MarginObjective(np.ones(4), 3.0)).state
+    np.testing.assert_array_equal(state.w, 0.0)
+    assert state.primal == pytest.approx(3.0)
+    assert state.dual == pytest.approx(3.0, rel=1e-6)
+
+
 def test_losses_that_are_no_sums_over_parts_are_refused():
     random = np.random.default_rng(0)
     chain = chain_twins(random, loss="zero_one").problem

@@ -171,7 +171,8 @@ class Extragradient(GapSolver):
         share = state.step / state.weight
         state.mean_w = state.mean_w + share * (predicted.w - state.mean_w)
         state.mean_m = state.mean_m.towards(predicted.m.point, share)
-        state.step *= growth
+        # Where nothing limits η, it must still remain a number.
+        state.step = min(growth * state.step, 1e50)
         self._certify(state, problem, objective)
         return state
 
