@@ -157,10 +157,12 @@ sets. Every iteration of the others includes a Viterbi pass for the certificate.
   {first_curvature:.0f} to {last_curvature:.1f} while it ran; the theory's own bound on it, ¼ Σ u R², is
   {most_curvature:.0f}. The first gaps are the largest of all methods, because it begins at the uniform distributions.
 - **Working sets**: p = {working:.1f} over {points} certified points, steeper than every rate above; no law is
-  claimed from so few. Once the working sets hold the planes that matter, a quadratic program of fixed size is left. The stated bound
-  counts planes up to a precision of the constraints and knows nothing of that. In seconds nothing else comes near.
+  claimed from so few. Once the working sets hold the planes that matter, a quadratic program of fixed size is left. The
+  stated bound counts planes up to a precision of the constraints and knows nothing of that. In seconds nothing else
+  comes near.
 - **Exponentiated gradient, likelihoods**: a geometric fall, as stated, and q fits better than p:
-  q = {online_likelihood:.2f} online, {batch_likelihood:.3f} batch. The dual of margins lacks the entropy that makes the difference.
+  q = {online_likelihood:.2f} online, {batch_likelihood:.3f} batch. The dual of margins lacks
+  the entropy that makes the difference.
 
 Made by `{command}` with structlearn {version}, seed 0 for the methods that draw at random.
 """
