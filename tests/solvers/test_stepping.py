@@ -7,7 +7,7 @@ from models.instances import chain_twins, multiclass_twins
 
 from structlearn.models import PythonModel
 from structlearn.objective import MarginObjective
-from structlearn.solvers import BlockCoordinate, NSlack, OneSlack, Perceptron, Subgradient
+from structlearn.solvers import BlockCoordinate, ExcessiveGap, Extragradient, NSlack, OneSlack, Perceptron, Subgradient
 
 SOLVERS = [
     BlockCoordinate(max_iter=6),
@@ -17,6 +17,8 @@ SOLVERS = [
     OneSlack(max_iter=6),
     Subgradient(max_iter=6),
     Perceptron(max_iter=6),
+    Extragradient(max_iter=6),
+    ExcessiveGap(max_iter=6),
 ]
 
 

@@ -10,11 +10,22 @@ import numpy as np
 from structlearn.estimators.base import StructuredEstimator
 from structlearn.objective import MarginObjective, Rescaling, Slack
 from structlearn.problem import FloatArray
-from structlearn.solvers import BlockCoordinate, ExponentiatedGradient, NSlack, OneSlack, Solver, Subgradient
+from structlearn.solvers import (
+    BlockCoordinate,
+    ExcessiveGap,
+    ExponentiatedGradient,
+    Extragradient,
+    NSlack,
+    OneSlack,
+    Solver,
+    Subgradient,
+)
 
 SOLVERS: dict[str, type[Solver]] = {
     "block_coordinate": BlockCoordinate,
+    "excessive_gap": ExcessiveGap,
     "exponentiated_gradient": ExponentiatedGradient,
+    "extragradient": Extragradient,
     "n_slack": NSlack,
     "one_slack": OneSlack,
     "subgradient": Subgradient,
@@ -39,9 +50,10 @@ class StructuralSVM(StructuredEstimator):
         output alike (ξ ≥ 1 − ⟨w, δΨ⟩).
     slack : {"linear", "squared", "hard"}
         SVM₁, SVM₂ (with √Δ in place of Δ and ½ξ² in place of ξ), or no slack at all, SVM₀, with rescaling=None.
-    solver : {"auto", "block_coordinate", "n_slack", "one_slack", "subgradient", "exponentiated_gradient"} or Solver
-        How w is found; "auto" is "block_coordinate", or "n_slack" for the hard margin. A `Solver` object brings its own
-        `tol`, `eps`, `max_iter` and `random_state`.
+    solver : str or Solver
+        How w is found: "block_coordinate", "n_slack", "one_slack", "subgradient"; for losses that are sums over parts
+        also "exponentiated_gradient", "extragradient", "excessive_gap"; "auto" is "block_coordinate", or "n_slack" for
+        the hard margin. A `Solver` object brings its own `tol`, `eps`, `max_iter` and `random_state`.
     tol : float, optional
         Stop at this relative duality gap, (primal − dual)/primal; 0.001 if `eps` is not given either.
     eps : float, optional

@@ -3,7 +3,9 @@
 from structlearn.solvers.base import DualSolver, DualState, GapSolver, Solution, Solver, State, dual_record
 from structlearn.solvers.block_coordinate import BlockCoordinate
 from structlearn.solvers.dual_coordinate import DualCoordinate
+from structlearn.solvers.excessive_gap import ExcessiveGap
 from structlearn.solvers.exponentiated_gradient import ExponentiatedGradient
+from structlearn.solvers.extragradient import Extragradient
 from structlearn.solvers.iterative_scaling import IterativeScaling
 from structlearn.solvers.lbfgs import LBFGS
 from structlearn.solvers.n_slack import InseparableError, NSlack
@@ -17,7 +19,9 @@ __all__ = [
     "DualCoordinate",
     "DualSolver",
     "DualState",
+    "ExcessiveGap",
     "ExponentiatedGradient",
+    "Extragradient",
     "GapSolver",
     "InseparableError",
     "IterativeScaling",
