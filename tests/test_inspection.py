@@ -75,7 +75,7 @@ def test_the_parts_of_a_chains_weights_score_as_its_decoder_does(instance):
 def test_the_parts_are_views():
     model, spec = Chain(pair_features=True), LinearSpec(("a", "b"), 1)
     w = np.zeros(2 + 4 + 4 + 4)
-    for part in model.unpack(spec, w):
+    for part in model.unpack(spec, w)[:5]:
         part += 1.0
     assert np.all(w == 1.0)
 
@@ -231,7 +231,7 @@ def test_what_is_found_prints_as_a_table():
     w.transitions[0, 1] = 2.0
     w.stop[1] = -1.0
     w.pairs[0, 0, 1] = 0.125
-    flat = np.concatenate([part.ravel() for part in w])
+    flat = np.concatenate([part.ravel() for part in w[:5]])
     assert str(top_weights(model, spec, flat)) == (
         "a\n    +1.0000  (intercept)\n    +0.5000  column 0\n    -0.2500  column 1\n\n"
         "transitions\n    +2.0000  a → b\n\nstop\n    -1.0000  b\n\nlabel pairs\n    +0.1250  column 1: a → b"
