@@ -49,7 +49,7 @@ from structlearn.features import PiecewiseLinear, TokenTransformer
 from structlearn.models import Chain
 from structlearn.solvers import OneSlack
 
-N_TRAIN, N_FOLDS, TOL, LIMIT = 100, 5, 0.01, 60.0
+N_TRAIN, N_FOLDS, TOL, LIMIT = 100, 5, 0.01, 30.0
 DISTORTIONS = (0, 10, 20, 30, 40)
 LAMBDAS = {"set 1": (500.0, 50.0, 5.0, 0.5, 0.05), "set 2": (500.0, 50.0, 5.0, 0.5, 0.05, 0.005)}
 TIMED = {"default": "block_coordinate", "n-slack, batch": "n_slack", "1-slack": "one_slack"}
@@ -67,6 +67,14 @@ TABLE_43 = (
 )
 TABLE_44 = (106.50, 186.466, 325.17, 486.42, 648.83, 674.23)
 TABLE_45 = {"HM-SVM": (97.232, 95.220, 92.396, 85.132, 70.888), "ML-HMM": (93.376, 94.816, 90.232, 80.740, 60.960)}
+
+COLUMNS = ["seed", "data", "distortion", "ends", "part", "fold", "method", "lambda", "accuracy", "seconds", "gap"]
+
+ON_SET_1 = ""
+ON_VALIDATION = ""
+ON_TIMES = ""
+ON_TEST = ""
+ON_FOLDS = ""
 
 Run = dict[str, Any]
 
@@ -93,7 +101,9 @@ def hm_svm(ends: int | None, **options: Any) -> StructuralSVM:
     return StructuralSVM(Chain(ends=ends, boundaries=False), **options)
 
 
-def judged(ends: int | None, lambdas: tuple[float, ...], train: tuple[Any, Any], test: tuple[Any, Any]) -> Iterator[Run]:
+def judged(
+    ends: int | None, lambdas: tuple[float, ...], train: tuple[Any, Any], test: tuple[Any, Any]
+) -> Iterator[Run]:
     """ML-HMM, and HM-SVM for every λ, trained on one part and measured on the other."""
     begin = time.process_time()
     accuracy = ml_hmm(ends).fit(*train).score(*test)
@@ -159,18 +169,145 @@ def runs_of(seed: int, *, timed: bool) -> Iterator[Run]:
         yield from (place | run for run in validated_and_tested(blocks, -1, LAMBDAS["set 2"]))
 
 
-COLUMNS = ["seed", "data", "distortion", "ends", "part", "fold", "method", "lambda", "accuracy", "seconds", "gap"]
-
-
 def all_runs(path: Path, seeds: list[int]) -> pd.DataFrame:
-    """Runs of seeds that the file already holds are not repeated."""
+    """Runs of seeds that the file already holds are not repeated; training times are taken with the first seed."""
     runs = pd.read_csv(path) if path.exists() else pd.DataFrame(columns=COLUMNS)
     missing = [seed for seed in seeds if seed not in set(runs.seed)]
     for seed in track(missing, "network data", console=Console(stderr=True)):
         new = pd.DataFrame([{"seed": seed} | run for run in runs_of(seed, timed=seed == seeds[0])], columns=COLUMNS)
         runs = new if runs.empty else pd.concat([runs, new])
         runs.to_csv(path, index=False, float_format="%.6g")
-    return runs
+    return runs[runs.seed.isin(seeds)]
+
+
+def markdown_table(rows: list[list[str]]) -> str:
+    return "\n".join("| " + " | ".join(row) + " |" for row in [rows[0], ["---"] * len(rows[0]), *rows[1:]])
+
+
+def spread(values: pd.Series, digits: int = 2) -> str:
+    return f"{values.mean():.{digits}f} ± {values.std():.{digits}f}"
+
+
+def accuracies(runs: pd.DataFrame, data: str, part: str, *keys: str) -> pd.Series:
+    """By the given keys and seed; means over the folds where there are any."""
+    chosen = runs[(runs.data == data) & (runs.part == part)].fillna({"lambda": 0.0})
+    return chosen.groupby([*keys, "seed"]).accuracy.mean()
+
+
+def table_41(runs: pd.DataFrame) -> str:
+    ours = accuracies(runs, "set 1", "cv", "method", "ends", "lambda").loc["HM-SVM"]
+    rows = [["λ", "published", "ours", "ours, ends free"]]
+    for lam, theirs in zip(LAMBDAS["set 1"], TABLE_41, strict=True):
+        rows.append([f"{lam:g}", f"{theirs:.3f}", *(spread(ours[ends, lam], 3) for ends in ("forced", "free"))])
+    return markdown_table(rows)
+
+
+def table_42(runs: pd.DataFrame) -> str:
+    ours = accuracies(runs, "set 1", "test", "ends", "method")
+    rows = [["", "published", "ours", "ours, ends free"]]
+    for method, theirs in TABLE_42.items():
+        rows.append([method, f"{theirs:.3f}", *(spread(ours[ends, method], 3) for ends in ("forced", "free"))])
+    return markdown_table([*rows, [FLOOR, "", spread(ours["forced", FLOOR], 3), ""]])
+
+
+def table_43(runs: pd.DataFrame) -> str:
+    ours = accuracies(runs, "set 2", "cv", "method", "lambda", "distortion")
+    rows = [["λ", "", *(f"{distortion} %" for distortion in DISTORTIONS)]]
+    for lam, theirs in zip(LAMBDAS["set 2"], TABLE_43, strict=True):
+        rows.append([f"{lam:g}", "published", *(f"{value:.2f}" for value in theirs)])
+        rows.append(["", "ours", *(spread(ours["HM-SVM", lam, distortion]) for distortion in DISTORTIONS)])
+    return markdown_table([*rows, ["ML-HMM", "ours", *(spread(ours["ML-HMM", 0.0, d]) for d in DISTORTIONS)]])
+
+
+def table_44(runs: pd.DataFrame) -> str:
+    times = runs[runs.part == "time"].set_index(["method", "lambda"])
+    path = (
+        runs[(runs.part == "cv") & (runs.distortion == 0) & (runs.method == "HM-SVM")].groupby("lambda").seconds.mean()
+    )
+    rows = [["λ", "published", *TIMED, "1-slack from the larger λ"]]
+    for lam, theirs in zip(LAMBDAS["set 2"], TABLE_44, strict=True):
+        cells = []
+        for seconds, gap in (times.loc[(name, lam), ["seconds", "gap"]] for name in TIMED):
+            cells.append(f"{seconds:.2f}" if gap <= TOL else f"stopped at {seconds:.0f}, gap {gap:.1%}")
+        rows.append([f"{lam:g}", f"{theirs:.2f}", *cells, f"{path[lam]:.2f}"])
+    return markdown_table(rows)
+
+
+def table_45(runs: pd.DataFrame) -> str:
+    ours = accuracies(runs, "set 2", "test", "method", "distortion")
+    theirs = {method: np.array(values) for method, values in TABLE_45.items()}
+    rows = [["", "", *(f"{distortion} %" for distortion in DISTORTIONS)]]
+    for method, values in theirs.items():
+        rows.append([method, "published", *(f"{value:.2f}" for value in values)])
+        rows.append(["", "ours", *(spread(ours[method, distortion]) for distortion in DISTORTIONS)])
+    rows.append(["difference", "published", *(f"{value:.2f}" for value in theirs["HM-SVM"] - theirs["ML-HMM"])])
+    rows.append(["", "ours", *(spread(ours["HM-SVM", d] - ours["ML-HMM", d]) for d in DISTORTIONS)])
+    chosen = runs[(runs.data == "set 2") & (runs.part == "test") & (runs.method == "HM-SVM")].groupby("distortion")
+    rows.append(
+        ["λ chosen", "ours", *(", ".join(f"{lam:g}" for lam in chosen.get_group(d)["lambda"]) for d in DISTORTIONS)]
+    )
+    return markdown_table(rows)
+
+
+def draw_grid(runs: pd.DataFrame, path: Path) -> None:
+    ours = accuracies(runs, "set 2", "cv", "method", "lambda", "distortion").loc["HM-SVM"].groupby(level=[0, 1]).mean()
+    grids = {"published": np.array(TABLE_43), "ours": ours.unstack().loc[list(LAMBDAS["set 2"])].to_numpy()}
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), sharey=True, layout="constrained")
+    for ax, (title, grid) in zip(axes, grids.items(), strict=True):
+        filled = ax.contourf(
+            DISTORTIONS, np.log10(LAMBDAS["set 2"]), grid, levels=np.arange(55, 101, 5), cmap="viridis"
+        )
+        lines = ax.contour(filled, colors="white", linewidths=0.6)
+        ax.clabel(lines, fmt="%d", fontsize=8)
+        ax.set(title=title, xlabel="labels flipped in every feature, %", xticks=DISTORTIONS)
+    axes[0].set_ylabel("log₁₀ λ")
+    figure.colorbar(filled, ax=axes, label="cross-validation accuracy, %")
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def draw_folds(runs: pd.DataFrame, path: Path) -> None:
+    seed = runs.seed.min()
+    errors = runs[(runs.seed == seed) & (runs.distortion == 30) & (runs.part == "cv")].fillna({"lambda": 0.0})
+    bars = [("ML-HMM", 0.0, "tab:orange"), *(("HM-SVM", lam, None) for lam in LAMBDAS["set 2"])]
+    shades = plt.get_cmap("Blues")(np.linspace(0.3, 1.0, len(LAMBDAS["set 2"])))
+    figure, ax = plt.subplots(figsize=(9, 3.8), layout="constrained")
+    for k, (method, lam, colour) in enumerate(bars):
+        own = errors[(errors.method == method) & (errors["lambda"] == lam)]
+        label = method if method == "ML-HMM" else f"HM-SVM, λ = {lam:g}"
+        ax.bar(own.fold + (k - 3) * 0.12, 100 - own.accuracy, 0.11, color=colour or [shades[k - 1]], label=label)
+    ax.set(xlabel="fold", ylabel="error, %", title=f"30 % of the labels flipped, seed {seed}")
+    ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def report(runs: pd.DataFrame) -> str:
+    title, _, protocol = (__doc__ or "").partition("\n\n")
+    svm = runs[(runs.method == "HM-SVM") & (runs.part != "time")]
+    seeds = ", ".join(map(str, runs.seed.unique()))
+    parts = [
+        f"# {title}",
+        "Accuracies in %, the share of the tokens labelled rightly; ours are means ± standard deviations.",
+    ]
+    parts += ["## Table 4.1: set 1, cross-validation of HM-SVM", table_41(runs)]
+    parts += ["## Table 4.2: set 1, test", table_42(runs), ON_SET_1]
+    parts += ["## Table 4.3 and Figure 4.3: set 2, cross-validation of HM-SVM", table_43(runs)]
+    parts += ["![Cross-validation accuracy by distortion and λ](network_data_grid.png)", ON_VALIDATION]
+    parts += ["## Table 4.4: set 2, seconds of training, no label flipped", table_44(runs), ON_TIMES]
+    parts += ["## Table 4.5: set 2, test", table_45(runs), ON_TEST]
+    parts += ["## Figure 4.4: set 2, error in every fold", "![Error in every fold](network_data_folds.png)", ON_FOLDS]
+    parts += ["## Protocol", protocol.strip(), "## The run"]
+    parts += [
+        f"- command: `python experiments/network_data.py {' '.join(sys.argv[1:])}`\n"
+        f"- seeds: {seeds}\n"
+        f"- seconds of processor time, one thread, on a shared machine: {runs.seconds.sum():.0f} for all fits, of which "
+        f"{runs[runs.part == 'time'].seconds.sum():.0f} for Table 4.4\n"
+        f"- largest relative duality gap behind an accuracy: {svm.gap.max():.2%}, {len(svm)} fits of HM-SVM\n"
+        f"- versions: structlearn {__version__}, numpy {np.__version__}"
+    ]
+    parts += ["All runs are in [network_data.csv](network_data.csv)."]
+    return "\n\n".join(parts) + "\n"
 
 
 def main() -> None:
@@ -178,7 +315,12 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder for the page, its figures and all runs")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     options = parser.parse_args()
-    runs = all_runs(options.output / "network_data.csv", options.seeds)
+    folder: Path = options.output
+    folder.mkdir(parents=True, exist_ok=True)
+    runs = all_runs(folder / "network_data.csv", options.seeds)
+    draw_grid(runs, folder / "network_data_grid.png")
+    draw_folds(runs, folder / "network_data_folds.png")
+    (folder / "network_data.md").write_text(report(runs), encoding="utf-8")
 
 
 if __name__ == "__main__":
