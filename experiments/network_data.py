@@ -17,10 +17,14 @@ forced to be -1; set 1 is also run without that.
 **Protocol.** λ is chosen by cross-validation with 5 folds of 20 consecutive training sequences, ties going to the
 larger λ; then one fit on all 100, and one look at the test part. All is repeated with new data for every seed, and all
 numbers are means ± standard deviations over the seeds. This was fixed before any test part was looked at; solver and
-gap were chosen by their speed on the training part of another seed.
+gap were chosen by their speed on the training part of another seed. A trial
+of the whole script with a third seed and a gap of 30 % served to see that it runs; nothing was changed after it but the
+limit of Table 4.4.
 
 **Solver.** The document solves Algorithm 3.1 (n-slack, batch) with Mosek. The accuracies here come from the 1-slack
-solver, warm-started from the larger λ: the same objective, with a certified gap, and the fastest of ours at small λ.
+solver, warm-started from the larger λ: the same objective, with a certified gap, and the fastest of ours at small λ. On
+one fold of that other seed, with 30 % flipped, a gap of 0.1 % in place of 1 % moved the held-out accuracies by at most
+0.7 points, up and down, and took ten times as long.
 """
 
 import argparse
@@ -70,11 +74,37 @@ TABLE_45 = {"HM-SVM": (97.232, 95.220, 92.396, 85.132, 70.888), "ML-HMM": (93.37
 
 COLUMNS = ["seed", "data", "distortion", "ends", "part", "fold", "method", "lambda", "accuracy", "seconds", "gap"]
 
-ON_SET_1 = ""
-ON_VALIDATION = ""
-ON_TIMES = ""
-ON_TEST = ""
-ON_FOLDS = ""
+ON_SET_1 = """\
+As published, all methods and all λ agree. Here every error is a positive label at one of the ends: the last row gets
+all other tokens right, and has the same accuracy in every seed. So the number says only how often a sequence of the
+chain that was drawn begins or ends with +1, which is why ours differs from the print and from seed to seed; 99.63 lies
+within. The document shows a start and a stop state but does not say that they force -1; that is known from the
+author's Shogun code, and these numbers support it."""
+ON_VALIDATION = """\
+The pattern is the published one: λ = 500 is too much, and the more so the more labels are flipped; from λ = 5 down
+little changes. Two things differ. At λ = 500 with up to 20 % flipped, and at λ = 50 with 20 % and more, ours is 4 to
+11 points better: the published regularisation acts as if it were several times stronger. The cause is not known; the
+settings of the generator that are a guess, and the smoothness terms that Shogun's hidden Markov SVM adds to the norm,
+may both have a part in it. And that smaller λ is better holds here only where 40 % are flipped: below that 50 or 5 is
+best, and smaller ones lose up to 0.7 points. The published differences from λ = 5 down are of that size too, except at
+30 and 40 %."""
+ON_TIMES = f"""\
+Ours are seconds of processor time on a shared machine, for one fit from nothing on the 80 sequences of the first split
+with the first seed, to a relative gap of {100 * TOL:.0f} %. Fits that had used {LIMIT:.0f} seconds were stopped at the
+end of their iteration. The last column is the mean over folds and seeds of the fits behind Table 4.3, each
+warm-started. The published seconds are those of Mosek on a laptop of 2.0 GHz with no tolerance given, so only their
+course can be compared: smaller λ is slower, as published, but here far more steeply. n-slack is the document's
+algorithm; it and our default are not made for few features, noisy labels and large C, where 1-slack is the solver to
+take."""
+ON_TEST = """\
+HM-SVM is 0.2 to 1.8 points below the print, ML-HMM agrees with it from 10 % on, which it must, since the generator was
+calibrated on that. It does not agree at 0 %, where the printed ML-HMM is worse than with 10 % flipped; nothing here
+explains that. So the published advantage of HM-SVM at 0 % is not reproduced: with 0 and 10 % flipped the two are equal
+within half a point, and ML-HMM is a little ahead at 0 %. The conclusion that HM-SVM is the more robust is reproduced:
+it is ahead by 4 points at 30 % and by 6 at 40 %, where the print has 10, and where it stays near 70 %."""
+ON_FOLDS = """\
+The first seed only; the document's figure, which has no numbers, is also of one data set. HM-SVM is ahead of ML-HMM in
+most folds for every λ but 500. Which fold is the hardest is chance; in the document it is the fifth for most."""
 
 Run = dict[str, Any]
 Part = tuple[list[Any], list[Any]]
@@ -230,7 +260,7 @@ def table_44(runs: pd.DataFrame) -> str:
     for lam, theirs in zip(LAMBDAS["set 2"], TABLE_44, strict=True):
         cells = []
         for seconds, gap in (times.loc[(name, lam), ["seconds", "gap"]] for name in TIMED):
-            unfinished = f"> {seconds:.0f}" + (f", gap {gap:.0%} then" if np.isfinite(gap) else "")
+            unfinished = f"> {seconds:.0f}" + (f", gap {100 * gap:.0f} % then" if np.isfinite(gap) else "")
             cells.append(f"{seconds:.2f}" if gap <= TOL else unfinished)
         rows.append([f"{lam:g}", f"{theirs:.2f}", *cells, f"{path[lam]:.2f}"])
     return markdown_table(rows)
