@@ -288,8 +288,7 @@ def draw_grid(runs: pd.DataFrame, path: Path) -> None:
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), sharey=True, layout="constrained")
     for ax, (title, grid) in zip(axes, grids.items(), strict=True):
         filled = ax.contourf(DISTORTIONS, exponents, grid, levels=levels, cmap="viridis")
-        lines = ax.contour(filled, colors="white", linewidths=0.6)
-        ax.clabel(lines, fmt="%d", fontsize=8)
+        ax.contour(filled, colors="white", linewidths=0.6)
         ax.set(title=title, xlabel="labels flipped in every feature, %", xticks=DISTORTIONS)
     axes[0].set_ylabel("log₁₀ λ")
     figure.colorbar(filled, ax=axes, label="cross-validation accuracy, %")
@@ -337,7 +336,7 @@ def report(runs: pd.DataFrame) -> str:
         f"- largest relative duality gap behind an accuracy: {100 * svm.gap.max():.2f} %, {len(svm)} fits of HM-SVM\n"
         f"- versions: structlearn {__version__}, numpy {np.__version__}"
     ]
-    parts += ["All runs are in `network_data.csv`."]
+    parts += ["All runs are in `network_data.csv`; the command repeats only those that are not in it."]
     return "\n\n".join(parts) + "\n"
 
 
