@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from structlearn.features.piecewise_linear import PiecewiseLinear
 from structlearn.models.labels import LabelCodes, declared_classes, label_array, observed_classes, plain
 from structlearn.models.sequences import stack
 from structlearn.probabilities import Smoothing, checked_distributions, frequencies, log
@@ -210,7 +211,7 @@ class Gaussian(_Numeric):
 class PiecewiseLinearCounts(_Numeric):
     """log b_s(x) = Σ_j Σ_p c_jp(x_j) log(n_sjp / Σ_q n_sjq): a piecewise linear score for each feature and label.
 
-    c_jp are the coordinates of x_j in hat functions about the knots of feature j: its two neighbouring knots share a
+    c_jp are the coordinates of `structlearn.features.PiecewiseLinear`: the two knots of feature j beside x_j share a
     weight of 1. n_sjp = max(1, Σ c_jp(x_j)) counts them softly over the tokens with label s. These are scores, not
     probabilities; there is nothing to sample from. Iglesias, *Structured Prediction of Network Data* (2013), section
     4.1, with the end knots' ramps added and the counts floored and normalised as in Rätsch and Zeller's HM-SVM toolbox.
@@ -222,8 +223,8 @@ class PiecewiseLinearCounts(_Numeric):
 
     Attributes
     ----------
-    knots_ : list of arrays
-        The knots of each feature.
+    hats_ : PiecewiseLinear
+        The coordinates; its `knots_` are the knots of each feature.
     log_frequencies_ : (n_labels, number of all knots)
 
     Examples
@@ -238,37 +239,13 @@ class PiecewiseLinearCounts(_Numeric):
         self.n_knots = n_knots
 
     def fit(self, tokens: FloatArray, codes: LabelArray, n_labels: int) -> Self:
-        if self.n_knots < 1:
-            raise ValueError(f"n_knots is {self.n_knots}; it must be at least 1")
         self.n_labels_, self.n_features_in_ = n_labels, tokens.shape[1]
-        self.knots_ = [_quantile_knots(column, self.n_knots) for column in tokens.T]
+        self.hats_ = PiecewiseLinear(self.n_knots).fit(tokens)
         of_label = sp.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(n_labels, len(codes)))
-        counts = (of_label @ _hat_coordinates(tokens, self.knots_)).toarray()
-        features = np.split(counts, np.cumsum([len(knots) for knots in self.knots_])[:-1], axis=1)
+        counts = (of_label @ self.hats_.transform(tokens)).toarray()
+        features = np.split(counts, np.cumsum([len(knots) for knots in self.hats_.knots_])[:-1], axis=1)
         self.log_frequencies_ = log(np.hstack([frequencies(feature, "floor") for feature in features]))
         return self
 
     def log_score(self, tokens: FloatArray) -> FloatArray:
-        return np.asarray(_hat_coordinates(tokens, self.knots_) @ self.log_frequencies_.T)
-
-
-def _quantile_knots(values: FloatArray, n_knots: int) -> FloatArray:
-    """The middle value of each of n_knots bins with equally many values."""
-    edges = np.linspace(0, len(values) - 1, n_knots + 1)
-    middle = np.rint((edges[:-1] + edges[1:]) / 2).astype(np.int64)
-    return np.unique(np.sort(values)[middle])
-
-
-def _hat_coordinates(tokens: FloatArray, knots: list[FloatArray]) -> sp.csr_array:
-    """(n_tokens, number of all knots): each value shared between its neighbouring knots, Σ_p c_p(x) = 1 a feature."""
-    return sp.csr_array(sp.hstack([_hats(column, s) for column, s in zip(tokens.T, knots, strict=True)], format="csr"))
-
-
-def _hats(values: FloatArray, knots: FloatArray) -> sp.csr_array:
-    position = np.interp(values, knots, np.arange(len(knots)))
-    left = np.minimum(position.astype(np.int64), max(len(knots) - 2, 0))
-    right = np.minimum(left + 1, len(knots) - 1)
-    share = position - left
-    row = np.arange(len(values))
-    entries = (np.concatenate([1 - share, share]), (np.tile(row, 2), np.concatenate([left, right])))
-    return sp.csr_array(entries, shape=(len(values), len(knots)))
+        return np.asarray(self.hats_.transform(tokens) @ self.log_frequencies_.T)
