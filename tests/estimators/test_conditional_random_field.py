@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 import structlearn
 from structlearn import ConditionalRandomField, StructuralSVM
 from structlearn.datasets import load_digit_sequences
-from structlearn.models import Chain, Multiclass
+from structlearn.models import Chain, Multiclass, Segments
 from structlearn.solvers import LBFGS, DualCoordinate
 
 
@@ -177,6 +177,12 @@ def test_one_label_is_certain():
     crf = ConditionalRandomField(Chain()).fit([np.eye(2)], [["a", "a"]])
     assert crf.predict_marginals([np.eye(2)])[0].tolist() == [[1.0], [1.0]]
     assert crf.predict_log_proba([np.eye(2)], [["a", "a"]]) == pytest.approx(0.0)
+
+
+def test_labels_of_single_tokens_make_up_no_segments():
+    crf = ConditionalRandomField(Segments()).fit([np.eye(2)], [[("a", 0, 1), ("b", 1, 2)]])
+    with pytest.raises(ValueError, match="need not make up segments"):
+        crf.predict([np.eye(2)], posterior=True)
 
 
 def test_log_proba_of_sequences_needs_the_sequences():

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from structlearn.estimators.base import StructuredEstimator
+from structlearn.models.segments import Segments
 from structlearn.objective import LikelihoodObjective
 from structlearn.parts import PartProblem
 from structlearn.problem import FloatArray
@@ -113,6 +114,8 @@ class ConditionalRandomField(StructuredEstimator):
         if not posterior:
             return super().predict(X, allowed=allowed)
         problem = self._sums(X, allowed=allowed)
+        if isinstance(self.model_, Segments):
+            raise ValueError("posterior=True chooses the labels of single tokens, which need not make up segments")
         probabilities = problem.label_probabilities(self.w_)
         if isinstance(probabilities, np.ndarray):
             return self.classes_[probabilities.argmax(axis=1)]
