@@ -209,7 +209,7 @@ void differing_pairs(const ChainData& data, std::int64_t i, const std::int32_t* 
 
 // Calls visit(index, value) for the entries of Ψ(x_i, labels) − Ψ(x_i, other); an index may come more than once.
 template <class Visit>
-void chain_difference(const ChainData& data, std::int64_t i, const std::int32_t* labels, const std::int32_t* other,
+void difference(const ChainData& data, std::int64_t i, const std::int32_t* labels, const std::int32_t* other,
                       Visit&& visit_kept) {
     auto visit = [&](std::int64_t index, double value) {
         if (!data.kept || data.kept[index]) visit_kept(index, value);
@@ -238,7 +238,7 @@ void chain_difference(const ChainData& data, std::int64_t i, const std::int32_t*
 }
 
 // ⟨w, Ψ(x_i, labels) − Ψ(x_i, other)⟩
-inline double chain_difference_dot(const ChainData& data, std::int64_t i, const std::int32_t* labels,
+inline double difference_dot(const ChainData& data, std::int64_t i, const std::int32_t* labels,
                                    const std::int32_t* other, const double* w) {
     double emissions = 0.0;
     double transitions = 0.0;

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cmath>
-#include <numeric>
 
 #include "chain.hpp"
+#include "log_weights.hpp"
 
 namespace structlearn {
 
@@ -79,19 +79,7 @@ public:
                 else
                     weight[l] = here[l] + (t + 1 < T_ ? scores.into(t + 1)[l * L_ + next] : scores.stop[l]);
             }
-            double total = 1.0;
-            if (factors_)
-                total = std::accumulate(weight, weight + L_, 0.0);
-            else
-                normalise(L_, weight);
-            double left = uniform[t] * total;
-            std::int64_t label = 0;
-            for (std::int64_t l = 0; l < L_; ++l) {
-                if (weight[l] == 0.0) continue;
-                label = l;
-                left -= weight[l];
-                if (left < 0.0) break;
-            }
+            const std::int64_t label = factors_ ? draw_weighted(L_, weight, uniform[t]) : draw(L_, weight, uniform[t]);
             labels[t] = static_cast<std::int32_t>(label);
         }
     }

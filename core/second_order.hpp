@@ -137,7 +137,7 @@ private:
 template <class Visit>
 void difference(const SecondOrderData& data, std::int64_t i, const std::int32_t* labels, const std::int32_t* other,
                 Visit&& visit) {
-    chain_difference(data, i, labels, other, visit);
+    difference(static_cast<const ChainData&>(data), i, labels, other, visit);
     for (std::int64_t t = 1; t + 1 < data.length(i); ++t) {
         const std::int64_t right = data.triplets_at() + data.triplet(labels + t);
         const std::int64_t wrong = data.triplets_at() + data.triplet(other + t);

@@ -3,6 +3,7 @@
 #include "../chain_k_best.hpp"
 #include "../chain_levels.hpp"
 #include "../parallel.hpp"
+#include "differences.hpp"
 #include "problems.hpp"
 
 namespace structlearn::bindings {
@@ -139,58 +140,15 @@ nb::tuple best_per_level(const Chain& chain, Vector<double> w, std::int64_t exam
     return nb::make_tuple(to_numpy(std::move(levels)), to_numpy(std::move(level_scores)), to_numpy(std::move(labels)));
 }
 
-// Rows Ψ(x_i, y_i) − Ψ(x_i, ŷ) written out; `others` holds the ŷ one after another.
-nb::tuple differences(const Chain& chain, Vector<std::int64_t> examples, Vector<std::int32_t> labels,
-                      Vector<std::int32_t> others) {
-    CsrRows rows;
-    {
-        nb::gil_scoped_release unlocked;
-        const auto at = chain.places(examples);
-        RowBuilder row;
-        for (std::size_t k = 0; k < examples.shape(0); ++k) {
-            const std::int64_t i = examples.data()[k];
-            row.clear();
-            chain_difference(chain.data, i, labels.data() + chain.data.offsets[i], others.data() + at[k], row);
-            row.sort();
-            rows.append(row);
-        }
-    }
-    return to_numpy(std::move(rows));
-}
-
-// out[k] = ⟨w, row k⟩ for the same rows, never written out.
-void difference_dots(const Chain& chain, Vector<std::int64_t> examples, Vector<std::int32_t> labels,
-                     Vector<std::int32_t> others, Vector<double> w, MutableVector<double> out, int n_threads) {
-    nb::gil_scoped_release unlocked;
-    const auto at = chain.places(examples);
-    parallel_for(static_cast<std::int64_t>(examples.shape(0)), n_threads, [&](std::int64_t k, int) {
-        const std::int64_t i = examples.data()[k];
-        const std::int32_t* truth = labels.data() + chain.data.offsets[i];
-        out.data()[k] = chain_difference_dot(chain.data, i, truth, others.data() + at[k], w.data());
-    });
-}
-
-// w += Σ_k coefficients[k] row k
-void add_differences(const Chain& chain, Vector<std::int64_t> examples, Vector<std::int32_t> labels,
-                     Vector<std::int32_t> others, Vector<double> coefficients, MutableVector<double> w) {
-    nb::gil_scoped_release unlocked;
-    const auto at = chain.places(examples);
-    for (std::size_t k = 0; k < examples.shape(0); ++k) {
-        const double coefficient = coefficients.data()[k];
-        if (coefficient == 0.0) continue;
-        const std::int64_t i = examples.data()[k];
-        chain_difference(chain.data, i, labels.data() + chain.data.offsets[i], others.data() + at[k],
-                         [&](std::int64_t index, double value) { w.data()[index] += coefficient * value; });
-    }
-}
-
 }  // namespace
 
 nb::class_<Chain> bind_chain(nb::module_& module) {
     nb::class_<Tokens>(module, "Tokens")
         .def(nb::init<Vector<std::int64_t>, Vector<std::int32_t>, std::variant<Vector<double>, Vector<float>>,
                       std::int64_t>());
-    return nb::class_<Chain>(module, "Chain")
+    nb::class_<Chain> chain(module, "Chain");
+    bind_differences(chain);
+    return chain
         .def(nb::init<const Tokens&, Vector<std::int64_t>, std::int64_t, double, bool, std::optional<Tokens>,
                       std::optional<Vector<std::uint8_t>>, std::optional<Vector<std::uint8_t>>,
                       std::optional<Vector<std::uint8_t>>>(),
@@ -201,10 +159,7 @@ nb::class_<Chain> bind_chain(nb::module_& module) {
         .def("loss_augmented", &loss_augmented)
         .def("k_best", &k_best)
         .def("most_violating_level", &most_violating_level)
-        .def("best_per_level", &best_per_level)
-        .def("differences", &differences)
-        .def("difference_dots", &difference_dots)
-        .def("add_differences", &add_differences);
+        .def("best_per_level", &best_per_level);
 }
 
 }  // namespace structlearn::bindings

@@ -3,6 +3,19 @@
 #include "../parallel.hpp"
 #include "arrays.hpp"
 
+namespace structlearn {
+
+// ⟨w, Ψ(x_i, labels) − Ψ(x_i, other)⟩, for structures without a quicker way.
+template <class Data>
+double difference_dot(const Data& data, std::int64_t i, const std::int32_t* labels, const std::int32_t* other,
+                      const double* w) {
+    double sum = 0.0;
+    difference(data, i, labels, other, [&](std::int64_t index, double value) { sum += value * w[index]; });
+    return sum;
+}
+
+}  // namespace structlearn
+
 namespace structlearn::bindings {
 
 // What FactoredRows in Python asks of a problem: rows Ψ(x_i, y_i) − Ψ(x_i, ŷ), whose entries `difference` visits. `labels`
@@ -35,10 +48,8 @@ void bind_differences(nb::class_<Problem>& problem_class) {
         const auto at = problem.places(examples);
         parallel_for(static_cast<std::int64_t>(examples.shape(0)), n_threads, [&](std::int64_t k, int) {
             const std::int64_t i = examples.data()[k];
-            double sum = 0.0;
-            difference(problem.data, i, labels.data() + problem.data.offsets[i], others.data() + at[k],
-                       [&](std::int64_t index, double value) { sum += value * w.data()[index]; });
-            out.data()[k] = sum;
+            out.data()[k] = difference_dot(problem.data, i, labels.data() + problem.data.offsets[i],
+                                           others.data() + at[k], w.data());
         });
     });
     // w += Σ_k coefficients[k] row k

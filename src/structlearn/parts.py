@@ -137,5 +137,15 @@ class PartProblem(Problem):
         """Exponentiated-gradient steps, one example after another; see ``core/part_ascent.hpp``."""
         self._core.exponentiate(order, self.part_offsets, limits, kappa, losses, theta, marginals, entropies, steps, w)
 
+    def _token_marginals(self, w: FloatArray, lengths: IntArray, n_labels: int) -> list[FloatArray]:
+        """The marginals (length, n_labels) with which the parts of every sequence begin."""
+        found = []
+        for examples in self.chunks():
+            _, marginals = self.expectations(self.scores(w, examples), examples)
+            places = self.part_offsets[examples] - self.part_offsets[examples[0]]
+            for begin, length in zip(places, lengths[examples], strict=True):
+                found.append(marginals[begin : begin + length * n_labels].reshape(length, n_labels).copy())
+        return found
+
     def _size(self, examples: IntArray) -> int:
         return int(np.diff(self.part_offsets)[examples].sum())

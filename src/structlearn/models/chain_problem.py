@@ -185,14 +185,7 @@ class ChainProblem(PartProblem):
 
     def label_probabilities(self, w: FloatArray) -> list[FloatArray]:
         """P(y_t = l | x) of every sequence, (length, n_labels)."""
-        L = len(self._classes)
-        found = []
-        for examples in self.chunks():
-            _, marginals = self.expectations(self.scores(w, examples), examples)
-            places = np.concatenate([[0], np.cumsum(np.diff(self.part_offsets)[examples])])
-            for begin, length in zip(places, np.diff(self._offsets)[examples], strict=False):
-                found.append(marginals[begin : begin + length * L].reshape(length, L).copy())
-        return found
+        return self._token_marginals(w, np.diff(self._offsets), len(self._classes))
 
     def samples(self, w: FloatArray, n_samples: int, random: np.random.Generator) -> list[list[list[Any]]]:
         """Labellings drawn from P(y | x), `n_samples` of each sequence."""

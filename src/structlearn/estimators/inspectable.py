@@ -1,0 +1,90 @@
+"""Looking inside a fitted estimator: its weights by name, and why it chose a label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from structlearn import inspection
+from structlearn.problem import FloatArray
+
+
+class Inspectable:
+    """What every estimator with weights can show of them."""
+
+    model_: Any
+    spec_: Any
+    w_: FloatArray
+
+    def top_weights(self, n: int = 10, *, feature_names: Sequence[str] | None = None) -> inspection.TopWeights:
+        """The strongest weights of a chain or a classifier, by name: of features for every label, and of transitions.
+
+        Parameters
+        ----------
+        n : int
+            How many above and how many below zero, of each kind.
+        feature_names : (n_features,), optional
+            Names of the columns, such as `TextFeatures.get_feature_names_out` gives. None takes the names that came
+            with the training data, as dicts or as a data frame; columns without names are numbered.
+
+        Examples
+        --------
+        >>> from structlearn import StructuralSVM
+        >>> from structlearn.models import Multiclass
+        >>> svm = StructuralSVM(Multiclass(), C=10).fit([[0.0, 1.0], [1.0, 0.0]], ["north", "east"])
+        >>> print(svm.top_weights(1, feature_names=["x", "y"]))
+        east
+            +0.5000  x
+            -0.5000  y
+        <BLANKLINE>
+        north
+            +0.5000  y
+            -0.5000  x
+        """
+        check_is_fitted(self)
+        return inspection.top_weights(self.model_, self.spec_, self.w_, n, self._feature_names(feature_names))
+
+    def explain(
+        self,
+        x: Any,
+        t: int | None = None,
+        label: Any = None,
+        against: Any = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> inspection.Explanation:
+        """Why a label is chosen: F(x, y) − F(x, y') term by term, where y and y' differ at one place only.
+
+        Everywhere else both have the predicted labels.
+
+        Parameters
+        ----------
+        x : one input
+            A sequence for a chain, a row for a classifier.
+        t : int
+            Which token of the sequence; for a classifier to be left out.
+        label : label, optional
+            None is the predicted one.
+        against : label, optional
+            What it is compared with; None is the best of the others.
+        feature_names : (n_features,), optional
+            As for `top_weights`.
+
+        Examples
+        --------
+        >>> from structlearn import StructuralSVM
+        >>> from structlearn.models import Multiclass
+        >>> svm = StructuralSVM(Multiclass(), C=10).fit([[0.0, 1.0], [1.0, 0.0]], ["north", "east"])
+        >>> print(svm.explain([3.0, 1.0], feature_names=["x", "y"]))
+        east against north: +2.0000
+        contribution     value      east     north  from
+             +3.0000         3   +0.5000   -0.5000  x
+             -1.0000         1   -0.5000   +0.5000  y
+        """
+        check_is_fitted(self)
+        names = self._feature_names(feature_names)
+        return inspection.explain(self.model_, self.spec_, self.w_, x, t, label, against, names)
+
+    def _feature_names(self, given: Sequence[str] | None) -> Sequence[str] | None:
+        return getattr(self, "feature_names_in_", None) if given is None else given
