@@ -3,30 +3,32 @@
 Every token of a Spanish sentence is labelled as outside, or as the beginning or the continuation of the name of a
 person, an organisation, a location or something else: nine labels. Errors are wrong labels in per cent of tokens.
 
-**Sentences.** The paper took 300 sentences of the CoNLL-2002 news wire corpus and does not say which. Here: the first 300
-of the training file. Table 2 is also made with the 300 after them, to show how much depends on the choice. Words only; the parts of speech in our copy of the corpus were not in the one of 2002.
+**Sentences.** The paper took 300 sentences of the CoNLL-2002 news wire corpus and does not say which. Here: the first
+300 of the training file. Table 2 is also made with the 300 after them, to show how much depends on the choice. Words
+only; the parts of speech in our copy of the corpus were not in the one of 2002.
 
-**Folds.** Five, of sentences drawn at random, the same for all learners; sentences of one article can fall on both sides.
-The paper says nothing here; Altun et al. 2003, whose setup it follows, is understood to have used five folds.
+**Folds.** Five, of sentences drawn at random, the same for all learners; sentences of one article can fall on both
+sides. The paper says nothing here; Altun et al. 2003, whose setup it follows, is understood to have used five folds.
 
-**Features.** "A set of features describing the emissions" is all that is said. Here, for the word before, the word itself
-and the word after: the word, its last three letters, and whether it is capitalised, in capitals, a number, punctuation,
-has a digit, has a hyphen. The "second degree polynomial kernel" of perceptron and SVM is taken as (1 + ⟨x, x'⟩)². For
-features that are 0 or 1 it is the inner product of (1, √3 x_i, √2 x_i x_j for i < j), which is what is written out. No
-scores for the ends of a sentence, η = 1. A feature that a training part does not have keeps weight 0 there, so features
-may be made once for all sentences.
+**Features.** "A set of features describing the emissions" is all that is said. Here, for the word before, the word
+itself and the word after: the word, its last three letters, and whether it is capitalised, in capitals, a number,
+punctuation, has a digit, has a hyphen. The "second degree polynomial kernel" of perceptron and SVM is taken as (1 + ⟨x,
+x'⟩)². For features that are 0 or 1 it is the inner product of (1, √3 x_i, √2 x_i x_j for i < j), which is what is
+written out. No scores for the ends of a sentence, η = 1. A feature that a training part does not have keeps weight 0
+there, so features may be made once for all sentences.
 
-**Table 2.** HMM: words as symbols (also: words seen once in training, and unseen ones, replaced by their shape). CRF: the
-features without kernel. Perceptron: averaged, with kernel. SVM: zero-one loss and squared slacks (SVM₂), with kernel,
-relative duality gap 0.001. Also perceptron and SVM without kernel. What each has to choose is chosen
-anew for every fold by threefold cross-validation within the training part, on tokens: smoothing from {0.01, 0.1, 1}, passes
-from {5, 10, 20}, C from {30, 100, 300, 1000, 3000} for the CRF, from {0.1, 1, 10} for the SVM with kernel and from
-{1, 10, 100} without. Here and in Table 3 the objective is ½‖w‖² + (C/n) Σ loss, for SVM₂ with ½ξ².
+**Table 2.** HMM: words as symbols (also: words seen once in training, and unseen ones, replaced by their shape). CRF:
+the features without kernel. Perceptron: averaged, with kernel. SVM: zero-one loss and squared slacks (SVM₂), with
+kernel, relative duality gap 0.001. Also perceptron and SVM without kernel. What each has to choose is chosen anew for
+every fold by threefold cross-validation within the training part, on tokens: smoothing from {0.01, 0.1, 1}, passes from
+{5, 10, 20}, C from {30, 100, 300, 1000, 3000} for the CRF, from {0.1, 1, 10} for the SVM with kernel and from {1, 10,
+100} without. Here and in Table 3 the objective is ½‖w‖² + (C/n) Σ loss, for SVM₂ with ½ξ².
 
-**Table 3.** SVM₂ for the zero-one loss, and for the Hamming loss with slack and with margin rescaling, kernel, C = 1 and
-ε = 0.01 as published: nothing is chosen. Solver: Algorithm 1, variant b (`NSlack(update_on="example")`). "Const" counts the
-constraints ever added; "Avg Loss" is not defined in the paper and taken as their mean Hamming loss, and given for those
-with α > 0 ("support") too. What stands after ± in the paper is not said; here it is the standard deviation over the folds.
+**Table 3.** SVM₂ for the zero-one loss, and for the Hamming loss with slack and with margin rescaling, kernel, C = 1
+and ε = 0.01 as published: nothing is chosen. Solver: Algorithm 1, variant b (`NSlack(update_on="example")`). "Const"
+counts the constraints ever added; "Avg Loss" is not defined in the paper and taken as their mean Hamming loss, and
+given for those with α > 0 ("support") too. What stands after ± in the paper is not said; here it is the standard
+deviation over the folds.
 
 **Intervals.** 95 % Student intervals of the mean difference over the folds (`paired_t_test`). Folds share training
 sentences, for which they do not allow: Nadeau and Bengio's correction would make them 1.5 times as wide.
@@ -89,7 +91,13 @@ FloatArray = NDArray[np.float64]
 
 
 def squared_kernel_features(rows: Sequences) -> Sequences:
-    """φ with ⟨φ(x), φ(x')⟩ = (1 + ⟨x, x'⟩)² for features that are 0 or 1."""
+    """φ with ⟨φ(x), φ(x')⟩ = (1 + ⟨x, x'⟩)² for features that are 0 or 1.
+
+    >>> X = sp.csr_array([[1.0, 1.0, 1.0, 0.0], [1.0, 0.0, 1.0, 1.0]])
+    >>> phi = squared_kernel_features(Sequences(X, [2])).tokens
+    >>> (phi @ phi.T).toarray().round(12).tolist(), ((1 + X @ X.T.toarray()) ** 2).tolist()
+    ([[16.0, 9.0], [9.0, 16.0]], [[16.0, 9.0], [9.0, 16.0]])
+    """
     products = sp.csr_array(PolynomialFeatures(2, interaction_only=True).fit_transform(rows.tokens))
     occurring = np.unique(products.indices)
     degree = np.searchsorted([1, 1 + rows.tokens.shape[1]], occurring, side="right")
@@ -196,7 +204,8 @@ def table_3_run(rescaling: Rescaling, X: Sequence[Any], Y: list[Any], train: Int
     start = time.process_time()
     solution = AlgorithmOne(update_on="example", eps=0.01).run(problem, objective)
     seconds = time.process_time() - start
-    assert solution.converged and isinstance(solution.state, Ledger)
+    assert solution.converged
+    assert isinstance(solution.state, Ledger)
     losses, support_losses = solution.state.losses()
     return {
         "seconds": seconds,
