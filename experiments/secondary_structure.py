@@ -80,12 +80,12 @@ class Split:
         self.Y, self.Y_test = ([proteins.Y[i].tolist() for i in part] for part in (train, test))
 
     def fit(self, learner: str, price: float) -> tuple[Any, float]:
-        """The trained learner, and the seconds that took."""
+        """The trained learner, and the seconds of processor time that took."""
         estimator = clone(LEARNERS[learner])
         X, Y = (self.X, self.Y) if _is_chain(estimator) else (self.X.tokens, np.concatenate(self.Y))
-        begin = time.perf_counter()
+        begin = time.process_time()
         estimator.set_params(C=price * len(Y)).fit(X, Y)
-        return estimator, time.perf_counter() - begin
+        return estimator, time.process_time() - begin
 
     def right(self, predicted: Labels) -> NDArray[np.bool_]:
         return predicted == np.concatenate(self.Y_test)
@@ -112,7 +112,7 @@ def all_runs(proteins: Any) -> tuple[list[Run], dict[str, NDArray[np.int64]]]:
         train = np.setdiff1d(np.arange(len(lengths)), test)
         inner, outer = Split(proteins, np.setdiff1d(train, held_out), held_out), Split(proteins, train, test)
         starts = np.cumsum(lengths[test]) - lengths[test]
-        counts[BASELINE][test, 0] = np.add.reduceat(outer.right(np.full(lengths[test].sum(), "C")), starts)
+        counts[BASELINE][test, 0] = np.add.reduceat(np.concatenate(outer.Y_test) == "C", starts, dtype=np.int64)
         for learner, readings in READINGS.items():
             scores = []
             for price in PRICES:
@@ -124,9 +124,11 @@ def all_runs(proteins: Any) -> tuple[list[Run], dict[str, NDArray[np.int64]]]:
             for name, how in readings.items():
                 price = -max(score for score in scores if score[-1] == name)[1]
                 estimator, seconds = outer.fit(learner, price)
-                right = outer.right(predict(estimator, outer.X_test, **how))
-                counts[name][test, 0] = np.add.reduceat(right, starts)
-                runs.append(_run(k, "test", name, price, float(right.mean()), estimator, seconds))
+                labels = predict(estimator, outer.X_test, **how)
+                counts[name][test, 0] = np.add.reduceat(outer.right(labels), starts, dtype=np.int64)
+                q3 = float(outer.right(labels).mean())
+                shares = {"helix": float(np.mean(labels == "H")), "strand": float(np.mean(labels == "E"))}
+                runs.append(_run(k, "test", name, price, q3, estimator, seconds) | shares)
                 print(runs[-1], flush=True)
     return runs, counts
 
@@ -150,24 +152,42 @@ def sections(proteins: Any, runs: list[Run], counts: dict[str, NDArray[np.int64]
         for name, c in counts.items()
     }
     tests = [run for run in runs if run["purpose"] == "test"]
-    rows: list[list[object]] = [["learner", "Q3 %", "C/n chosen in the five folds", "training, s a fold"]]
+    rows: list[list[object]] = [
+        [
+            "learner",
+            "Q3 %",
+            "C/n chosen in the five folds",
+            "helix, strand among its labels, %",
+            "training, s of processor time a fold",
+        ]
+    ]
     for name, c in families.items():
         mine = [run for run in tests if run["learner"] == name]
         prices = ", ".join(f"{run['price']:g}" for run in mine)
+        shares = ", ".join(f"{100 * np.mean([run[kind] for run in mine]):.0f}" for kind in ("helix", "strand") if mine)
         seconds = f"{np.mean([run['seconds'] for run in mine]):.1f}" if mine else ""
-        rows.append([name, percent(bootstrap_counts(c, accuracy, random_state=0)), prices, seconds])
+        rows.append([name, percent(bootstrap_counts(c, accuracy, random_state=0)), prices, shares, seconds])
     differences: list[list[object]] = [["", "difference of Q3, points", "the first is"]]
     for first, second in PAIRS:
         both = np.hstack([families[first], families[second]])
         difference: Interval = bootstrap_counts(both, gain, random_state=0)
         differences.append([f"{first} against {second}", percent(difference, "+"), verdict(difference)])
+    truth = np.concatenate(proteins.Y)
+    remark = (
+        f"{100 * np.mean(truth == 'H'):.0f} % of the residues are in helices, {100 * np.mean(truth == 'E'):.0f} % in "
+    )
+    remark += "strands. " + VITERBI_REMARK
     return {
-        "Results": table(*rows),
+        "Results": table(*rows) + "\n\n" + remark,
         "Differences": table(*differences),
         "Beside the literature": LITERATURE,
     }
 
 
+VITERBI_REMARK = """\
+A window says little about a residue, and a change of label costs in every transition: the best labelling as a whole
+then has few and long elements (839 stretches of one label where 4,333 are true, in the proteins held out in the trial),
+while the label that is most probable at each place, which is what Q3 counts, does not suffer from that. The structural SVM is trained for the labels that Viterbi will give, and for the Hamming loss."""
 LITERATURE = """\
 There is no published table for these proteins. Methods that see a single sequence, as these do, are usually reported at
 about 60-65 % Q3 (late versions of Garnier-Osguthorpe-Robson, the first neural networks); profiles of aligned relatives,
