@@ -187,7 +187,8 @@ def sections(proteins: Any, runs: list[Run], counts: dict[str, NDArray[np.int64]
 VITERBI_REMARK = """\
 A window says little about a residue, and a change of label costs in every transition: the best labelling as a whole
 then has few and long elements (839 stretches of one label where 4,333 are true, in the proteins held out in the trial),
-while the label that is most probable at each place, which is what Q3 counts, does not suffer from that. The structural SVM is trained for the labels that Viterbi will give, and for the Hamming loss."""
+while the label that is most probable at each place, which is what Q3 counts, does not suffer from that. The structural
+SVM is trained for the labels that Viterbi will give, and for the Hamming loss."""
 LITERATURE = """\
 There is no published table for these proteins. Methods that see a single sequence, as these do, are usually reported at
 about 60-65 % Q3 (late versions of Garnier-Osguthorpe-Robson, the first neural networks); profiles of aligned relatives,
