@@ -11,14 +11,15 @@ two words before and the two after, with symbols beyond the ends. All features o
 perceptron (seed 0); logistic regression of every word by itself, to see what transitions are worth; and as a baseline
 the most frequent part of speech of the word, that of all rare words together for unknown ones.
 
-**Settings.** C/n and the number of passes are chosen by accuracy on dev. All learners are trained on train only.
+**Settings.** C/n and the number of passes are chosen by accuracy on dev; where the largest of them is the best, one
+three times as large is tried, and so on. All learners are trained on train only.
 
 **Measure.** Accuracy on test: of all words, and of known and unknown ones, those that train has and has not, letter by
 letter. 95 % percentile bootstrap intervals over sentences (seed 0, 2,000 resamples), paired for differences. McNemar's
 test compares how many sentences are right from end to end.
 
-This was fixed before test was looked at; a first run, stopped after dev had shown the grid of C/n to be too low, led to
-the present grid.
+This was fixed before test was looked at; runs that were stopped after dev had shown the grid of C/n to be too low led
+to the present one.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ BASELINE, ALONE, CRF, SVM, PERCEPTRON = (
     "structural SVM",
     "averaged perceptron",
 )
-SETTINGS = {ALONE: (3.0, 10.0, 30.0), CRF: (1.0, 3.0, 10.0), SVM: (0.1, 0.3, 1.0), PERCEPTRON: (5, 10)}
+SETTINGS = {ALONE: (3.0, 10.0), CRF: (3.0, 10.0), SVM: (0.1, 0.3), PERCEPTRON: (5, 10)}
 PAIRS = ((CRF, ALONE), (SVM, CRF), (PERCEPTRON, CRF), (PERCEPTRON, SVM))
 PARTS = ("all words", "known", "unknown")
 
@@ -114,8 +115,8 @@ def all_runs(train: Any, dev: Any, test: Any) -> tuple[list[Run], dict[str, Tags
     runs: list[Run] = []
     predicted = {BASELINE: most_frequent_tags(train.X, train.Y, test.X, occurrences)}
     for learner, settings in SETTINGS.items():
-        best = -1.0
-        for setting in settings:
+        best, grid = -1.0, list(settings)
+        for setting in grid:
             begin = time.process_time()
             fitted = estimator(learner, setting, X)
             fitted.fit(*((X.tokens, np.concatenate(train.Y)) if learner == ALONE else (X, train.Y)))
@@ -125,6 +126,8 @@ def all_runs(train: Any, dev: Any, test: Any) -> tuple[list[Run], dict[str, Tags
             runs.append(run | {"gap": fitted.duality_gap_, "iterations": fitted.n_iter_, "test_accuracy": None})
             if accuracy > best:
                 best, chosen, predicted[learner] = accuracy, runs[-1], predict(fitted, X_test)
+                if setting == grid[-1]:
+                    grid.append(3 * setting)
             print(run, flush=True)
         chosen["test_accuracy"] = token_accuracy(test.Y, predicted[learner])
     return runs, predicted
