@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 from structlearn.datasets import (
+    fetch_balibase_structures,
     fetch_conll2000,
     fetch_conll2002,
     fetch_imclef07a,
     fetch_letters,
     fetch_newsgroups,
+    fetch_ud_english,
 )
 
 needs_files = pytest.mark.skipif(
@@ -30,6 +32,8 @@ FILES = [
     (fetch_conll2002, "conll2002/esp.train.gz", "cnts.ua.ac.be/conll2002/ner"),
     (fetch_newsgroups, "newsgroups/20news-bydate.tar.gz", "qwone.com/~jason/20Newsgroups"),
     (fetch_imclef07a, "imclef07a/ImCLEF07A_Train.arff.gz", "kt.ijs.si/DragiKocev/PhD/resources"),
+    (fetch_ud_english, "ud_english_ewt/en_ewt-ud-train.conllu.gz", "universaldependencies.org/treebanks/en_ewt"),
+    (fetch_balibase_structures, "balibase3/balibase3.tar.xz", "lbgi.fr/balibase"),
 ]
 SENTENCES = "He PRP B-NP\nruns VBZ B-VP\n\n\nYes UH O\n"
 
@@ -55,9 +59,9 @@ def arff(rows, classes="1,1/0,1/0/a"):
     return gzip.compress((header + "\n@DATA\n" + "\n".join(rows) + "\n").encode())
 
 
-def posts(members):
+def packed(members, compression="gz"):
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+    with tarfile.open(fileobj=buffer, mode=f"w:{compression}") as archive:
         for name, text in members.items():
             member = tarfile.TarInfo(name)
             member.size = len(text)
@@ -71,6 +75,27 @@ def zipped(members):
         for name, text in members.items():
             archive.writestr(name, text)
     return buffer.getvalue()
+
+
+def conllu(*rows):
+    return gzip.compress("".join("\t".join([*row, *"_" * (10 - len(row))]) + "\n" for row in rows).encode())
+
+
+def alignment(*sequences, name=None):
+    """An alignment of BAliBASE: a name, gapped residues and (first, last, kind) of every helix and strand."""
+    xml = "<macsim><alignment>" + (f"<aln-name>{name}</aln-name>" if name else "")
+    for protein, residues, *elements in sequences:
+        xml += f"<sequence><seq-name>{protein}</seq-name><ftable>"
+        for first, last, kind in [*elements, (1, 2, "DOMAIN")]:
+            ftype = "DOMAIN" if kind == "DOMAIN" else "STRUCT"
+            xml += f"<fitem><ftype>{ftype}</ftype><fstart>{first}</fstart><fstop>{last}</fstop>"
+            xml += f"<fnote>{kind}</fnote></fitem>"
+        xml += f"</ftable><seq-data>{residues}\n</seq-data></sequence>"
+    return xml + "</alignment></macsim>"
+
+
+def balibase(**alignments):
+    return packed({f"balibase3/RV11/{name}.xml": xml for name, xml in alignments.items()}, "xz")
 
 
 def letters(**changes):
@@ -148,11 +173,22 @@ def test_foreign_file_is_named(fetch, file, home, content, folder):
         (fetch_conll2000, FILES[1][1], zipped({"a.txt": SENTENCES}), "no train.txt"),
         (fetch_conll2000, FILES[1][1], zipped({"train.txt": "a b c\na b\n"}), "line 2 has 2 columns"),
         (fetch_conll2002, FILES[2][1], gzip.compress(b"\n\n"), "no sentence"),
-        (fetch_newsgroups, FILES[3][1], posts({"x/y/z": "text"}), "no posts under 20news-bydate-train"),
+        (fetch_newsgroups, FILES[3][1], packed({"x/y/z": "text"}), "no posts under 20news-bydate-train"),
         (fetch_imclef07a, FILES[4][1], arff([], classes=None), "no hierarchical class"),
         (fetch_imclef07a, FILES[4][1], arff([]), "no data rows"),
         (fetch_imclef07a, FILES[4][1], arff(["0,1"]), "data row 1 has 1 features instead of 80"),
         (fetch_imclef07a, FILES[4][1], arff(["0," * 80 + "1@1/1"]), "undeclared class '1/1'"),
+        (fetch_ud_english, FILES[5][1], gzip.compress(b"1\tHe\n"), "line 1 has 2 columns instead of 10"),
+        (fetch_ud_english, FILES[5][1], gzip.compress(b"# no words\n"), "no sentence"),
+        (fetch_balibase_structures, FILES[6][1], balibase(BB1="<macsim>"), "no element found"),
+        (fetch_balibase_structures, FILES[6][1], balibase(BB1=alignment(("1abc", "AC"))), "no protein with a helix"),
+        (fetch_balibase_structures, FILES[6][1], balibase(BB1=alignment(("1abc", "A?"))), "the residues 'A?'"),
+        (
+            fetch_balibase_structures,
+            FILES[6][1],
+            balibase(BB1=alignment(("1abc", "AC", (1, 2, "TURN")))),
+            "1abc in BB1 has the structure 'TURN'",
+        ),
     ],
 )
 def test_wrong_content_is_explained(fetch, file, content, complaint, folder):
@@ -167,6 +203,11 @@ def test_wrong_content_is_explained(fetch, file, content, complaint, folder):
 def test_unknown_subset_is_refused(fetch):
     with pytest.raises(ValueError, match=r"subset must be one of .* got 'dev'"):
         fetch("dev")
+
+
+def test_unknown_subset_of_ud_english_is_refused():
+    with pytest.raises(ValueError, match=r"subset must be one of 'train', 'dev', 'test', got 'all'"):
+        fetch_ud_english("all")
 
 
 def test_letters_unpack_pixels_row_by_row(folder):
@@ -189,7 +230,7 @@ def test_conll_sentences_end_at_blank_lines(folder):
 def test_newsgroups_headers_end_at_the_first_blank_line(top, folder):
     post = "Newsgroups: sci.med\n\nHello\n\nthere\n"
     members = {f"{top}20news-bydate-{subset}/sci.med/1": post for subset in ("train", "test")}
-    write(folder / "newsgroups/20news-bydate.tar.gz", posts(members))
+    write(folder / "newsgroups/20news-bydate.tar.gz", packed(members))
     assert fetch_newsgroups().X == ["Hello\n\nthere\n"]
     (unstripped,) = fetch_newsgroups(strip_headers=False).X
     assert unstripped == post
@@ -203,6 +244,51 @@ def test_imclef_class_is_the_deepest_node(folder):
     assert data.Y == ["1/0/a"]
     assert data.X.tolist() == [[0] * 79 + [7]]
     assert data.taxonomy == {"1": "root", "1/0": "1", "1/0/a": "1/0"}
+
+
+def test_ud_english_reads_syntactic_words_that_are_there(folder):
+    rows = [["# text = don't go"], ["1-2", "don't"], ["1", "do", "do", "AUX"], ["2", "n't", "not", "PART"]]
+    rows += [["2.1", "you", "you", "PRON"], ["3", "go away", "go", "VERB"]]
+    content = gzip.decompress(conllu(*rows[1:])).decode()
+    text = f"{rows[0][0]}\n{content}\n\n{gzip.decompress(conllu(['1', 'Yes', 'yes', 'INTJ'])).decode()}"
+    write(folder / "ud_english_ewt/en_ewt-ud-dev.conllu.gz", gzip.compress(text.encode()))
+    data = fetch_ud_english("dev")
+    assert data.X == [["do", "n't", "go away"], ["Yes"]]
+    assert data.Y == [["AUX", "PART", "VERB"], ["INTJ"]]
+
+
+def test_balibase_elements_count_residues_from_one_without_gaps(folder):
+    protein = ("1abc", "-mk.vl-ag", (2, 3, "HELIX"), (3, 4, "STRAND"), (6, 9, "HELIX"))
+    write(folder / "balibase3/balibase3.tar.xz", balibase(BB11001=alignment(protein, ("homolog", "mkvlag-w"))))
+    data = fetch_balibase_structures()
+    assert (data.X, data.names) == (["MKVLAG"], ["1abc"])
+    assert "".join(data.Y[0]) == "CHEECH"
+
+
+def test_balibase_proteins_are_taken_once_and_truncated_twins_not_at_all(folder):
+    first, second = ("1abc", "MK-V", (1, 2, "HELIX")), ("1abc", "MKV", (1, 3, "STRAND"))
+    alignments = {"BB2": alignment(second), "BB1": alignment(first), "BBS1": alignment(("1xyz", "W", (1, 1, "HELIX")))}
+    write(folder / "balibase3/balibase3.tar.xz", balibase(**alignments))
+    data = fetch_balibase_structures()
+    assert data.X == ["MKV"]
+    assert "".join(data.Y[0]) == "HHC"
+
+
+def test_balibase_families_have_no_sequence_in_common(folder):
+    helix = (1, 2, "HELIX")
+    alignments = {
+        "BB1": alignment(("1a", "MAAAA", helix), ("homolog", "MWWWW")),
+        "BB2": alignment(("1b", "MCCCC", helix)),
+        "BB3": alignment(("1c", "MDDDD", helix), ("the_same", "MW-WWW")),
+        "BB4": alignment(("1d", "GHIKLMNPQRSTAA", helix)),
+        "BB5": alignment(("1e", "CGHIKLMNPQRST", helix), ("unannotated", "MCCCCGHIKLMNPQRST")),
+        "BB6": alignment(("1f", "MFFFF", helix), name="ref1/v1/1f_ref1"),
+        "BB7": alignment(("1g", "MGGGG", helix), name="ref2/test/1f_ref2"),
+    }
+    write(folder / "balibase3/balibase3.tar.xz", balibase(**alignments))
+    data = fetch_balibase_structures()
+    assert data.names == ["1a", "1b", "1c", "1d", "1e", "1f", "1g"]
+    assert data.families.tolist() == [0, 1, 0, 2, 2, 3, 3]
 
 
 def depth(node, taxonomy):
@@ -278,3 +364,22 @@ def test_imclef07a_is_complete(subset, count):
     assert len(set(data.Y)) == 63
     assert {depth(leaf, data.taxonomy) for leaf in data.Y} == {3}
     assert set(data.Y) == set(data.taxonomy) - set(data.taxonomy.values())
+
+
+@needs_files
+@pytest.mark.parametrize(("subset", "sentences"), [("train", 12_544), ("dev", 2001), ("test", 2077)])
+def test_ud_english_is_complete(subset, sentences):
+    data = fetch_ud_english(subset)
+    assert len(data.X) == len(data.Y) == sentences
+    assert list(map(len, data.X)) == list(map(len, data.Y))
+    assert len({tag for tags in data.Y for tag in tags}) == 17
+
+
+@needs_files
+def test_balibase_structures_are_complete():
+    data = fetch_balibase_structures()
+    assert len(data.X) == len(set(data.X)) == len(data.Y) == len(data.names) == 499
+    assert list(map(len, data.X)) == list(map(len, data.Y))
+    assert sum(map(len, data.X)) == 140_813
+    assert np.unique(data.families).tolist() == list(range(63))
+    assert "".join(data.Y[data.names.index("1aab_")][9:30]) == "CCCCHHHHHHHHHHHHHCCCC"

@@ -1,5 +1,6 @@
 """Data sets: generators and digit sequences that need no files, and readers of published sets."""
 
+from structlearn.datasets.balibase import ProteinStructures, fetch_balibase_structures
 from structlearn.datasets.conll import TaggedSentences, fetch_conll2000, fetch_conll2002
 from structlearn.datasets.digits import DigitSequences, load_digit_sequences
 from structlearn.datasets.generators import (
@@ -12,6 +13,7 @@ from structlearn.datasets.imclef import ClassifiedImages, fetch_imclef07a
 from structlearn.datasets.letters import LetterSequences, fetch_letters
 from structlearn.datasets.multiclass import Multiclass, make_multiclass
 from structlearn.datasets.newsgroups import ClassifiedTexts, fetch_newsgroups
+from structlearn.datasets.universal_dependencies import TaggedWords, fetch_ud_english
 
 __all__ = [
     "BlockSequences",
@@ -21,12 +23,16 @@ __all__ = [
     "HMMSequences",
     "LetterSequences",
     "Multiclass",
+    "ProteinStructures",
     "TaggedSentences",
+    "TaggedWords",
+    "fetch_balibase_structures",
     "fetch_conll2000",
     "fetch_conll2002",
     "fetch_imclef07a",
     "fetch_letters",
     "fetch_newsgroups",
+    "fetch_ud_english",
     "load_digit_sequences",
     "make_block_sequences",
     "make_hmm_sequences",

@@ -1,6 +1,7 @@
 """Where the files of published data sets are looked for, and how a damaged one is reported."""
 
 import gzip
+import lzma
 import os
 import tarfile
 import zipfile
@@ -8,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from xml.etree import ElementTree
 
 
 def find_file(dataset: str, name: str, home: str) -> Path:
@@ -51,7 +53,9 @@ def reading(path: Path) -> Iterator[None]:
         EOFError,
         zlib.error,
         gzip.BadGzipFile,
+        lzma.LZMAError,
         zipfile.BadZipFile,
         tarfile.TarError,
+        ElementTree.ParseError,
     ) as error:
         raise ValueError(f"{path} is damaged or is not the expected file: {error}") from error
