@@ -4,6 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from models.instances import chain_twins, multiclass_twins
 
+from structlearn import StructuralSVM
+from structlearn.models import Chain
 from structlearn.objective import MarginObjective
 from structlearn.solvers import NSlack, Subgradient
 
@@ -124,3 +126,11 @@ def test_the_hard_margin_has_no_subgradient_form():
     twins, _ = instance(1)
     with pytest.raises(ValueError, match="Subgradient has no form for slack='hard'"):
         Subgradient().run(twins.problem, MarginObjective(np.ones(10), 1.0, None, "hard"))
+
+
+@pytest.mark.parametrize("options", [{"step": "constant", "step_size": 5.0}, {"step_size": 1e300}])
+def test_a_step_that_diverges_is_reported(options):
+    random = np.random.default_rng(0)
+    X, Y = [random.normal(size=(4, 3)) for _ in range(10)], [[0, 1, 2, 1]] * 10
+    with pytest.raises(FloatingPointError, match="without bound in iteration .* step_size=.* is too large"):
+        StructuralSVM(Chain(), C=100, solver=Subgradient(max_iter=500, **options)).fit(X, Y)

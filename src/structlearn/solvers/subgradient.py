@@ -68,6 +68,22 @@ class Subgradient(Solver):
         return state
 
     def update(self, state: SubgradientState, problem: Problem, objective: MarginObjective) -> SubgradientState:
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._pass(state, problem, objective)
+            if not np.isfinite(state.iterate @ state.iterate):
+                raise FloatingPointError(
+                    f"w grows without bound in iteration {state.iteration + 1}: step_size={self.step_size:g} is too "
+                    f"large for this C and these features (step={self.step!r})"
+                )
+        last = state.iteration + 1 == self.max_iter
+        if last or (state.iteration + 1) % self.measure_every == 0:
+            state.record = self._measure(state, problem, objective)
+        else:
+            state.record = _record(np.nan, certified=False)
+        return state
+
+    def _pass(self, state: SubgradientState, problem: Problem, objective: MarginObjective) -> None:
+        """A step for every batch."""
         n = problem.n_examples
         size = max(1, n // 100) if self.batch_size == "auto" else self.batch_size or n
         order = state.random.permutation(n)
@@ -90,12 +106,6 @@ class Subgradient(Solver):
                 state.w += 2.0 / (state.steps + 1) * (state.iterate - state.w)
             else:
                 state.w = state.iterate
-        last = state.iteration + 1 == self.max_iter
-        if last or (state.iteration + 1) % self.measure_every == 0:
-            state.record = self._measure(state, problem, objective)
-        else:
-            state.record = _record(np.nan, certified=False)
-        return state
 
     def _measure(self, state: SubgradientState, problem: Problem, objective: MarginObjective) -> Record:
         with state.timed("oracle_seconds"):
