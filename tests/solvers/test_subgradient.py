@@ -132,5 +132,5 @@ def test_the_hard_margin_has_no_subgradient_form():
 def test_a_step_that_diverges_is_reported(options):
     random = np.random.default_rng(0)
     X, Y = [random.normal(size=(4, 3)) for _ in range(10)], [[0, 1, 2, 1]] * 10
-    with pytest.raises(FloatingPointError, match="without bound in iteration .* step_size=.* is too large"):
+    with pytest.raises(FloatingPointError, match=r"without bound in iteration .* step_size=.* is too large"):
         StructuralSVM(Chain(), C=100, solver=Subgradient(max_iter=500, **options)).fit(X, Y)

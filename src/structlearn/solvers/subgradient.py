@@ -70,7 +70,7 @@ class Subgradient(Solver):
     def update(self, state: SubgradientState, problem: Problem, objective: MarginObjective) -> SubgradientState:
         with np.errstate(over="ignore", invalid="ignore"):
             self._pass(state, problem, objective)
-            if not np.isfinite(state.iterate @ state.iterate):
+            if not np.isfinite(state.iterate @ state.iterate + state.w @ state.w):
                 raise FloatingPointError(
                     f"w grows without bound in iteration {state.iteration + 1}: step_size={self.step_size:g} is too "
                     f"large for this C and these features (step={self.step!r})"
