@@ -197,8 +197,8 @@ class LikelihoodObjective(Objective):
     def dual(self, v: FloatArray, entropy: float) -> float:
         """A lower bound on the minimum, given a distribution over the outputs of every example.
 
-        D = (C/S) Σ_i s_i H_i − Ω*(v) with Ω* the conjugate of Ω. For the lasso Ω* is finite only where no |v_k| exceeds
-        1; mixing the distributions with the truth, which has entropy 0, shrinks v until that holds.
+        D = (C/S) Σ_i s_i H_i − Ω*(v) with Ω* the conjugate of Ω. For the lasso Ω* is finite only where no ``|v_k|``
+        exceeds 1; mixing the distributions with the truth, which has entropy 0, shrinks v until that holds.
 
         Parameters
         ----------

@@ -31,7 +31,7 @@ class ProteinStructures:
     Y : list of (length,) arrays of str
         'H' helix, 'E' strand, 'C' neither.
     names : list of str
-        PDB codes with the chain, '1aab_'.
+        PDB codes with the chain, such as ``1aab_``.
     families : (n,) ints
         Number of the family; different families have no alignment and no sequence in common.
     """
