@@ -90,8 +90,8 @@ def chosen_from(sentences: Any, tried: list[dict[str, Any]]) -> dict[str, Any]:
 SEEN_BEFORE = """\
 Before this protocol, while `TextFeatures` was written, the test set had been scored twice with structural SVMs: 93.81
 with the templates of CRF++ and 93.96 with the defaults of `TextFeatures`. The templates called ours were not among them
-and were not changed after any score; a first grid without C/n = 0.03 for the SVM and with 3 for the CRF was stopped half
-way, before the test set, because the SVM's best was at its end and the CRF's largest C was slow.
+and were not changed after any score; a first grid without C/n = 0.03 for the SVM and with 3 for the CRF was stopped
+half way, before the test set, because the SVM's best was at its end and the CRF's largest C was slow.
 """
 
 
