@@ -151,7 +151,7 @@ class BlockCoordinate(DualSolver):
         violations = np.full(problem.n_examples, -np.inf)
         for chunk in problem.chunks():
             planes = self._ask(state, problem, objective, chunk, w)
-            violations = np.maximum(violations, planes.violations(problem.n_examples))
+            np.maximum.at(violations, planes.examples, planes.bounds)
             if keep:
                 self._keep(state, problem, objective, planes)
         state.primal = np.inf

@@ -76,7 +76,7 @@ class NSlack(DualSolver):
         for examples in problem.chunks():
             with state.timed("oracle_seconds"):
                 planes = problem.oracle(state.iterate, examples, objective.scaling)
-            violations = np.maximum(violations, planes.violations(problem.n_examples))
+            np.maximum.at(violations, planes.examples, planes.bounds)
             violated = np.flatnonzero(planes.bounds > slacks[planes.examples] + (self.eps or 0.0))
             if self.update_on == "pass":
                 state.planes += state.keep(problem, objective, planes, violated)

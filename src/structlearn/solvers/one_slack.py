@@ -111,7 +111,7 @@ class OneSlack(DualSolver):
         for examples in problem.chunks():
             with state.timed("oracle_seconds"):
                 planes = problem.oracle(state.iterate, examples, objective.scaling)
-            violations = np.maximum(violations, planes.violations(problem.n_examples))
+            np.maximum.at(violations, planes.examples, planes.bounds)
             a, b = objective.scaling(planes.losses)
             weights = share[planes.examples] * objective.slack_slope(np.maximum(planes.bounds, 0.0))
             planes.rows.add_to(gradient, weights * a)

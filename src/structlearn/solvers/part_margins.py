@@ -27,7 +27,7 @@ def price_margins(state: DualState, w: FloatArray, problem: PartProblem, objecti
     for examples in problem.chunks():
         with state.timed("oracle_seconds"):
             planes = problem.oracle(w, examples, objective.scaling)
-        violations = np.maximum(violations, planes.violations(problem.n_examples))
+        np.maximum.at(violations, planes.examples, planes.bounds)
     state.certify(w, violations, objective)
 
 
