@@ -13,6 +13,7 @@ from structlearn import ConditionalRandomField, StructuralSVM, StructuredPercept
 from structlearn.datasets import load_digit_sequences
 from structlearn.features import TokenTransformer
 from structlearn.models import Chain, Multiclass, Sequences
+from structlearn.solvers import BlockCoordinate
 
 WEIGHTS_AT_THE_OPTIMUM = "weights equal copies at the optimum, so only at a tight tolerance; tested there"
 
@@ -57,6 +58,16 @@ def test_model_options_are_parameters():
     copy = clone(svm.set_params(model__boundaries=False))
     assert copy.model is not svm.model
     assert copy.model.boundaries is False
+
+
+def test_grid_search_covers_solver_options(numbers):
+    solver = BlockCoordinate(tol=0.5)
+    search = GridSearchCV(StructuralSVM(Chain(), solver=solver), {"solver__tol": [0.5, 0.05], "C": [10]}, cv=2)
+    search.fit(*numbers)
+    assert search.best_estimator_.solver.tol == search.best_params_["solver__tol"]
+    assert solver.tol == 0.5
+    with pytest.raises(ValueError, match="BlockCoordinate has no option 'speed'"):
+        StructuralSVM(Chain(), solver=solver).set_params(solver__speed=3)
 
 
 def test_grid_search_covers_model_options_on_lists_of_label_lists(numbers):

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -122,6 +122,18 @@ class Solver(ABC):
     objectives: ClassVar[tuple[type[Objective], ...]] = (MarginObjective,)
     #: Slack forms the algorithm is made for, where it minimises margins.
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard")
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The options, as scikit-learn asks for them: they can be searched as ``solver__tol`` and so on."""
+        return {option.name: getattr(self, option.name) for option in fields(self)}
+
+    def set_params(self, **options: Any) -> Self:
+        """For scikit-learn, which sets options on copies that nobody else has."""
+        for name, value in options.items():
+            if name not in self.get_params():
+                raise ValueError(f"{type(self).__name__} has no option {name!r}")
+            object.__setattr__(self, name, value)
+        return self
 
     def check(self, problem: Any, objective: Any) -> None:
         """Refuses, before any work, a problem or an objective that the algorithm cannot handle."""
