@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from structlearn.problem import FloatArray, IntArray, LabelArray, Problem
+from structlearn.problem import FloatArray, IntArray, LabelArray, Outputs, Problem
 
 
 class PartProblem(Problem):
@@ -33,6 +33,10 @@ class PartProblem(Problem):
     @abstractmethod
     def label_probabilities(self, w: FloatArray) -> Any:
         """The marginals of single labels under P(y | x), in the user's own terms."""
+
+    @abstractmethod
+    def most_probable_labels(self, w: FloatArray) -> Outputs:
+        """Outputs in which each label is the most probable at its own place, in compact form."""
 
     @abstractmethod
     def samples(self, w: FloatArray, n_samples: int, random: np.random.Generator) -> list[list[Any]]:

@@ -242,6 +242,9 @@ class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # 
         if self.max_iter is not None and not (isinstance(self.max_iter, numbers.Integral) and self.max_iter >= 0):
             raise ValueError(f"max_iter is {self.max_iter}; it must be a whole number ≥ 0")
         given = {name: value for name, value in given.items() if value is not None}
+        for name in ("tol", "eps"):
+            if name in given and not given[name] > 0:
+                raise ValueError(f"{name} is {given[name]}; it must be positive")
         for name, value in given.items():
             if name not in known:
                 raise ValueError(f"{type(solver).__name__} has no option {name!r}, but {name}={value!r} was given")
@@ -293,6 +296,27 @@ class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # 
         problem: Problem = self.model_.bind(self.spec_, X, Y, allow_unknown=True, **restriction)
         problem.n_threads = _n_threads(self.n_jobs)
         return problem
+
+
+def price(C: Any, default: float, sample_weight: FloatArray) -> float:
+    """C as given, or the default times S = Σ s_i."""
+    if C is None:
+        return default * float(sample_weight.sum())
+    if not isinstance(C, numbers.Real):
+        raise ValueError(f"C is {C!r}; it must be a positive number")
+    return float(C)
+
+
+def chosen_solver(given: Any, named: dict[str, type[Solver]], default: type[Solver]) -> Solver:
+    """The solver that was given, by name or as an object; "auto" is the default."""
+    if isinstance(given, Solver):
+        return given
+    if given == "auto":
+        return default()
+    if given not in named:
+        names = ", ".join(map(repr, ["auto", *named]))
+        raise ValueError(f"solver is {given!r}; it may be {names} or a Solver object")
+    return named[given]()
 
 
 def _restriction(model: Model, allowed: Any) -> dict[str, Any]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from structlearn.estimators.base import StructuredEstimator
-from structlearn.models.segments import Segments
+from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
 from structlearn.objective import LikelihoodObjective
 from structlearn.parts import PartProblem
 from structlearn.problem import FloatArray
@@ -114,12 +112,7 @@ class ConditionalRandomField(StructuredEstimator):
         if not posterior:
             return super().predict(X, allowed=allowed)
         problem = self._sums(X, allowed=allowed)
-        if isinstance(self.model_, Segments):
-            raise ValueError("posterior=True chooses the labels of single tokens, which need not make up segments")
-        probabilities = problem.label_probabilities(self.w_)
-        if isinstance(probabilities, np.ndarray):
-            return self.classes_[probabilities.argmax(axis=1)]
-        return [self.classes_[nodes.argmax(axis=1)].tolist() for nodes in probabilities]
+        return problem.present(problem.most_probable_labels(self.w_))
 
     def predict_marginals(self, X: Any, *, allowed: Any = None) -> Any:
         """P(y_t = l | x): for a chain one array (length, n_labels) a sequence, for classes (n_examples, n_classes)."""
@@ -165,22 +158,10 @@ class ConditionalRandomField(StructuredEstimator):
         return problem
 
     def _objective(self, sample_weight: FloatArray) -> LikelihoodObjective:
-        C = float(sample_weight.sum()) if self.C is None else self.C
-        if not isinstance(C, numbers.Real):
-            raise ValueError(f"C is {C!r}; it must be a positive number")
-        return LikelihoodObjective(sample_weight, float(C), self.l1_ratio)
+        return LikelihoodObjective(sample_weight, price(self.C, 1.0, sample_weight), self.l1_ratio)
 
     def _solver(self) -> Solver:
-        if isinstance(self.solver, Solver):
-            return self.solver
-        if self.solver == "auto":
-            return LBFGS() if self.l1_ratio else DualCoordinate()
-        if self.solver not in SOLVERS:
-            names = ", ".join(map(repr, ["auto", *SOLVERS]))
-            raise ValueError(f"solver is {self.solver!r}; it may be {names} or a Solver object")
-        return SOLVERS[self.solver]()
+        return chosen_solver(self.solver, SOLVERS, LBFGS if self.l1_ratio else DualCoordinate)
 
     def _configured(self, solver: Solver, **given: Any) -> Solver:
-        if self.tol is not None and not self.tol > 0:
-            raise ValueError(f"tol is {self.tol}; it must be positive")
         return super()._configured(solver, tol=self.tol, **given)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
 
-from structlearn.estimators.base import StructuredEstimator
+from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
 from structlearn.objective import MarginObjective, Rescaling, Slack
 from structlearn.problem import FloatArray
 from structlearn.solvers import (
@@ -139,23 +138,10 @@ class StructuralSVM(StructuredEstimator):
         self.verbose = verbose
 
     def _objective(self, sample_weight: FloatArray) -> MarginObjective:
-        C = 0.1 * float(sample_weight.sum()) if self.C is None else self.C
-        if not isinstance(C, numbers.Real):
-            raise ValueError(f"C is {C!r}; it must be a positive number")
-        return MarginObjective(sample_weight, float(C), self.rescaling, self.slack)
+        return MarginObjective(sample_weight, price(self.C, 0.1, sample_weight), self.rescaling, self.slack)
 
     def _solver(self) -> Solver:
-        if isinstance(self.solver, Solver):
-            return self.solver
-        if self.solver == "auto":
-            return NSlack() if self.slack == "hard" else BlockCoordinate()
-        if self.solver not in SOLVERS:
-            names = ", ".join(map(repr, ["auto", *SOLVERS]))
-            raise ValueError(f"solver is {self.solver!r}; it may be {names} or a Solver object")
-        return SOLVERS[self.solver]()
+        return chosen_solver(self.solver, SOLVERS, NSlack if self.slack == "hard" else BlockCoordinate)
 
     def _configured(self, solver: Solver, **given: Any) -> Solver:
-        for name, value in (("tol", self.tol), ("eps", self.eps)):
-            if value is not None and not value > 0:
-                raise ValueError(f"{name} is {value}; it must be positive")
         return super()._configured(solver, tol=self.tol, eps=self.eps, **given)

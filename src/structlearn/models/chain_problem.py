@@ -187,6 +187,9 @@ class ChainProblem(PartProblem):
         """P(y_t = l | x) of every sequence, (length, n_labels)."""
         return self._token_marginals(w, np.diff(self._offsets), len(self._classes))
 
+    def most_probable_labels(self, w: FloatArray) -> Labelings:
+        return Labelings.of([nodes.argmax(axis=1) for nodes in self.label_probabilities(w)])
+
     def samples(self, w: FloatArray, n_samples: int, random: np.random.Generator) -> list[list[list[Any]]]:
         """Labellings drawn from P(y | x), `n_samples` of each sequence."""
         examples = np.arange(self.n_examples)

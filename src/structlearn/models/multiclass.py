@@ -199,6 +199,9 @@ class MulticlassProblem(PartProblem):
         _, marginals = self.expectations(self.scores(w, examples), examples)
         return marginals.reshape(self.n_examples, -1)
 
+    def most_probable_labels(self, w: FloatArray) -> IntArray:
+        return np.asarray(self.label_probabilities(w).argmax(axis=1))
+
     def samples(self, w: FloatArray, n_samples: int, random: np.random.Generator) -> list[list[Any]]:
         """Classes drawn from P(y | x), `n_samples` of each example."""
         upto = np.cumsum(self.label_probabilities(w), axis=1)

@@ -112,6 +112,9 @@ class SegmentsProblem(PartProblem):
         """P(token t is in a segment with label l | x) of every sequence, (length, n_labels)."""
         return self._token_marginals(w, np.diff(self._offsets), len(self._classes))
 
+    def most_probable_labels(self, w: FloatArray) -> Labelings:
+        raise ValueError("the most probable labels of single tokens need not make up segments")
+
     def samples(self, w: FloatArray, n_samples: int, random: np.random.Generator) -> list[list[Any]]:
         """Segmentations drawn from P(y | x), `n_samples` of each sequence."""
         examples = np.repeat(np.arange(self.n_examples), n_samples)
