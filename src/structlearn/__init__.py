@@ -5,9 +5,41 @@
 >>> tagger = StructuralSVM(Chain())
 """
 
-from structlearn.estimators import ConditionalRandomField, HiddenMarkov, StructuralSVM, StructuredPerceptron
-from structlearn.io.model_file import load
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from structlearn.estimators import ConditionalRandomField, HiddenMarkov, StructuralSVM, StructuredPerceptron
+    from structlearn.io.model_file import load, save
 
-__all__ = ["ConditionalRandomField", "HiddenMarkov", "StructuralSVM", "StructuredPerceptron", "__version__", "load"]
+    __version__: str
+
+__all__ = [
+    "ConditionalRandomField",
+    "HiddenMarkov",
+    "StructuralSVM",
+    "StructuredPerceptron",
+    "__version__",
+    "load",
+    "save",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # scikit-learn takes a second or two to import: who only asks for a version or for help need not wait for it.
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: Any = version("structlearn")
+    elif name in ("load", "save"):
+        value = getattr(import_module("structlearn.io.model_file"), name)
+    elif name in __all__:
+        value = getattr(import_module("structlearn.estimators"), name)
+    else:
+        raise AttributeError(f"module 'structlearn' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

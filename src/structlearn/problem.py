@@ -206,6 +206,10 @@ class Problem(ABC):
         """What to add to the message that this oracle is missing: how the user can supply it."""
         return ""
 
+    def sizes(self) -> dict[str, int]:
+        """How much data there is, for people: examples, tokens."""
+        return {"examples": self.n_examples}
+
     def fingerprint(self) -> str | None:
         """A digest of the data, equal only for equal data; None where there is no such thing."""
         return None

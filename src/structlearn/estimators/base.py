@@ -8,7 +8,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
+from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
@@ -170,8 +170,7 @@ class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # 
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the fitted estimator to one file; `structlearn.load` reads it and never runs code from it."""
-        check_is_fitted(self)
-        model_file.save(Path(path), self)
+        model_file.save(self, path)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -279,6 +278,10 @@ class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # 
         self.objective_ = float(record["primal"])
         # The best bound that the whole run proved, also for weights that early stopping chose from its middle.
         self.duality_gap_ = relative_gap(record | {"gap": record["primal"] - solution.history[-1]["dual"]})
+        self.training_ = training.problem.sizes() | {
+            "seconds": solution.state.seconds,
+            "library": version("structlearn"),
+        }
         self.slacks_ = None
         if isinstance(solution.state, DualState):
             self.slacks_ = np.full(len(training.kept), np.nan)
@@ -295,6 +298,8 @@ class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # 
         restriction = _restriction(self.model_, allowed)
         problem: Problem = self.model_.bind(self.spec_, X, Y, allow_unknown=True, **restriction)
         problem.n_threads = _n_threads(self.n_jobs)
+        if len(self.w_) != problem.n_features:
+            raise ValueError(f"w_ has {len(self.w_)} entries, but the model has {problem.n_features} weights")
         return problem
 
 

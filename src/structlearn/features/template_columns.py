@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.features.templates import Field, Template, name
+from structlearn.features.templates import Field, Template, name, parse
 from structlearn.features.token_columns import TokenColumns
 from structlearn.problem import IntArray
 
@@ -31,6 +32,31 @@ class Vocabulary:
     combinations: dict[Template, IntArray] = field(default_factory=dict)
     columns: list[Columns] = field(default_factory=list)  # of every template: the column of a code, and −1 for code −1
     n_columns: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, from which `from_dict` makes it again."""
+        return {
+            "templates": [name(template) for template in self.templates],
+            "texts": {name(template): list(texts) for template, texts in self.texts.items()},
+            "combinations": {name(template): seen for template, seen in self.combinations.items()},
+            "columns": self.columns,
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        def numbered(texts: list[str]) -> dict[str, int]:
+            return dict(zip(texts, range(len(texts)), strict=True))
+
+        def template(text: str) -> Template:
+            return parse([text])[0]
+
+        return cls(
+            parse(values["templates"]),
+            {template(text): numbered(texts) for text, texts in values["texts"].items()},
+            {template(text): seen for text, seen in values["combinations"].items()},
+            values["columns"],
+            sum(int(np.count_nonzero(columns >= 0)) for columns in values["columns"]),
+        )
 
     def learn(self, tokens: TokenColumns, min_count: int) -> Columns:
         """Number the values in these tokens, and give the columns of the tokens."""
@@ -134,6 +160,13 @@ class Hashing:
 
     templates: tuple[Template, ...]
     n_columns: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"templates": [name(template) for template in self.templates], "n_columns": self.n_columns}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        return cls(parse(values["templates"]), values["n_columns"])
 
     def find(self, tokens: TokenColumns) -> Columns:
         hashes = {source: _hashed_values(tokens, source) for source in {_source(f) for t in self.templates for f in t}}

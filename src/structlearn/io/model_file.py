@@ -6,66 +6,87 @@ Loading builds objects of this library by registered name from plain values; it 
 from __future__ import annotations
 
 import copy
-import inspect
-import json
-import tempfile
+import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+import numpy.typing as npt
+
+from structlearn.io import container
+from structlearn.io.codec import decode, encode, registered
 
 if TYPE_CHECKING:
     from structlearn.estimators.base import StructuredEstimator
 
 FORMAT = "structlearn"
-VERSION = 1
+VERSION = 2
 
 #: Fitted attributes that go into a file beside the weights.
-_FITTED = ("C_", "history_", "n_iter_", "converged_", "objective_", "duality_gap_", "n_features_in_")
+_FITTED = ("C_", "history_", "n_iter_", "converged_", "objective_", "duality_gap_", "n_features_in_", "training_")
 
 
-def save(path: Path, estimator: StructuredEstimator) -> None:
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a model file holds: an estimator or a pipeline that ends with one, and the format of the files it reads."""
+
+    estimator: Any
+    reader: Any = None
+
+
+def save(estimator: Any, path: str | os.PathLike[str], *, reader: Any = None) -> None:
+    """Writes a fitted estimator, or a scikit-learn pipeline that ends with one, to one file.
+
+    `structlearn.load` reads it and never runs code from it. The steps of a pipeline may be the transformers of this
+    library, `DictVectorizer` and `StandardScaler`.
+
+    Parameters
+    ----------
+    estimator : estimator or Pipeline
+    path : path
+        The file is there in full or not at all; one that was there before stays if the new one cannot be written.
+    reader : Format, optional
+        How the files look from which the estimator was trained, for the command line.
+
+    Examples
+    --------
+    >>> import tempfile, structlearn
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from structlearn.features import TextFeatures
+    >>> from structlearn.models import Chain
+    >>> tagger = make_pipeline(TextFeatures(), structlearn.StructuralSVM(Chain(), C=10))
+    >>> tagger = tagger.fit([["the", "dog"], ["a", "cat"]], [["DET", "NOUN"], ["DET", "NOUN"]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     structlearn.save(tagger, f"{folder}/tagger.slm")
+    ...     structlearn.load(f"{folder}/tagger.slm").predict([["the", "cat"]])
+    [['DET', 'NOUN']]
+    """
+    from sklearn.utils.validation import check_is_fitted
+
     import structlearn
-    from structlearn.solvers import Solver
 
-    params = {name: value for name, value in estimator.get_params(deep=False).items() if name != "model"}
-    if isinstance(params.get("solver"), Solver) and type(params["solver"]).__name__ not in _registry():
-        # A solver of the user's own is not needed to predict; the loaded estimator has the default one.
-        del params["solver"]
-    model = estimator.model_
-    built_in = type(model).__name__ in _registry()
+    steps, last = steps_of(estimator)
+    check_is_fitted(last)
+    tensors = {"w": last.w_}
+    if last.slacks_ is not None:
+        tensors["slacks"] = last.slacks_
     metadata = {
         "format": FORMAT,
         "version": VERSION,
         "library": structlearn.__version__,
-        "estimator": type(estimator).__name__,
-        "params": encode(params, "parameter"),
-        "model": type(model).__name__,
-        "model_params": encode(model.get_params(deep=False), "model option") if built_in else None,
-        "own_model": None if built_in else _describe(estimator),
-        "spec": encode(estimator.spec_.to_dict(), "label"),
-        "fitted": encode({name: getattr(estimator, name) for name in _FITTED if hasattr(estimator, name)}, "result"),
+        "steps": [[name, encode(step, f"the step {name!r},", tensors)] for name, step in steps[:-1]],
+        "name": steps[-1][0] if steps else None,
+        **_estimator_metadata(last, tensors),
+        "reader": encode(reader, "the format", tensors),
     }
-    tensors = {"w": estimator.w_}
-    if estimator.slacks_ is not None:
-        tensors["slacks"] = estimator.slacks_
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent} to save {path.name} in")
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; give the name of a file")
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=path.name) as folder:
-        written = Path(folder) / path.name
-        save_file(tensors, written, metadata={FORMAT: json.dumps(metadata)})
-        written.replace(path)
+    container.write(Path(path), FORMAT, metadata, tensors)
 
 
-def load(path: str | Path, model: Any = None) -> StructuredEstimator:
-    """Reads an estimator that was saved with `save`.
+def load(path: str | os.PathLike[str], model: Any = None) -> Any:
+    """Reads an estimator, or a pipeline that ends with one, that was saved with `save`.
 
     Parameters
     ----------
@@ -85,34 +106,91 @@ def load(path: str | Path, model: Any = None) -> StructuredEstimator:
     ...     structlearn.load(f"{folder}/compass.slm").predict([[0.1, 0.9]])
     array(['north'], dtype='<U5')
     """
+    return read(path, model).estimator
+
+
+def read(path: str | os.PathLike[str], model: Any = None) -> Saved:
+    """Everything that a model file holds."""
+    path = Path(path)
+    metadata, tensors = container.read(path, FORMAT, what="structlearn model")
+    if metadata["version"] > VERSION:
+        raise ValueError(
+            f"{path} has format version {metadata['version']}, written by structlearn {metadata.get('library')}; this "
+            f"version reads up to {VERSION}"
+        )
+    try:
+        estimator = _estimator(path, metadata, tensors, model)
+        steps = [(name, decode(step, tensors)) for name, step in metadata.get("steps", [])]
+        reader = decode(metadata.get("reader"), tensors)
+    except (KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged or edited: {type(error).__name__}: {error}") from error
+    if not metadata.get("name"):
+        return Saved(estimator, reader)
+    from sklearn.pipeline import Pipeline
+
+    return Saved(Pipeline([*steps, (metadata["name"], estimator)]), reader)
+
+
+def steps_of(estimator: Any) -> tuple[list[tuple[str, Any]], StructuredEstimator]:
+    """The steps of a pipeline, none for an estimator alone, and the estimator at its end."""
+    from structlearn.estimators.base import StructuredEstimator
+
+    steps = list(getattr(estimator, "steps", []))
+    last = steps[-1][1] if steps else estimator
+    if not isinstance(last, StructuredEstimator):
+        raise TypeError(f"{type(last).__name__} is no estimator of this library with weights; it cannot be saved")
+    return steps, last
+
+
+def _estimator_metadata(estimator: StructuredEstimator, tensors: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
+    from structlearn.solvers import Solver
+
+    params = {name: value for name, value in estimator.get_params(deep=False).items() if name != "model"}
+    if isinstance(params.get("solver"), Solver) and registered(type(params["solver"]).__name__) is None:
+        # A solver of the user's own is not needed to predict; the loaded estimator has the default one.
+        del params["solver"]
+    model = estimator.model_
+    built_in = registered(type(model).__name__) is type(model)
+    fitted = {name: getattr(estimator, name) for name in _FITTED if hasattr(estimator, name)}
+    return {
+        "estimator": type(estimator).__name__,
+        "params": encode(params, "parameter", tensors),
+        "model": type(model).__name__,
+        "model_params": encode(model.get_params(deep=False), "model option", tensors) if built_in else None,
+        "own_model": None if built_in else _describe(estimator),
+        "spec": encode(estimator.spec_.to_dict(), "label", tensors),
+        "fitted": encode(fitted, "result", tensors),
+    }
+
+
+def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors, model: Any) -> StructuredEstimator:
     from structlearn import estimators
     from structlearn.models.base import Model
     from structlearn.models.labels import label_array
     from structlearn.models.python_model import PythonModel
 
-    metadata, tensors = _read(Path(path))
-    registry = _registry()
     if metadata["model_params"] is not None:
         if model is not None:
             raise ValueError(f"{path} holds a {metadata['model']} model, which needs no `model` to load")
-        if metadata["model"] not in registry:
+        kind = registered(metadata["model"])
+        if kind is None or not issubclass(kind, Model):
             raise ValueError(f"{path} holds a model {metadata['model']!r}, which this version does not know")
-        bound = registry[metadata["model"]](**decode(metadata["model_params"]))
+        bound = kind(**decode(metadata["model_params"], tensors))
     elif model is None:
         raise ValueError(f"{path} was trained with a model of your own: load it with load(path, model=YourModel())")
     else:
         own = _restored(path, model, metadata.get("own_model") or {})
         bound = own if isinstance(own, Model) else PythonModel(own)
-    params = decode(metadata["params"])
+    params = decode(metadata["params"], tensors)
     if metadata["estimator"] not in estimators.__all__:
         raise ValueError(f"{path} holds an estimator {metadata['estimator']!r}, which this version does not know")
     kind = getattr(estimators, metadata["estimator"])
     estimator: StructuredEstimator = kind(bound if model is None else model, **params)
     estimator.model_ = bound
-    estimator.spec_ = bound.spec_from_dict(decode(metadata["spec"]))
-    estimator.w_ = tensors["w"]
+    estimator.spec_ = bound.spec_from_dict(decode(metadata["spec"], tensors))
+    estimator.w_ = np.array(tensors["w"], np.float64)
     estimator.slacks_ = tensors.get("slacks")
-    for name, value in decode(metadata["fitted"]).items():
+    for name, value in decode(metadata["fitted"], tensors).items():
         if name in _FITTED:
             setattr(estimator, name, value)
     if hasattr(estimator.spec_, "classes"):
@@ -171,102 +249,3 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
             if type(decode(written)) is type(value):
                 encoded[name] = written
     return encoded
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}")
-    try:
-        with safe_open(path, framework="numpy") as file:
-            header = (file.metadata() or {}).get(FORMAT)
-            if header is None:
-                raise ValueError(f"{path} is a safetensors file, but not a structlearn model")
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except SafetensorError as error:
-        raise ValueError(f"{path} is no structlearn model, or it is damaged or cut short ({error})") from None
-    metadata = json.loads(header)
-    if metadata.get("version", 0) > VERSION:
-        raise ValueError(
-            f"{path} has format version {metadata['version']}, written by structlearn {metadata.get('library')}; this "
-            f"version reads up to {VERSION}"
-        )
-    return metadata, tensors
-
-
-def _registry() -> dict[str, Any]:
-    """Everything that may be built from a file by its name."""
-    from structlearn import models, solvers
-    from structlearn.features import MonotoneCurves
-
-    names = ("Chain", "Segments", "Multiclass", "Taxonomy", "ClassAttributes", "ClassDescriptions", "ClassKernel")
-    known = {name: getattr(models, name) for name in names} | {"MonotoneCurves": MonotoneCurves}
-    return known | {
-        name: solver
-        for name, solver in vars(solvers).items()
-        if isinstance(solver, type) and issubclass(solver, solvers.Solver) and not inspect.isabstract(solver)
-    }
-
-
-def encode(value: Any, what: str) -> Any:
-    """A value as JSON that remembers its type: tuples, arrays, mappings with any keys, this library's objects.
-
-    >>> decode(json.loads(json.dumps(encode({("a", 1): np.array([1.5]), None: (True, 2)}, "value"))))
-    {('a', 1): array([1.5]), None: (True, 2)}
-    """
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, float):
-        return value if np.isfinite(value) else {"float": repr(value)}
-    if isinstance(value, np.generic):
-        return encode(value.item(), what)
-    if isinstance(value, bytes):
-        return {"bytes": value.hex()}
-    if isinstance(value, list):
-        return [encode(item, what) for item in value]
-    if isinstance(value, tuple):
-        return {"tuple": [encode(item, what) for item in value]}
-    if isinstance(value, (set, frozenset)):
-        # In an order that does not change from one interpreter to the next, so that equal sets are written alike.
-        kind = "set" if isinstance(value, set) else "frozenset"
-        return {kind: sorted((encode(item, what) for item in value), key=json.dumps)}
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
-        return {"array": value.tolist(), "dtype": value.dtype.str, "shape": list(value.shape)}
-    if isinstance(value, np.ndarray):
-        return encode(value.tolist(), what)
-    if isinstance(value, Mapping):
-        return {"mapping": [[encode(key, what), encode(item, what)] for key, item in value.items()]}
-    name = type(value).__name__
-    if _registry().get(name) is type(value):
-        options = value.get_params(deep=False) if hasattr(value, "get_params") else _fields(value)
-        return {"object": name, "options": encode(dict(options), what)}
-    raise TypeError(f"{what} {value!r} of type {name} cannot be saved")
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    return {field.name: getattr(value, field.name) for field in fields(value)}
-
-
-def decode(value: Any) -> Any:
-    if isinstance(value, list):
-        return [decode(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    match value:
-        case {"float": text}:
-            return float(text)
-        case {"bytes": text}:
-            return bytes.fromhex(text)
-        case {"tuple": items}:
-            return tuple(map(decode, items))
-        case {"set": items}:
-            return set(map(decode, items))
-        case {"frozenset": items}:
-            return frozenset(map(decode, items))
-        case {"array": items, "dtype": dtype, "shape": shape}:
-            # Indexing with nothing makes a scalar of an array without dimensions.
-            return np.array(items, dtype=np.dtype(dtype)).reshape(shape)[()]
-        case {"mapping": pairs}:
-            return {decode(key): decode(item) for key, item in pairs}
-        case {"object": name, "options": options}:
-            return _registry()[name](**decode(options))
-    raise ValueError(f"the file holds a value of an unknown kind: {sorted(value)}")

@@ -227,6 +227,9 @@ class ChainProblem(PartProblem):
             for level, output, score in zip(levels, labels.reshape(len(levels), -1), scores, strict=True)
         ]
 
+    def sizes(self) -> dict[str, int]:
+        return {"examples": self.n_examples, "tokens": self._tokens.n_tokens}
+
     def fingerprint(self) -> str:
         tokens = self._tokens
         assert self._codes is not None

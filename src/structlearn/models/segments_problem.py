@@ -135,6 +135,9 @@ class SegmentsProblem(PartProblem):
             presented.append([(labels[k], limits[k] - at, limits[k + 1] - at) for k in range(first, last)])
         return presented
 
+    def sizes(self) -> dict[str, int]:
+        return {"examples": self.n_examples, "tokens": self._tokens.n_tokens}
+
     def fingerprint(self) -> str:
         assert self._codes is not None
         tokens = self._tokens

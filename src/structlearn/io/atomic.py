@@ -1,0 +1,37 @@
+"""Files that are there in full or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+
+def check_writable(path: Path) -> None:
+    """Refuses, before any work, a path where no file can be written."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} in")
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file")
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(f"the folder {path.parent} is not writable; {path.name} cannot be written there")
+
+
+def write(path: Path, data: bytes) -> None:
+    """Writes beside the target and renames, so that neither a full disk nor a crash leaves half a file.
+
+    What was at `path` before stays there unless all was written.
+    """
+    check_writable(path)
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with open(beside, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except BaseException as error:
+        beside.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, f"{path} was not written: {error.strerror}") from error
+        raise
