@@ -1,0 +1,63 @@
+"""All commands, and the options that several of them have."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from structlearn.cli.check import check
+from structlearn.cli.convert import convert
+from structlearn.cli.demo import demo
+from structlearn.cli.evaluate import evaluate
+from structlearn.cli.inspect import inspect
+from structlearn.cli.options import shared_options
+from structlearn.cli.predict import predict
+from structlearn.cli.report import report
+from structlearn.cli.train import train
+from structlearn.cli.tune import tune
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        import structlearn
+
+        typer.echo(f"structlearn {structlearn.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def structlearn(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Learn to label sequences and other structures from files, and use what was learnt.
+
+    The shortest path, with one token a line, its label in the last column and a blank line between sentences:
+
+    \b
+        structlearn train train.txt -o tagger.slm
+        structlearn evaluate tagger.slm test.txt
+        structlearn predict tagger.slm new.txt
+        structlearn report tagger.slm test.txt -o report.html
+
+    [bold]structlearn demo[/bold] does all of that on sentences of its own. Files may be compressed (gz, bz2, xz); "-" is
+    standard input. Exit status: 0 for success, 1 for a failure that the message names, 2 for a wrong option, 130 after
+    Ctrl-C.
+    """
+
+
+app.command()(shared_options(train))
+for command in (predict, evaluate, report, inspect):
+    app.command()(command)
+app.command()(shared_options(tune))
+for command in (check, convert, demo):
+    app.command()(command)
