@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -10,7 +12,7 @@ from structlearn.cli.check import check
 from structlearn.cli.convert import convert
 from structlearn.cli.demo import demo
 from structlearn.cli.evaluate import evaluate
-from structlearn.cli.inspect import inspect
+from structlearn.cli.inspect import inspect_model
 from structlearn.cli.options import shared_options
 from structlearn.cli.predict import predict
 from structlearn.cli.report import report
@@ -33,7 +35,12 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+def _help(command: Callable[..., None]) -> str:
+    """A docstring with every paragraph on one line, for terminals of any width; examples stay as they are."""
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    return "\n\n".join(text if text.startswith("\b") else text.replace("\n", " ") for text in paragraphs)
+
+
 def structlearn(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
@@ -55,9 +62,7 @@ def structlearn(
     """
 
 
-app.command()(shared_options(train))
-for command in (predict, evaluate, report, inspect):
-    app.command()(command)
-app.command()(shared_options(tune))
-for command in (check, convert, demo):
-    app.command()(command)
+app.callback(help=_help(structlearn))(structlearn)
+for command in (train, predict, evaluate, report, inspect_model, tune, check, convert, demo):
+    with_options = shared_options(command) if command in (train, tune) else command
+    app.command(command.__name__.removesuffix("_model"), help=_help(command))(with_options)

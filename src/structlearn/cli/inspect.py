@@ -9,7 +9,7 @@ import typer
 from structlearn.cli import data, terminal
 
 
-def inspect(
+def inspect_model(
     model: data.Model,
     top: Annotated[int, typer.Option(metavar="N", help="How many of the strongest weights a label to show.")] = 5,
     as_json: data.Json = False,

@@ -41,11 +41,12 @@ def registered(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     from structlearn import solvers
+    from structlearn.io.formats import FORMATS
 
     found = getattr(solvers, name, None)
     if isinstance(found, type) and issubclass(found, solvers.Solver) and not inspect.isabstract(found):
         return found
-    return None
+    return next((kind for kind in FORMATS.values() if kind.__name__ == name), None)
 
 
 def encode(value: Any, what: str, tensors: MutableMapping[str, npt.NDArray[Any]] | None = None) -> Any:
