@@ -56,9 +56,9 @@ def structlearn(
         structlearn predict tagger.slm new.txt
         structlearn report tagger.slm test.txt -o report.html
 
-    [bold]structlearn demo[/bold] does all of that on sentences of its own. Files may be compressed (gz, bz2, xz); "-" is
-    standard input. Exit status: 0 for success, 1 for a failure that the message names, 2 for a wrong option, 130 after
-    Ctrl-C.
+    [bold]structlearn demo[/bold] does all of that on sentences of its own. Files may be compressed (gz, bz2, xz); "-"
+    is standard input. Exit status: 0 for success, 1 for a failure that the message names, 2 for a wrong option, 130
+    after Ctrl-C.
     """
 
 

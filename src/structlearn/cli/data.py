@@ -21,7 +21,7 @@ FormatName = Annotated[
         "--format",
         "-f",
         metavar="NAME",
-        help="How the file is written: columns, conllu, svmlight, svmhmm, crfsuite or jsonl. Left out, it is recognised.",
+        help="columns, conllu, svmlight, svmhmm, crfsuite or jsonl; left out, it is recognised.",
         rich_help_panel="Data",
     ),
 ]
@@ -62,8 +62,8 @@ def layout(name: str | None, columns: str | None, separator: str | None, label: 
     if name == ConllU.name:
         if separator is not None:
             raise ValueError("--separator is for column files, not for conllu")
-        inputs = {} if columns is None else {"columns": tuple(columns.split(","))}
-        return ConllU(**inputs, **({} if label is None else {"label": label}))
+        options: dict[str, Any] = {"columns": columns and tuple(columns.split(",")), "label": label}
+        return ConllU(**{name: value for name, value in options.items() if value is not None})
     if columns is None or name not in (None, ColumnFile.name):
         raise ValueError("--label and --separator need --columns, which names all columns of a column file")
     names = columns.split(",")

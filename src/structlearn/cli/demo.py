@@ -10,7 +10,7 @@ import typer
 
 
 def demo(
-    folder: Annotated[Path, typer.Argument(help="Where the files go; it must be new or empty.")] = Path("structlearn-demo"),
+    folder: Annotated[Path, typer.Argument(help="Where the files go: new or empty.")] = Path("structlearn-demo"),
     sentences: Annotated[int, typer.Option(min=2, help="How many sentences to learn from.")] = 300,
     seed: Annotated[int, typer.Option(min=0, help="Of the sentences.")] = 0,
 ) -> None:
@@ -32,7 +32,7 @@ def demo(
         drawn = make_sentences(size, random_state=2 * seed + k)
         examples = [([word for word, _ in x], y) for x, y in zip(drawn.X, drawn.Y, strict=True)]
         (folder / name).write_text("".join(form.write(x, y) for x, y in examples), "utf-8")
-    new = "".join(f"{word}\n" for word in "The old train can light a river .".split())
+    new = "".join(f"{word}\n" for word in ("The", "old", "train", "can", "light", "a", "river", "."))
     (folder / "new.txt").write_text(new, "utf-8")
     typer.echo(f"{folder / 'train.txt'}, one word a line with its chunk tag, a blank line between sentences:\n")
     typer.echo("\n".join((folder / "train.txt").read_text("utf-8").split("\n")[:8]))

@@ -104,7 +104,10 @@ def parameters(owner: Owner) -> dict[str, Parameter]:
         kind, text = described.get(name, ("", ""))
         choices = _choices(kind)
         declared[name] = Parameter(
-            Literal[tuple(choices)] if choices else _kind(annotations[name]), ast.literal_eval(values[name]), text, choices
+            Literal[tuple(choices)] if choices else _kind(annotations[name]),
+            ast.literal_eval(values[name]),
+            text,
+            choices,
         )
     return declared
 
@@ -126,7 +129,11 @@ def shared_options(command: Callable[..., None]) -> Callable[..., None]:
         }
         command(**given, options=options)
 
-    kept = [parameter for name, parameter in inspect.signature(command, eval_str=True).parameters.items() if name != "options"]
+    kept = [
+        parameter
+        for name, parameter in inspect.signature(command, eval_str=True).parameters.items()
+        if name != "options"
+    ]
     with_options.__signature__ = inspect.Signature([*kept, *added])  # type: ignore[attr-defined]
     with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in [*kept, *added]}
     with_options.__doc__ = command.__doc__

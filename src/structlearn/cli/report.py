@@ -18,7 +18,8 @@ def report(
     learning_curve: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="The training file: the model is trained again on growing parts of it, which takes time."
+            metavar="FILE",
+            help="The training file: the model is trained again on growing parts of it, which takes time.",
         ),
     ] = None,
     format_name: data.FormatName = None,

@@ -33,7 +33,9 @@ Templates = Annotated[
 
 def train(
     files: Files,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file that the model is written to.")] = Path("model.slm"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file that the model is written to.")] = Path(
+        "model.slm"
+    ),
     learner: Learner = "svm",
     format_name: data.FormatName = None,
     columns: data.Columns = None,

@@ -9,25 +9,25 @@ from structlearn.datasets.conll import TaggedSentences
 
 # Many words stand in several lists: which tag they have shows only around them.
 LEXICON = {
-    "DT": "the a this that every some no".split(),
-    "JJ": "old light cold fast green open close loud patient early running watching clear kind last light fair".split(),
-    "NN": "dog cat duck fish saw light watch bear fly run hand play walk park river bank can plant table train mouse "
-    "house garden boat park market guard point answer cook question cut drive fall rest stone iron cover".split(),
+    "DT": "the a this that every some no",
+    "JJ": "old light cold fast green open close loud patient early running watching clear kind last fair",
+    "NN": "dog cat duck fish saw light watch bear fly run hand play walk river bank can plant table train mouse "
+    "house garden boat park market guard point answer cook question cut drive fall rest stone iron cover",
     "NNS": "dogs cats ducks saws lights watches bears flies runs hands plays walks parks banks cans plants trains "
-    "houses boats guards points answers cooks questions cuts drives falls rests stones covers".split(),
-    "NNP": "Mary John Paris Oslo Will Mark May Rose Frank Bill Grace Robin Victor London Dean Miles".split(),
-    "PRP": "she he they it we you I".split(),
+    "houses boats guards points answers cooks questions cuts drives falls rests stones covers",
+    "NNP": "Mary John Paris Oslo Will Mark May Rose Frank Bill Grace Robin Victor London Dean Miles",
+    "PRP": "she he they it we you I",
     "VBZ": "sees lights watches bears flies runs hands plays walks cooks plants guards points answers questions cuts "
-    "drives falls rests covers ducks".split(),
+    "drives falls rests covers ducks",
     "VBD": "saw lit watched bore flew ran handed played walked cooked planted guarded cut drove fell rested left "
-    "found covered lost put let shut".split(),
+    "found covered lost put let shut",
     "VB": "see light watch bear fly run hand play walk cook plant guard point answer question cut drive fall rest "
-    "cover duck fish park train open close".split(),
-    "MD": "can will may must might could should".split(),
-    "RB": "fast early often never slowly close well hard still soon last quietly".split(),
-    "IN": "in on near under with over by from past for like round".split(),
-    "CC": "and or but".split(),
-    "CD": "two three ten 40 1,200 1987".split(),
+    "cover duck fish park train open close",
+    "MD": "can will may must might could should",
+    "RB": "fast early often never slowly close well hard still soon last quietly",
+    "IN": "in on near under with over by from past for like round",
+    "CC": "and or but",
+    "CD": "two three ten 40 1,200 1987",
 }
 
 
@@ -51,8 +51,11 @@ def make_sentences(n_sentences: int = 500, *, random_state: RandomState = None) 
     Examples
     --------
     >>> sentences = make_sentences(2, random_state=1)
-    >>> for (word, tag), chunk in zip(sentences.X[0], sentences.Y[0]):
+    >>> for (word, tag), chunk in zip(sentences.X[0][:3], sentences.Y[0]):
     ...     print(word, tag, chunk)
+    A DT B-NP
+    play NN I-NP
+    handed VBD B-VP
     """
     check_at_least("n_sentences", n_sentences, 1)
     draw = _Grammar(as_generator(random_state))
@@ -69,6 +72,7 @@ Token = tuple[str, str, str]
 class _Grammar:
     def __init__(self, random: np.random.Generator):
         self._random = random
+        self._words = {tag: words.split() for tag, words in LEXICON.items()}
 
     def sentence(self) -> list[Token]:
         tokens = self._clause()
@@ -108,7 +112,7 @@ class _Grammar:
 
     def _chunk(self, kind: str, tags: list[str]) -> list[Token]:
         marks = ["O"] if kind == "O" else [f"B-{kind}", *[f"I-{kind}"] * (len(tags) - 1)]
-        return [(str(self._random.choice(LEXICON[tag])), tag, mark) for tag, mark in zip(tags, marks, strict=True)]
+        return [(str(self._random.choice(self._words[tag])), tag, mark) for tag, mark in zip(tags, marks, strict=True)]
 
     def _chance(self, probability: float) -> bool:
         return bool(self._random.random() < probability)

@@ -62,7 +62,9 @@ def summarise(examples: Iterable[Example]) -> Summary:
         summary.oddities += _odd_tags(example, labels)
         summary.oddities += _odd_tokens(example, tokens)
         if len(tokens) > LONG:
-            summary.oddities.append(Oddity(example.line, f"a sequence of {len(tokens)} tokens: are blank lines missing?"))
+            summary.oddities.append(
+                Oddity(example.line, f"a sequence of {len(tokens)} tokens: are blank lines missing?")
+            )
         summary.oddities += _repeated(example, seen)
     if lengths:
         summary.lengths = min(lengths), max(lengths)
@@ -95,7 +97,9 @@ def _odd_tokens(example: Example, tokens: list[Any]) -> Iterator[Oddity]:
         for value in values:
             if value.isascii() and value.isprintable():
                 continue
-            strange = next((c for c in value if unicodedata.category(c) in ("Cc", "Cf", "Co", "Cn", "Cs", "Zs", "Zl", "Zp")), None)
+            strange = next(
+                (c for c in value if unicodedata.category(c) in ("Cc", "Cf", "Co", "Cn", "Cs", "Zs", "Zl", "Zp")), None
+            )
             if strange is not None:
                 name = unicodedata.name(strange, f"U+{ord(strange):04X}")
                 yield Oddity(example.line + t, f"{value!r} holds an invisible character, {name}")
@@ -106,7 +110,11 @@ def _repeated(example: Example, seen: dict[Hashable, tuple[int, Any]]) -> Iterat
     """The same input twice with different labels; the same labels twice are no news in short sequences."""
     if example.y is None or (isinstance(example.x, list) and len(example.x) < 4):
         return
-    key = repr(example.x) if not isinstance(example.x, list) or isinstance(example.x[0], dict) else tuple(map(_frozen, example.x))
+    key = (
+        repr(example.x)
+        if not isinstance(example.x, list) or isinstance(example.x[0], dict)
+        else tuple(map(_frozen, example.x))
+    )
     line, y = seen.setdefault(key, (example.line, example.y))
     if line != example.line and y != example.y:
         yield Oddity(example.line, f"the same input as at line {line}, with other labels")
