@@ -78,11 +78,11 @@ def _written(name: str, value: Any) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """JSON has no NaN: null instead."""
+    """What JSON can hold: it has no NaN, so null instead, and labels of other types are text."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):
-        return {name: _finite(item) for name, item in value.items()}
+        return {str(name): _finite(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_finite(item) for item in value]
-    return value
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

@@ -6,7 +6,6 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -122,7 +121,5 @@ def save(estimator: Any, output: Path, reader: Any, files: Sequence[str]) -> Non
         model_file.save(estimator, output, reader=reader)
     except OSError as error:
         rescued = Path(tempfile.mkdtemp(prefix="structlearn-")) / output.name
-        with suppress(OSError):
-            model_file.save(estimator, rescued, reader=reader)
-            raise OSError(f"{error}; the model was saved to {rescued} instead") from error
-        raise
+        model_file.save(estimator, rescued, reader=reader)
+        raise OSError(f"{error.strerror or error}; the model was saved to {rescued} instead") from error

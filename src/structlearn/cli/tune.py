@@ -165,7 +165,7 @@ def _score(Y: list[Any], predicted: Any) -> float:
     from structlearn.metrics import span_scores, token_accuracy
 
     if not isinstance(Y[0], list):
-        return sum(y == p for y, p in zip(Y, predicted, strict=True)) / len(Y)
+        return sum(bool(y == p) for y, p in zip(Y, predicted, strict=True)) / len(Y)
     if is_bio(list({label for y in Y for label in y})):
         return span_scores(Y, predicted, "conlleval").f1
     return token_accuracy(Y, predicted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,9 @@ from structlearn.io.format import Example
 
 #: Tokens of a sequence from which on one suspects that blank lines are missing.
 LONG = 1000
+
+#: Categories of Unicode: control and format characters, those without a meaning, and spaces other than the usual ones.
+INVISIBLE = {"Cc", "Cf", "Co", "Cn", "Cs", "Zs", "Zl", "Zp"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ def summarise(examples: Iterable[Example]) -> Summary:
     """Goes once through the examples."""
     summary = Summary()
     first_label: dict[Any, int] = {}
-    seen: dict[Hashable, tuple[int, Any]] = {}
+    seen: dict[str, tuple[int, Any]] = {}
     lengths = []
     for example in examples:
         sequence = isinstance(example.x, list)
@@ -57,7 +60,7 @@ def summarise(examples: Iterable[Example]) -> Summary:
         summary.tokens += len(tokens)
         lengths.append(len(tokens))
         for t, label in enumerate(labels):
-            first_label.setdefault(label, example.line + t)
+            first_label.setdefault(label, _line(example, t))
         summary.labels.update(labels)
         summary.oddities += _odd_tags(example, labels)
         summary.oddities += _odd_tokens(example, tokens)
@@ -86,7 +89,7 @@ def _odd_tags(example: Example, labels: list[Any]) -> Iterator[Oddity]:
         if isinstance(label, str) and label.startswith(("I-", "E-")):
             kind = label[2:]
             if before not in (f"B-{kind}", f"I-{kind}"):
-                yield Oddity(example.line + t, f"{label} follows {before}: it continues nothing")
+                yield Oddity(_line(example, t), f"{label} follows {before}: it continues nothing")
         before = label
 
 
@@ -97,28 +100,23 @@ def _odd_tokens(example: Example, tokens: list[Any]) -> Iterator[Oddity]:
         for value in values:
             if value.isascii() and value.isprintable():
                 continue
-            strange = next(
-                (c for c in value if unicodedata.category(c) in ("Cc", "Cf", "Co", "Cn", "Cs", "Zs", "Zl", "Zp")), None
-            )
+            strange = next((character for character in value if unicodedata.category(character) in INVISIBLE), None)
             if strange is not None:
                 name = unicodedata.name(strange, f"U+{ord(strange):04X}")
-                yield Oddity(example.line + t, f"{value!r} holds an invisible character, {name}")
+                yield Oddity(_line(example, t), f"{value!r} holds an invisible character, {name}")
                 break
 
 
-def _repeated(example: Example, seen: dict[Hashable, tuple[int, Any]]) -> Iterator[Oddity]:
+def _repeated(example: Example, seen: dict[str, tuple[int, Any]]) -> Iterator[Oddity]:
     """The same input twice with different labels; the same labels twice are no news in short sequences."""
     if example.y is None or (isinstance(example.x, list) and len(example.x) < 4):
         return
-    key = (
-        repr(example.x)
-        if not isinstance(example.x, list) or isinstance(example.x[0], dict)
-        else tuple(map(_frozen, example.x))
-    )
-    line, y = seen.setdefault(key, (example.line, example.y))
+    line, y = seen.setdefault(repr(example.x), (example.line, example.y))
     if line != example.line and y != example.y:
         yield Oddity(example.line, f"the same input as at line {line}, with other labels")
 
 
-def _frozen(token: Any) -> Hashable:
-    return tuple(token) if isinstance(token, list) else token
+def _line(example: Example, t: int) -> int:
+    """Where token t stands: on a line of its own, or with all others on the line of the example."""
+    own_lines = isinstance(example.x, list) and len(example.source) == len(example.x)
+    return example.line + t if own_lines else example.line
