@@ -109,7 +109,7 @@ class Columns(Format):
     def parse(self, lines: Lines) -> Iterator[Example]:
         layouts = {len(layout): layout for layout in self._layouts()}
         n_columns = 0
-        for number, paragraph in paragraphs(lines, _begins_document):
+        for number, paragraph in paragraphs(lines, DOCUMENT):
             rows = [self._split(line) for line in paragraph if not self._is_comment(line)]
             if not rows:
                 continue
@@ -138,7 +138,7 @@ class Columns(Format):
                 for name in layout
             ]
             line = separator.join(row)
-            if _begins_document(line) or self._is_comment(line) or not line.strip(BLANKS):
+            if line.startswith(DOCUMENT) or self._is_comment(line) or not line.strip(BLANKS):
                 raise ValueError(f"x[{t}] cannot be written: {quoted(line)} would not be read as a token")
             text += line + "\n"
         if not text:
@@ -193,10 +193,6 @@ class Columns(Format):
                 number + k,
             )
         raise AssertionError("every line of the paragraph is right")
-
-
-def _begins_document(line: str) -> bool:
-    return line.startswith(DOCUMENT)
 
 
 def _takers(layout: tuple[str | None, ...]) -> tuple[Callable[[list[str]], Any], int | None]:

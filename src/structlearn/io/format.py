@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, Literal, Self
@@ -100,11 +100,12 @@ class Format(ABC):
             raise lines.error("the file holds no example")
 
 
-def paragraphs(lines: Lines, border: Callable[[str], bool] | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Lines between blank lines, or between those for which `border` holds, with the number of the first."""
+def paragraphs(lines: Lines, border: str = "") -> Iterator[tuple[int, list[str]]]:
+    """Lines between blank lines and those that begin with `border`, with the number of the first."""
     paragraph: list[str] = []
+    special = BLANKS + border[:1]
     for line in lines:
-        if not line or (line[0] in BLANKS and not line.strip(BLANKS)) or (border is not None and border(line)):
+        if not line or (line[0] in special and (not line.strip(BLANKS) or (border and line.startswith(border)))):
             if paragraph:
                 yield lines.number - len(paragraph), paragraph
                 paragraph = []

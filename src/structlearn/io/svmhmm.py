@@ -50,7 +50,7 @@ class SvmHmm(Format):
 
     @classmethod
     def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
-        return cls() if all_fit(head, r"(?:{number} )?qid:[0-9]+(?: {feature})*") else None
+        return cls() if all_fit(head, r"(?:{number} )?qid:[0-9]+(?: .*)?") else None
 
     def parse(self, lines: Lines) -> Iterator[Example]:
         begun_at: dict[int, int] = {}

@@ -6,13 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, ClassVar, Self
 
 from structlearn.io.format import Example, Format, Structure, column_of, split_blanks
-from structlearn.io.numbers import LARGEST_WHOLE, parse_number, write_number
+from structlearn.io.numbers import LARGEST_WHOLE, NUMBER, parse_number, write_number
 from structlearn.io.text import Lines, quoted
 
 INDEX = re.compile(r"[1-9][0-9]{0,17}")
+FEATURE = re.compile(rf"({INDEX.pattern}):({NUMBER.pattern})")
 
 
 @dataclass(frozen=True)
@@ -76,19 +78,29 @@ def parse_features(lines: Lines, line: str, fields: Sequence[str], first: int) -
     features: dict[str, float] = {}
     last = 0
     for k in range(first, len(fields)):
-        index, colon, value = fields[k].partition(":")
-        try:
-            if not colon:
-                raise ValueError(f"expected index:value, found {quoted(fields[k])}")
-            if not INDEX.fullmatch(index):
-                raise ValueError(f"expected a whole number from 1 as index, found {quoted(index)}")
-            features[index] = parse_number(value)
-            if int(index) <= last:
-                raise ValueError(f"the index {index} comes after {last}; indices must increase")
-        except ValueError as error:
-            raise lines.error(str(error), column_of(line, k, None)) from None
-        last = int(index)
+        match = FEATURE.fullmatch(fields[k])
+        if not match:
+            raise lines.error(_complaint(fields[k]), column_of(line, k, None))
+        name, text = match.groups()
+        index, value = int(name), float(text)
+        if index <= last:
+            message = f"the index {index} comes after {last}; indices must increase"
+            raise lines.error(message, column_of(line, k, None))
+        if not isfinite(value):
+            raise lines.error(_complaint(fields[k]), column_of(line, k, None))
+        features[name] = value
+        last = index
     return features
+
+
+def _complaint(field: str) -> str:
+    """Why a field is no feature."""
+    index, colon, value = field.partition(":")
+    if not colon:
+        return f"expected index:value, found {quoted(field)}"
+    if not INDEX.fullmatch(index):
+        return f"expected a whole number from 1 as index, found {quoted(index)}"
+    return f"expected a finite number, found {quoted(value)}"
 
 
 def parse_label(lines: Lines, text: str, line: str) -> str:
@@ -133,6 +145,6 @@ def with_label(line: str, y: Any, *, had_one: bool) -> str:
 def all_fit(head: Iterable[str], pattern: str) -> bool:
     """Whether all lines look like the pattern before their comments, and at least one has a colon."""
     number = r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?"
-    whole = re.compile(pattern.format(number=number, feature=f"[0-9]+:{number}"))
+    whole = re.compile(pattern.format(number=number, feature="[0-9]+:[^ ]*"))
     found = [" ".join(fields) for line in head if (fields := fields_before_comment(line))]
     return any(":" in text for text in found) and all(map(whole.fullmatch, found))

@@ -18,6 +18,8 @@ from structlearn.io.compression import PIECE, CompressionError, unpacked
 LONGEST_LINE = 16 << 20
 #: How much of a file is looked at to recognise its format, in characters.
 HEAD = 64 << 10
+#: The byte order mark, which stands at the beginning of files, and within them where some were joined.
+MARK = "\ufeff"
 #: The longest text that an error message quotes.
 QUOTED = 60
 
@@ -55,7 +57,7 @@ class Lines(Iterator[str]):
     """The lines of a text, without what ends them (``\\n`` or ``\\r\\n``; nothing else does).
 
     A text is refused that holds a NUL character, a lone surrogate, a line longer than 16 Mi characters, or bytes that
-    are no text in the encoding. A byte order mark at its beginning is dropped.
+    are no text in the encoding. A byte order mark at the beginning of a line is dropped.
 
     Parameters
     ----------
@@ -135,10 +137,10 @@ class Lines(Iterator[str]):
             begun[:] = [lines.pop()]
             size = len(begun[0])
             self._n_complete += len(lines)
-            yield [line.removesuffix("\r") for line in lines]
+            yield [line.removesuffix("\r").removeprefix(MARK) for line in lines]
         if last := "".join(begun):
             self._n_complete += 1
-            yield [last.removesuffix("\r")]
+            yield [last.removesuffix("\r").removeprefix(MARK)]
 
     def _decode(self, pieces: Iterator[bytes], begun: list[str]) -> Iterator[str]:
         decoder = codecs.getincrementaldecoder(self._encoding)("strict")
@@ -148,14 +150,14 @@ class Lines(Iterator[str]):
                 piece = next(pieces, b"")
                 ended = not piece
                 text = decoder.decode(piece, ended)
-                if self._encoding != "utf-8-sig":
+                if self._encoding != "utf-8":
                     text.encode("utf-8")
             except CompressionError as error:
                 raise self._here(str(error)) from error
             except UnicodeDecodeError as error:
                 before = "".join(begun) + error.object[: error.start].decode(self._encoding, "replace")
                 raise EncodingError(
-                    f"the byte 0x{error.object[error.start]:02x} is no text in {self._encoding.removesuffix('-sig')}; "
+                    f"the byte 0x{error.object[error.start]:02x} is no text in {self._encoding}; "
                     "if the file is in another encoding, name it, as in --encoding latin-1",
                     *self._place_after(before),
                 ) from error
@@ -187,7 +189,6 @@ def open_text(source: Source, encoding: str = "utf-8") -> Iterator[Lines]:
         "-" is standard input. What is packed with gzip, bzip2 or xz is unpacked, whatever its name. A stream that was
         given is not closed.
     encoding : str
-        In UTF-8 a byte order mark is dropped.
 
     Examples
     --------
@@ -224,11 +225,10 @@ def _pieces(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _text_encoding(encoding: str) -> str:
-    """The encoding's own name, "utf-8-sig" for UTF-8."""
+    """The encoding's own name."""
     try:
         "a".encode(encoding)  # refuses codecs that do not make text of bytes, such as zlib
         codecs.getincrementaldecoder(encoding)
-        name = codecs.lookup(encoding).name
-    except (LookupError, UnicodeError, ValueError) as error:
+        return codecs.lookup(encoding).name
+    except (LookupError, ValueError) as error:
         raise ValueError(f"there is no encoding {quoted(encoding)}, as utf-8 and latin-1 are") from error
-    return "utf-8-sig" if name == "utf-8" else name
