@@ -27,7 +27,7 @@ def test_the_shortest_path_needs_no_option(folder, run):
 def test_the_command_line_learns_what_the_library_learns(folder, run_json):
     told = run_json("train", "train.txt", "-o", "tagger.slm", "--C", "7", "--tol", "1e-6")
     drawn = make_sentences(60, random_state=0)
-    words = ["--rescaling", "none", "--slack", "squared", "--order", "1", "--no-boundaries", "--min-count", "2"]
+    words = [[word for word, _ in x] for x in drawn.X]
     svm = structlearn.StructuralSVM(Chain(), C=7, tol=1e-6).fit(TextFeatures().fit_transform(words), drawn.Y)
     assert told["objective"] == svm.objective_
     assert (told["examples"], told["C"], told["converged"], told["files"]) == (60, 7.0, True, ["train.txt"])
@@ -58,19 +58,7 @@ def test_every_learner_learns(folder, run_json, learner):
 
 
 def test_options_reach_the_classes_that_declare_them(folder, run):
-    words = [
-        "--rescaling",
-        "none",
-        "--slack",
-        "squared",
-        "--order",
-        "1",
-        "--no-boundaries",
-        "--min-count",
-        "2",
-        "--allowed-transitions",
-        "BIO",
-    ]
+    words = ["--rescaling", "none", "--slack", "squared", "--order", "1", "--no-boundaries", "--min-count", "2"]
     assert run("train", "train.txt", "-q", *words, "--allowed-transitions", "BIO")[0] == 0
     features, svm = structlearn.load("model.slm")
     assert (svm.rescaling, svm.slack, features.min_count) == (None, "squared", 2)
@@ -255,3 +243,16 @@ def test_the_version_is_that_of_the_package(run):
 def test_help_has_an_example(run, command):
     status, out, _ = run(command, "--help")
     assert (status, f"structlearn {command}" in out.split("Usage")[1].split("\n", 1)[1]) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("template", "pairs", "balance"),
+    [("U0:%x[0,0]\n", 0, 0.0), ("U0:%x[0,0]\nU1:%x[-1,0]/%x[0,0]\nB\nB1:%x[0,0]\n", 1, 1.0)],
+)
+def test_templates_of_crfpp_are_taken(folder, run_json, run, template, pairs, balance):
+    folder.joinpath("template").write_text(template)
+    run_json("train", "train.txt", "--templates", "template")
+    chain = structlearn.load("model.slm")[-1].model
+    assert (bool(chain.pair_features), chain.balance, chain.boundaries) == (bool(pairs), balance, False)
+    assert run_json("evaluate", "model.slm", "test.txt")["accuracy"] > 0.7
+    assert run("tune", "train.txt", "--templates", "template", "--folds", "2", "-j", "1", "--grid", "C=1", "-q")[0] == 0

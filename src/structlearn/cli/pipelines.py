@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Any
 from structlearn.cli.options import CHAIN, FEATURES, LEARNERS, flag, owners_of
 
 if TYPE_CHECKING:
+    from structlearn.features import TextFeatures
+    from structlearn.features.crfpp import CrfppTemplates
     from structlearn.io.format import Format
 
+    Templates = CrfppTemplates | tuple[str, ...]
 
-def build(reader: Format, learner: str, options: dict[str, Any], templates: Any = None, *, verbose: int = 0) -> Any:
+
+def build(
+    reader: Format, learner: str, options: dict[str, Any], templates: Templates | None = None, *, verbose: int = 0
+) -> Any:
     """An estimator for the examples of a format, or a pipeline that ends with one.
 
     Sequences of words get features by templates, sequences of attributes are learnt as they are, single rows of
@@ -21,6 +27,7 @@ def build(reader: Format, learner: str, options: dict[str, Any], templates: Any 
     from sklearn.pipeline import make_pipeline
 
     import structlearn
+    from structlearn.features.crfpp import CrfppTemplates
     from structlearn.models import Chain, Multiclass
 
     owner = LEARNERS[learner]
@@ -33,7 +40,12 @@ def build(reader: Format, learner: str, options: dict[str, Any], templates: Any 
     def given(user: Any) -> dict[str, Any]:
         return {name: value for name, value in options.items() if name in user.parameters}
 
-    model = Multiclass() if reader.structure == "row" else Chain(**given(CHAIN))
+    if reader.structure == "row":
+        model: Any = Multiclass()
+    elif isinstance(templates, CrfppTemplates):
+        model = templates.chain(**{"pair_features": False} | given(CHAIN))
+    else:
+        model = Chain(**given(CHAIN))
     estimator = getattr(structlearn, owner.name)(model, verbose=verbose, **given(owner))
     if reader.structure == "attributes":
         return estimator
@@ -41,9 +53,16 @@ def build(reader: Format, learner: str, options: dict[str, Any], templates: Any 
         from sklearn.feature_extraction import DictVectorizer
 
         return make_pipeline(DictVectorizer(), estimator)
-    from structlearn.features import TextFeatures
+    return make_pipeline(_features(templates, reader, given(FEATURES)), estimator)
 
-    return make_pipeline(TextFeatures(templates, columns=reader.inputs, **given(FEATURES)), estimator)
+
+def _features(templates: Templates | None, reader: Format, options: dict[str, Any]) -> TextFeatures:
+    from structlearn.features import TextFeatures
+    from structlearn.features.crfpp import CrfppTemplates
+
+    if isinstance(templates, CrfppTemplates):
+        return templates.features(**options)
+    return TextFeatures(templates, columns=reader.inputs, **options)
 
 
 def _when(owner: Any) -> str:
@@ -53,26 +72,41 @@ def _when(owner: Any) -> str:
     return "files of sequences" if owner is CHAIN else "files of words"
 
 
-def read_templates(path: Path | None, reader: Format) -> tuple[str, ...] | None:
+def read_templates(path: Path | None, reader: Format) -> Templates | None:
     """The templates of a file: CRF++'s, or one of ours a line."""
     if path is None:
         return None
     if reader.structure != "words":
         raise ValueError(f"--templates are for files of words; {reader.name} files bring their features with them")
+    from structlearn.features.crfpp import read_crfpp_templates
     from structlearn.io.text import open_text
 
     with open_text(path) as lines:
         written = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     if not written:
         raise ValueError(f"{path} holds no template")
+    if any("%x[" in line for line in written) or "B" in written:
+        return read_crfpp_templates(path, reader.inputs)
     return tuple(written)
 
 
-def attributes(X: list[Any], templates: tuple[str, ...] | None, reader: Format) -> list[list[list[str]]]:
-    """The names of the features of every token."""
-    from structlearn.features import TextFeatures
+def fit_features(estimator: Any, X: Any, templates: Templates | None) -> Any:
+    """Fits the steps of a pipeline before the estimator, and gives X as they make it."""
+    from structlearn.features.crfpp import CrfppTemplates
+    from structlearn.io.model_file import steps_of
 
-    text = TextFeatures(templates, columns=reader.inputs)
+    steps, last = steps_of(estimator)
+    for _, step in steps[:-1]:
+        X = step.fit_transform(X)
+    if isinstance(templates, CrfppTemplates) and templates.pair_templates:
+        # Which columns score pairs of labels is known only now.
+        last.set_params(model__pair_features=templates.pair_columns(steps[0][1]))
+    return X
+
+
+def attributes(X: list[Any], templates: Templates | None, reader: Format) -> list[list[list[str]]]:
+    """The names of the features of every token."""
+    text = _features(templates, reader, {})
     names = text.fit(X).get_feature_names_out()
     return [
         [names[row.indices[begin:end]].tolist() for begin, end in pairwise(row.indptr)] for row in text.transform(X)

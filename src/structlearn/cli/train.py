@@ -71,26 +71,25 @@ def train(
         structlearn train train.txt -o tagger.slm --templates template.txt --checkpoint run.ckpt
         structlearn train words.svmhmm -o tagger.slm -c 100 --eps 0.1
     """
-    from structlearn.cli.pipelines import build, read_templates
+    from structlearn.cli.pipelines import build, fit_features, read_templates
     from structlearn.io import atomic, model_file
 
     atomic.check_writable(output)
     reader, examples = data.read(files, data.layout(format_name, columns, separator, label), encoding)
     X, Y = data.labelled(files, examples)
     show = not (quiet or as_json)
-    estimator = build(reader, learner, options, read_templates(templates, reader), verbose=int(show))
-    steps, last = model_file.steps_of(estimator)
-    transformers = [step for _, step in steps[:-1]]
+    chosen = read_templates(templates, reader)
+    estimator = build(reader, learner, options, chosen, verbose=int(show))
+    _, last = model_file.steps_of(estimator)
     how: dict[str, Any] = {}
     if validation is not None:
         _, held_out = data.read([validation], format_name, encoding, given=reader)
         how["validation"] = data.labelled([validation], held_out)
     if checkpoint is not None:
         how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
-    for transformer in transformers:
-        X = transformer.fit_transform(X)
-        if "validation" in how:
-            how["validation"] = (transformer.transform(how["validation"][0]), how["validation"][1])
+    X = fit_features(estimator, X, chosen)
+    if "validation" in how and last is not estimator:
+        how["validation"] = (estimator[:-1].transform(how["validation"][0]), how["validation"][1])
     weight = None if all(example.weight == 1.0 for example in examples) else [example.weight for example in examples]
     interrupted = None
     try:

@@ -58,8 +58,9 @@ def tune(
     """
     from sklearn.model_selection import KFold
 
-    from structlearn.cli.pipelines import build, read_templates
+    from structlearn.cli.pipelines import build, fit_features, read_templates
     from structlearn.io import atomic
+    from structlearn.io.model_file import steps_of
 
     if output is not None:
         atomic.check_writable(output)
@@ -76,7 +77,7 @@ def tune(
     for setting in settings:
         make(setting)
     parts = list(KFold(folds, shuffle=True, random_state=seed).split(X))
-    tasks = [(make, path, X, Y, *part) for part in parts for path in _paths(settings)]
+    tasks = [(make, chosen, path, X, Y, *part) for part in parts for path in _paths(settings)]
     trials = _run(tasks, jobs, show=not (quiet or as_json))
     results = [_result(setting, [trial for trial in trials if trial.setting == setting]) for setting in settings]
     best = max(results, key=lambda result: result["score"])
@@ -86,7 +87,8 @@ def tune(
         _print(results, best)
     if output is not None:
         estimator = build(reader, learner, options | best["setting"], chosen, verbose=int(not (quiet or as_json)))
-        save(estimator.fit(X, Y), output, reader, files)
+        steps_of(estimator)[1].fit(fit_features(estimator, X, chosen), Y)
+        save(estimator, output, reader, files)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,19 +138,27 @@ def _run(tasks: list[Any], jobs: int, *, show: bool) -> list[Trial]:
 
 
 def _follow(
-    make: Callable[[dict[str, Any]], Any], path: list[dict[str, Any]], X: list[Any], Y: list[Any], train: Any, test: Any
+    make: Callable[[dict[str, Any]], Any],
+    templates: Any,
+    path: list[dict[str, Any]],
+    X: list[Any],
+    Y: list[Any],
+    train: Any,
+    test: Any,
 ) -> list[Trial]:
     """Trains on one part of the examples with growing C, and scores on the rest."""
+    from structlearn.cli.pipelines import fit_features
     from structlearn.io.model_file import steps_of
     from structlearn.solvers import Solver
 
     begin = time.perf_counter()
-    steps, last = steps_of(make(path[0]))
-    X_train, X_test = [X[i] for i in train], [X[i] for i in test]
+    estimator = make(path[0])
+    _, last = steps_of(estimator)
     Y_train, Y_test = [Y[i] for i in train], [Y[i] for i in test]
-    for _, step in steps[:-1]:
-        X_train = step.fit_transform(X_train)
-        X_test = step.transform(X_test)
+    X_train = fit_features(estimator, [X[i] for i in train], templates)
+    X_test: Any = [X[i] for i in test]
+    if last is not estimator:
+        X_test = estimator[:-1].transform(X_test)
     goes_on = len(path) > 1 and type(last._solver()).resume is not Solver.resume
     trials = []
     for setting in path:

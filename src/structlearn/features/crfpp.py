@@ -66,7 +66,7 @@ class CrfppTemplates:
         must be given then.
         """
         pairs: list[int] = []
-        if self.pair_templates:
+        if self.pair_templates and "pair_features" not in options:
             if features is None:
                 raise ValueError(f"the columns of {self.pair_templates[0]!r} are needed: give the fitted features")
             pairs = self.pair_columns(features)
