@@ -20,7 +20,7 @@ from structlearn.metrics import Confusion, Interval, f1, spans
 from structlearn.models import Chain, Multiclass, Segments
 from structlearn.models.labels import LabelCodes, observed_classes, plain
 from structlearn.models.python_model import PythonModel, same_output
-from structlearn.models.segments import checked_segments
+from structlearn.models.segments import checked_segments, to_bio
 from structlearn.problem import FloatArray, IntArray
 
 Kind = Literal["sequences", "segments", "examples", "outputs"]
@@ -65,7 +65,8 @@ class Evaluation:
     predicted : list or array
         What `predict` gives.
     truths, guesses : list of lists
-        True and predicted labels of the tokens; of outputs of the user's own, the outputs.
+        True and predicted labels of the tokens, for segments tags such as B-NP, I-NP and O; of outputs of the user's
+        own, the outputs.
     losses, margins : (n_examples,)
         Δ(y, ŷ), and F(x, ŷ) − F(x, y), by how much the model prefers its answer to the truth; NaN where the model has
         no score for the truth, since training never saw such a label.
@@ -154,7 +155,9 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, random_state: int = 0) -> Evalua
     >>> found.predicted[1]
     ['DET', 'NOUN', 'VERB']
     """
-    final, X = last_step(estimator, X)
+    final = last_step(estimator)
+    if isinstance(estimator, Pipeline) and len(estimator) > 1:
+        X = estimator[:-1].transform(X)
     model, spec = final.model_, final.spec_
     predicted, losses, margins = _judged(final, X, Y)
     kind = _kind(model)
@@ -204,19 +207,16 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, random_state: int = 0) -> Evalua
     )
 
 
-def last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """The estimator that predicts, and X as the steps of a pipeline before it make it."""
-    if isinstance(estimator, Pipeline):
-        if len(estimator) > 1:
-            X = estimator[:-1].transform(X)
-        estimator = estimator[-1]
-    if not hasattr(estimator, "model"):
+def last_step(estimator: Any) -> Any:
+    """The estimator that predicts: the last step of a pipeline, or the estimator itself."""
+    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    if not hasattr(last, "model"):
         raise TypeError(
-            f"estimator is a {type(estimator).__name__}; expected a StructuralSVM, ConditionalRandomField or "
+            f"estimator is a {type(last).__name__}; expected a StructuralSVM, ConditionalRandomField or "
             "StructuredPerceptron, or a pipeline that ends with one"
         )
-    check_is_fitted(estimator)
-    return estimator, X
+    check_is_fitted(last)
+    return last
 
 
 def is_bio(labels: Sequence[Any]) -> bool:
@@ -283,7 +283,7 @@ def _token_labels(kind: Kind, Y: Any) -> list[list[Any]]:
     if kind == "examples":
         return [[plain(y)] for y in Y]
     if kind == "segments":
-        return [[plain(label) for label, begin, end in y for _ in range(begin, end)] for y in Y]
+        return [list(to_bio(y)) for y in Y]
     if kind == "sequences":
         return [y.tolist() if isinstance(y, np.ndarray) else [plain(label) for label in y] for y in Y]
     return list(Y)
