@@ -1,7 +1,6 @@
 """A state that was saved and put back goes on bit for bit."""
 
 import json
-from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -22,8 +21,6 @@ from structlearn.solvers import (
     NSlack,
     OneSlack,
     Perceptron,
-    Solver,
-    State,
     Subgradient,
 )
 from structlearn.solvers.saved_state import restore, save
