@@ -10,7 +10,7 @@ from typing import Any
 _STYLE = """<style>
 .structlearn-card {display: inline-block; margin-top: .5em; padding: .6em .9em; color: inherit;
   border: 1px solid rgba(128, 128, 128, .4); border-radius: .4em; font: 13px/1.5 system-ui, sans-serif}
-.structlearn-card table {border-collapse: collapse; margin: .3em 0 0; background: none; font-size: inherit}
+.structlearn-card table {border-collapse: collapse; margin: .3em 0 0; background: none; color: inherit; font: inherit}
 .structlearn-card td {padding: 0 .9em 0 0; border: none; text-align: left; background: none; vertical-align: top}
 .structlearn-card td:first-child, .structlearn-card small {opacity: .65}
 .structlearn-card svg {display: block; margin-top: .4em}
