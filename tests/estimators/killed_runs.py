@@ -60,7 +60,7 @@ def train(X, Y, folder, log, every):
     child = os.fork()
     if child:
         return child
-    tagger = StructuralSVM(Chain(), C=1500.0, solver=BlockCoordinate(tol=1e-8, max_iter=30)).set_callbacks(log)
+    tagger = StructuralSVM(Chain(), C=1500.0, solver=BlockCoordinate(tol=1e-8, max_iter=20)).set_callbacks(log)
     warnings.simplefilter("ignore", ConvergenceWarning)
     tagger.fit(X, Y, checkpoint=None if every is None else folder / "run.ckpt", checkpoint_every=every or 0.0)
     np.save(folder / "w.npy", tagger.w_)

@@ -158,7 +158,7 @@ try:
     tagger.fit(X, Y, checkpoint=sys.argv[2])
 except KeyboardInterrupt as error:
     print(error)
-print(0 < tagger.duality_gap_ < 1, len(tagger.predict(X)))
+print(0 < tagger.duality_gap_ <= 1, len(tagger.predict(X)))
 """
 
 
