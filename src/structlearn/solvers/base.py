@@ -218,11 +218,12 @@ class Solver(ABC):
             state = self.update(state, problem, objective)
             state.iteration = iteration
             stopped = _end_iteration(state, history, begin, observe)
-        if stopped and not self.done(state):
+        converged = self.done(state)
+        if stopped and not converged:
             self.finish(state, problem, objective)
             history[-1].update(state.record)
             state.record = history[-1]
-        return Solution(state.w, history, self.done(state), state)
+        return Solution(state.w, history, converged, state)
 
 
 def _end_iteration(state: State, history: list[Record], begin: float, observe: Observer | None) -> bool:
