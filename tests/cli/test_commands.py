@@ -256,3 +256,12 @@ def test_templates_of_crfpp_are_taken(folder, run_json, run, template, pairs, ba
     assert (bool(chain.pair_features), chain.balance, chain.boundaries) == (bool(pairs), balance, False)
     assert run_json("evaluate", "model.slm", "test.txt")["accuracy"] > 0.7
     assert run("tune", "train.txt", "--templates", "template", "--folds", "2", "-j", "1", "--grid", "C=1", "-q")[0] == 0
+
+
+def test_devices_are_not_replaced_by_files(folder, run):
+    status, _, err = run("train", "train.txt", "-o", "/dev/null")
+    assert (status, err) == (1, "structlearn: /dev/null is no ordinary file; it cannot be replaced by one\n")
+
+
+def test_a_missing_file_is_named(folder, run):
+    assert run("train", "nowhere.txt")[::2] == (1, "structlearn: nowhere.txt: No such file or directory\n")

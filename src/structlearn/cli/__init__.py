@@ -27,5 +27,11 @@ def main() -> None:
     except (OSError, ValueError, TypeError, ImportError, MemoryError) as error:
         if os.environ.get("STRUCTLEARN_TRACEBACK"):
             raise
-        print(f"structlearn: {error or type(error).__name__}", file=sys.stderr)
+        print(f"structlearn: {_message(error)}", file=sys.stderr)
         sys.exit(FAILED)
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error) or type(error).__name__
