@@ -25,6 +25,7 @@ from sklearn.utils import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names, check_is_fitted, validate_data
 
+from structlearn.estimators.card import WithCard
 from structlearn.estimators.checkpoint import Checkpoint, identity
 from structlearn.estimators.inspectable import Inspectable
 from structlearn.estimators.interruption import Interruption
@@ -45,7 +46,7 @@ def _is_tabular(estimator: StructuredEstimator) -> bool:
     return True
 
 
-class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """Base class. A subclass has the parameters below and says what it minimises and how.
 
     Parameters every estimator has: ``model``, ``solver``, ``max_iter``, ``fit_intercept``, ``class_weight``,

@@ -1,0 +1,155 @@
+"""What was learnt from what, in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from structlearn.evaluation import is_bio
+from structlearn.models.multiclass import Multiclass
+from structlearn.models.python_model import PythonModel
+from structlearn.report.markup import Html, element, fill
+from structlearn.report.subject import Subject
+from structlearn.report.wording import count, duration, number, percent
+
+_LEARNERS = {
+    "StructuralSVM": (
+        "a structural support vector machine",
+        "It looks for weights with which every right answer beats all wrong ones by a margin, and by a larger margin "
+        "the more wrong they are.",
+    ),
+    "ConditionalRandomField": (
+        "a conditional random field",
+        "It looks for weights that make the right answers as probable as possible.",
+    ),
+    "StructuredPerceptron": (
+        "a structured perceptron",
+        "It corrects its weights a little whenever it makes a mistake, and averages them over the whole run.",
+    ),
+}
+
+_MODELS = {
+    "sequences": "reads a sequence of tokens and gives every token a label; which labels stand side by side counts, too",
+    "segments": "cuts a sequence of tokens into segments and gives each of them a label",
+    "examples": "gives every example one label",
+    "outputs": "chooses one output for every input",
+}
+
+
+def section(subject: Subject, data_name: str | None) -> Html:
+    estimator = subject.estimator
+    name, idea = _LEARNERS.get(type(estimator).__name__, (f"a {type(estimator).__name__}", ""))
+    rows = [
+        (element("dt", term), element("dd", value)) for term, value in _facts(subject, data_name) if value is not None
+    ]
+    return fill(
+        "facts",
+        learner=name,
+        idea=idea,
+        model=_MODELS[subject.evaluation.kind],
+        certificate=certificate(estimator),
+        facts=rows,
+    )
+
+
+def summary(subject: Subject) -> str:
+    """One line under the title."""
+    estimator, found = subject.estimator, subject.evaluation
+    training = getattr(estimator, "training_", None) or {}
+    parts = [f"{type(estimator).__name__} over {_model_name(subject.model)}"]
+    if "examples" in training:
+        parts.append(f"trained on {count(training['examples'], _noun(subject))}")
+    parts.append(f"judged on {count(found.n_examples, _noun(subject))}")
+    if subject.sequential:
+        parts[-1] += f" with {count(found.n_tokens, 'token')}"
+    return ", ".join(parts)
+
+
+def certificate(estimator: Any) -> str:
+    """How training ended, and what is proved about its result."""
+    iterations = count(estimator.n_iter_, "iteration")
+    gap = float(getattr(estimator, "duality_gap_", math.nan))
+    if type(estimator).__name__ == "StructuredPerceptron":
+        ended = "the last of which made no mistake" if estimator.converged_ else "the last of which still made mistakes"
+        return f"Training took {iterations} over the data, {ended}. A perceptron proves nothing about its weights."
+    if math.isnan(gap):
+        return (
+            f"Training ended after {iterations}. This solver comes without a proof of how close it is to the best "
+            "weights."
+        )
+    near = f"at most {percent(max(gap, 0.0), 3)} above the lowest that any weights could reach"
+    if estimator.converged_:
+        return (
+            f"Training ended after {iterations} with a certificate: what it minimises is proved to be {near}. More "
+            "training would change next to nothing."
+        )
+    return (
+        f"Training was stopped after {iterations}, before it had converged: what it minimises is {near}. More "
+        "iterations may give other weights."
+    )
+
+
+def loss_words(model: Any) -> str:
+    """What the loss of an example counts."""
+    if isinstance(model, PythonModel):
+        return f"the loss of {type(model.user_model).__name__}"
+    if isinstance(model, Multiclass):
+        return "1 for a wrong label" if isinstance(model.cost, str) else "the cost of taking one label for another"
+    if model.loss == "zero_one":
+        return "1 for a sequence with a wrong label"
+    if model.loss == "segments":
+        return "segments that are missed or made up"
+    return "wrong labels, by their weights" if getattr(model, "label_weight", None) else "wrong labels"
+
+
+def _facts(subject: Subject, data_name: str | None) -> Iterator[tuple[str, Any]]:
+    estimator, found, model = subject.estimator, subject.evaluation, subject.model
+    training = getattr(estimator, "training_", None) or {}
+    spec = estimator.spec_
+    yield "model", f"{_model_name(model)}, {count(len(estimator.w_), 'weight')}"
+    yield "learner", _learner(estimator)
+    if hasattr(spec, "classes"):
+        kind = "tags of spans (B begins, I continues, O is outside)" if is_bio(spec.classes) else ""
+        yield "labels", f"{count(len(spec.classes))}{': ' + kind if kind else ''}"
+        features = count(spec.n_inputs, "feature") + (" and a constant" if spec.intercept else "")
+        yield "features", f"{features}, of every {'token' if subject.sequential else 'example'}"
+    if subject.steps:
+        yield "made by", ", then ".join(subject.steps)
+    if "examples" in training:
+        size = count(training["examples"], _noun(subject))
+        yield "trained on", size + (f" with {count(training['tokens'], 'token')}" if "tokens" in training else "")
+    judged = count(found.n_examples, _noun(subject))
+    judged += f" with {count(found.n_tokens, 'token')}" if subject.sequential else ""
+    yield "judged on", judged + (f", {data_name}" if data_name else "")
+    yield "loss Δ", f"{loss_words(model)} (what a mistake costs)"
+    if not math.isnan(float(getattr(estimator, "C_", math.nan) or math.nan)):
+        yield "C", f"{number(estimator.C_)} (how much mistakes in training count against large weights)"
+    seconds = training.get("seconds", estimator.history_[-1].get("seconds") if estimator.history_ else None)
+    yield "training time", None if seconds is None else duration(seconds)
+    yield "files", ", ".join(map(str, files)) if isinstance(files := training.get("files"), (list, tuple)) else files
+    command = training.get("command")
+    yield "command", element("code", command) if command else None
+    yield "date", training.get("date")
+    library = training.get("library")
+    yield "made with", f"structlearn {library}" if library else None
+
+
+def _learner(estimator: Any) -> str:
+    solver = estimator._solver()
+    options = {
+        "rescaling": {"margin": "margin rescaling", "slack": "slack rescaling"},
+        "slack": {"squared": "squared slacks", "hard": "hard margin"},
+    }
+    words = [known[value] for name, known in options.items() if (value := getattr(estimator, name, None)) in known]
+    if getattr(estimator, "l1_ratio", 0):
+        words.append(f"{percent(estimator.l1_ratio, 0)} of the penalty L1")
+    return ", ".join([f"{type(estimator).__name__}, solver {type(solver).__name__}", *words])
+
+
+def _model_name(model: Any) -> str:
+    return type(model.user_model if isinstance(model, PythonModel) else model).__name__
+
+
+def _noun(subject: Subject) -> str:
+    return "sequence" if subject.sequential else "example"

@@ -1,0 +1,177 @@
+"""How many answers are right, how sure that is, and which labels are taken for which."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from structlearn.evaluation import ClassScore
+from structlearn.metrics import Interval
+from structlearn.report.charts import interval_mark
+from structlearn.report.facts import loss_words
+from structlearn.report.heat_map import MOST_LABELS, Cell, heat_map, shortened
+from structlearn.report.markup import Html, element, fill
+from structlearn.report.subject import Subject
+from structlearn.report.wording import count, percent, percent_range
+
+#: Confusions that are listed beside the heat map.
+MOST_CONFUSIONS = 12
+
+
+def headline(subject: Subject) -> Html:
+    """The few numbers at the top."""
+    found = subject.evaluation
+    cards = []
+    if found.f1 is not None:
+        spans = "segments" if found.kind == "segments" else "spans"
+        cards.append(_card("F1 of " + spans, found.f1, f"the harmonic mean of how many found {spans} are right and how many are found"))
+    accuracy = {"examples": "right labels", "outputs": "right outputs"}.get(found.kind, "right labels")
+    cards.append(_card(accuracy, found.accuracy, _baseline(found.truths) if found.labels else ""))
+    if found.sequence_accuracy is not None:
+        cards.append(_card("sequences all right", found.sequence_accuracy, "without a single mistake"))
+    interval = "" if math.isnan(found.loss.low) else f"{found.loss.low:.3g} to {found.loss.high:.3g}"
+    words = f"a {'sequence' if subject.sequential else 'row' if found.kind == 'examples' else 'output'}: {loss_words(subject.model)}"
+    cards.append(_figure("mean loss", f"{found.loss.estimate:.3g}", interval, words))
+    return element("div", cards, class_="cards")
+
+
+def section(subject: Subject) -> Html:
+    found = subject.evaluation
+    tables = []
+    if found.spans and found.precision is not None and found.recall is not None:
+        tables.append(
+            fill(
+                "span_scores",
+                precision=percent(found.precision.estimate),
+                precision_range=percent_range(found.precision),
+                recall=percent(found.recall.estimate),
+                recall_range=percent_range(found.recall),
+                table=_table("type", found.spans),
+            )
+        )
+    if found.labels:
+        shown = not tables and len(found.labels) <= MOST_LABELS
+        tables.append(fill("label_scores", open=Html(" open") if shown else None, n_labels=count(len(found.labels), "label"), table=_table("label", found.labels)))
+    unseen = int(np.isnan(found.margins).sum())
+    note = None
+    if unseen:
+        what = count(unseen, "sequence" if subject.sequential else "example")
+        note = element("p", f"No model could get {what} right: training never saw some of the labels.", class_="note")
+    return fill("scores", tables=tables, note=note)
+
+
+def confusions(subject: Subject) -> Html | None:
+    found = subject.evaluation.confusion
+    if found is None or not found.mistakes():
+        return None
+    mistakes = found.mistakes()
+    wrong = found.counts - np.diag(np.diag(found.counts))
+    shown = np.sort(np.argsort(-(wrong.sum(axis=0) + wrong.sum(axis=1)), kind="stable")[:MOST_LABELS])
+    most = float(wrong.max())
+    names = [str(found.labels[k]) for k in shown]
+    cells = [[_confusion(found.labels, found.counts, int(j), int(k), most) for k in shown] for j in shown]
+    note = None
+    if len(shown) < len(found.labels):
+        inside = int(wrong[np.ix_(shown, shown)].sum())
+        note = (
+            f"Of {count(len(found.labels))} labels those {len(shown)} are drawn that have a part in most mistakes: "
+            f"{percent(inside / wrong.sum())} of all."
+        )
+    title = "How often each label was taken for each other"
+    return fill(
+        "confusions",
+        chart=heat_map(names, names, cells, title=title, row_title="true", column_title="predicted"),
+        note=element("p", note, class_="note") if note else None,
+        list=[_ranked(true, given, n, mistakes[0][2]) for true, given, n in mistakes[:MOST_CONFUSIONS]],
+        total=count(int(wrong.sum()), "wrong label"),
+    )
+
+
+def _card(title: str, interval: Interval, words: str) -> Html:
+    return _figure(title, percent(interval.estimate), percent_range(interval), words)
+
+
+def _figure(title: str, value: str, interval: str, words: str) -> Html:
+    return element(
+        "div",
+        element("h3", title),
+        element("p", value, class_="value"),
+        element("p", interval, class_="range", title="95 % confidence interval") if interval else None,
+        element("p", words, class_="words") if words else None,
+        class_="card",
+    )
+
+
+def _baseline(truths: list[list[Any]]) -> str:
+    counts = Counter(label for y in truths for label in y)
+    label, n = counts.most_common(1)[0]
+    return f"always saying {shortened(str(label), 24)} would reach {percent(n / counts.total())}"
+
+
+def _table(title: str, scores: Mapping[Any, ClassScore]) -> Html:
+    """A table that the script can sort: numbers have their full value beside what is written."""
+    head = [
+        element("th", name, scope="col", data_sort=kind)
+        for name, kind in ((title, "text"), ("true", "number"), ("predicted", "number"), ("precision", "number"), ("recall", "number"), ("F1", "number"))
+    ]
+    head.append(element("th", "95 % interval", scope="col", class_="mark"))
+    rows = []
+    for name, score in scores.items():
+        shares = (score.precision if score.predicted else math.nan, score.recall if score.support else math.nan)
+        known = score.support or score.predicted
+        f1 = score.f1.estimate if known else math.nan
+        tip = percent_range(score.f1)
+        rows.append(
+            element(
+                "tr",
+                element("th", name, scope="row"),
+                [element("td", count(n), data_value=n) for n in (score.support, score.predicted)],
+                [element("td", percent(value), data_value="" if math.isnan(value) else f"{value:.6f}") for value in (*shares, f1)],
+                element("td", interval_mark(score.f1), class_="mark", title=tip or None),
+            )
+        )
+    return element("table", element("thead", element("tr", head)), element("tbody", rows), class_="sortable")
+
+
+def _confusion(labels: tuple[Any, ...], counts: Any, j: int, k: int, most: float) -> Cell:
+    n = int(counts[j, k])
+    true, given = str(labels[j]), str(labels[k])
+    if j == k:
+        whole = int(counts[j].sum())
+        share = percent(n / whole) if whole else "–"
+        return Cell(_short(n), "right", tip=f"{count(n)} of {count(whole, 'token')} with {true} are right ({share})")
+    if not n:
+        return Cell()
+    tip = f"{true} was taken for {given} {count(n, 'time')}"
+    strength = 0.12 + 0.88 * math.sqrt(n / most)
+    return Cell(_short(n), "wrong", strength, tip, {"true": true, "predicted": given, "count": n})
+
+
+def _ranked(true: Any, given: Any, n: int, most: int) -> Html:
+    return element(
+        "li",
+        element(
+            "button",
+            element("span", element("b", true), " taken for ", element("b", given), class_="what"),
+            element("span", count(n), class_="count"),
+            element("span", class_="amount", style=f"width:{100 * n / most:.1f}%"),
+            type="button",
+            data_true=true,
+            data_predicted=given,
+            data_count=n,
+        ),
+    )
+
+
+def _short(n: int) -> str:
+    """
+    >>> _short(999), _short(12345), _short(2_000_000)
+    ('999', '12k', '2M')
+    """
+    if n < 1000:
+        return str(n)
+    return f"{n / 1000:.2g}k".replace(".0k", "k") if n < 99_500 else f"{n / 1000:.0f}k" if n < 1_000_000 else f"{n / 1e6:.2g}M"

@@ -1,0 +1,90 @@
+"""What a report is about: an estimator, data, and what the one says of the other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from structlearn.evaluation import Evaluation, evaluate, last_step
+from structlearn.models.base import Weights
+from structlearn.report.pictures import dense_rows
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """Everything the sections of a report are made of.
+
+    Attributes
+    ----------
+    estimator : fitted estimator
+        The last step of a pipeline.
+    steps : tuple of str
+        The names of the steps before it.
+    evaluation : Evaluation
+    X : inputs
+        As they came, before any step of a pipeline.
+    feature_names : sequence of str or None
+    picture : (height, width) or None
+        How a row of features is to be looked at.
+    """
+
+    estimator: Any
+    steps: tuple[str, ...]
+    evaluation: Evaluation
+    X: Any
+    feature_names: Sequence[str] | None
+    picture: tuple[int, int] | None
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, Y: Any, picture: tuple[int, int] | None) -> Subject:
+        last = last_step(estimator)
+        if picture is not None:
+            _check_picture(picture, X)
+        steps: tuple[str, ...] = ()
+        names = None
+        if isinstance(estimator, Pipeline) and len(estimator) > 1:
+            steps = tuple(type(step).__name__ for _, step in estimator.steps[:-1])
+            names = _names_out(estimator)
+        return cls(last, steps, evaluate(estimator, X, Y), X, names, picture)
+
+    @property
+    def model(self) -> Any:
+        return self.estimator.model_
+
+    @property
+    def sequential(self) -> bool:
+        return self.evaluation.kind in ("sequences", "segments")
+
+    @property
+    def weights(self) -> Weights | None:
+        """The weights in their parts, where the model can name them."""
+        if not hasattr(self.model, "unpack"):
+            return None
+        unpacked: Weights = self.model.unpack(self.estimator.spec_, self.estimator.w_)
+        return unpacked
+
+    def most_frequent(self, n: int) -> list[Any]:
+        """The labels of the model that are true most often, the most frequent first."""
+        counts = Counter(label for y in self.evaluation.truths for label in y)
+        return sorted(self.estimator.spec_.classes, key=lambda label: -counts[label])[:n]
+
+
+def _check_picture(picture: tuple[int, int], X: Any) -> None:
+    height, width = picture
+    rows = dense_rows(X[0])
+    if rows is None or rows.ndim != 2 or rows.shape[1] != height * width:
+        found = "X[0] is no matrix of numbers" if rows is None else f"X[0] has {rows.shape[-1]} numbers a row"
+        raise ValueError(f"picture is {picture}, {height * width} pixels, but {found}")
+
+
+def _names_out(pipeline: Pipeline) -> Sequence[str] | None:
+    """The names of the columns that the estimator sees; None where a step cannot tell them, as hashing cannot."""
+    try:
+        names: Sequence[str] = pipeline[:-1].get_feature_names_out()
+    except (AttributeError, ValueError):
+        return None
+    return names
