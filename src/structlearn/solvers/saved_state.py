@@ -72,8 +72,7 @@ def _restored(saved: Any, template: Any, where: str) -> Any:
     if saved is None:
         return None
     if isinstance(template, np.ndarray):
-        if isinstance(saved, Mapping) and "at" in saved:
-            saved = _filled(saved, where)
+        saved = _filled(saved, where) if _is_thin(saved) else saved
         if not isinstance(saved, np.ndarray) or (saved.dtype, saved.shape) != (template.dtype, template.shape):
             raise ValueError(f"{where} is {_form(saved)}, not {_form(template)}")
         return saved.copy()
@@ -100,7 +99,7 @@ def _restored(saved: Any, template: Any, where: str) -> Any:
 
 def _restored_fields(saved: Any, template: Any, where: str) -> Any:
     names = [field.name for field in fields(template)]
-    parts = saved.get("fields") if isinstance(saved, Mapping) else None
+    parts = saved["fields"] if _is_state(saved) else None
     if not isinstance(parts, Mapping) or list(parts) != names:
         raise ValueError(f"{where} is {_form(saved)}, not a {type(template).__name__} with {', '.join(names)}")
     state = copy.copy(template)
@@ -125,9 +124,9 @@ def _plain(saved: Any, where: str) -> Any:
     if isinstance(saved, (list, tuple)):
         return type(saved)(_plain(item, where) for item in saved)
     if isinstance(saved, Mapping):
-        if "at" in saved:
+        if _is_thin(saved):
             return _filled(saved, where)
-        if "state" in saved:
+        if _is_state(saved):
             raise ValueError(f"{where} is {_form(saved)}, of which the solver's template() has none")
         return {key: _plain(item, where) for key, item in saved.items()}
     return saved
@@ -143,6 +142,14 @@ def _thinned(array: npt.NDArray[Any]) -> Any:
     return {"shape": array.shape, "at": at, "values": flat[at]} if 3 * len(at) < array.size else array
 
 
+def _is_thin(saved: Any) -> bool:
+    return isinstance(saved, Mapping) and saved.keys() == {"shape", "at", "values"}
+
+
+def _is_state(saved: Any) -> bool:
+    return isinstance(saved, Mapping) and saved.keys() == {"state", "fields"}
+
+
 def _filled(saved: Mapping[str, Any], where: str) -> npt.NDArray[Any]:
     try:
         array = np.zeros(saved["shape"])
@@ -155,6 +162,6 @@ def _filled(saved: Mapping[str, Any], where: str) -> npt.NDArray[Any]:
 def _form(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} with shape {value.shape}"
-    if isinstance(value, Mapping) and "state" in value:
+    if _is_state(value):
         return f"a {value['state']}"
     return repr(value) if isinstance(value, (bool, int, float)) or value is None else f"a {type(value).__name__}"
