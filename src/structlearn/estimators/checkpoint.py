@@ -118,7 +118,10 @@ def identity(estimator: StructuredEstimator, training: Training, held_out: Probl
 def _fingerprint(problem: Problem) -> str:
     found = problem.fingerprint()
     if found is None:
-        raise ValueError(f"checkpoint is not possible: {type(problem).__name__} has no fingerprint")
+        name = type(problem).__name__
+        raise ValueError(
+            f"a checkpoint is not possible: {name} has no fingerprint of its data; write fingerprint() in it"
+        )
     return found
 
 
