@@ -91,7 +91,9 @@ def _transition(before: str, after: str, value: float, allowed: bool, most: floa
     text = f"{value:+.1f}".replace("-", "−") if abs(value) < 99.5 else f"{value:+.0f}".replace("-", "−")
     strength = abs(value) / most
     # Small numbers would only distract from the colours.
-    return Cell(text if abs(value) >= 0.05 and strength >= 0.08 else "", "above" if value > 0 else "below", strength, words)
+    return Cell(
+        text if abs(value) >= 0.05 and strength >= 0.08 else "", "above" if value > 0 else "below", strength, words
+    )
 
 
 def _panel(label: str, weights: tuple[FeatureWeight, ...], most: float) -> Html:
