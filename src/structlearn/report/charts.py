@@ -69,7 +69,7 @@ def line_chart(
     written: Callable[[float], str] = number,
     limit: tuple[float, str] | None = None,
 ) -> Html:
-    """Lines over two axes, of whole numbers if `whole`; `limit` is a value of y, drawn as a dashed line, and its name."""
+    """Lines over two axes, of whole numbers if `whole`; `limit` is a value of y and its name, for a dashed line."""
     x = Axis(x_title, *x_range, LEFT, WIDTH - LEFT - RIGHT, log_x, whole)
     y = Axis(y_title, *y_range, HEIGHT - BOTTOM, -(HEIGHT - TOP - BOTTOM), log_y, whole, written)
     parts = [element("title", title), *_frame(x, y, x.ticks() if x_ticks is None else x_ticks)]

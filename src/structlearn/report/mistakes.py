@@ -57,8 +57,8 @@ def section(subject: Subject) -> Html:
 
 
 def _summary(subject: Subject, n_wrong: int, n_shown: int) -> str:
-    noun = "sequence" if subject.sequential else "example"
-    words = f"{count(n_wrong)} of {count(subject.evaluation.n_examples, noun)} {'has' if n_wrong == 1 else 'have'} a mistake"
+    whole = count(subject.evaluation.n_examples, "sequence" if subject.sequential else "example")
+    words = f"{count(n_wrong)} of {whole} {'has' if n_wrong == 1 else 'have'} a mistake"
     if n_shown < n_wrong:
         words += f"; {count(n_shown)} are here, the most expensive ones and some of every kind"
     return words + "."

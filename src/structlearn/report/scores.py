@@ -134,37 +134,30 @@ def _baseline(truths: list[list[Any]]) -> str:
 
 def _table(title: str, scores: Mapping[Any, ClassScore]) -> Html:
     """A table that the script can sort: numbers have their full value beside what is written."""
+    kinds = {title: "text", "F1": "number", "95 % interval": None}
+    kinds |= dict.fromkeys(("precision", "recall", "true", "predicted"), "number")
     head = [
-        element("th", name, scope="col", data_sort=kind)
-        for name, kind in (
-            (title, "text"),
-            ("true", "number"),
-            ("predicted", "number"),
-            ("precision", "number"),
-            ("recall", "number"),
-            ("F1", "number"),
-        )
+        element("th", name, scope="col", data_sort=kind, class_=None if kind else "mark")
+        for name, kind in kinds.items()
     ]
-    head.append(element("th", "95 % interval", scope="col", class_="mark"))
     rows = []
     for name, score in scores.items():
         shares = (score.precision if score.predicted else math.nan, score.recall if score.support else math.nan)
-        known = score.support or score.predicted
-        f1 = score.f1.estimate if known else math.nan
-        tip = percent_range(score.f1)
         rows.append(
             element(
                 "tr",
                 element("th", name, scope="row"),
+                _share(score.f1.estimate),
+                element("td", interval_mark(score.f1), class_="mark", title=percent_range(score.f1) or None),
+                [_share(value) for value in shares],
                 [element("td", count(n), data_value=n) for n in (score.support, score.predicted)],
-                [
-                    element("td", percent(value), data_value="" if math.isnan(value) else f"{value:.6f}")
-                    for value in (*shares, f1)
-                ],
-                element("td", interval_mark(score.f1), class_="mark", title=tip or None),
             )
         )
     return element("table", element("thead", element("tr", head)), element("tbody", rows), class_="sortable")
+
+
+def _share(value: float) -> Html:
+    return element("td", percent(value), data_value="" if math.isnan(value) else f"{value:.6f}")
 
 
 def _confusion(labels: tuple[Any, ...], counts: Any, j: int, k: int, most: float) -> Cell:

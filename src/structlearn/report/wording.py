@@ -33,6 +33,14 @@ def number(value: float) -> str:
     return text.replace("-", "−")
 
 
+def signed(value: float, digits: int) -> str:
+    """
+    >>> signed(0.5, 1), signed(-0.26, 1)
+    ('+0.5', '−0.3')
+    """
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
 def percent(share: float, digits: int = 1) -> str:
     """
     >>> percent(0.9613), percent(1.0)
