@@ -95,6 +95,8 @@ class ConllU(Format):
             )
             if label is not None:
                 row[self.label] = self._checked(label)
+            elif self.label == "feats":
+                raise ValueError("no labels cannot be written: among features, '_' is a label")
             text += "\t".join(check_written(value, f"x[{t}]", "\t") for value in row.values()) + "\n"
         if not text:
             raise ValueError("a sentence without words cannot be written")
