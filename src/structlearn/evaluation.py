@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import operator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,8 @@ from rich.text import Text
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from structlearn.metrics import Confusion, Interval, f1, spans
+from structlearn.metrics import Confusion, Interval, spans
+from structlearn.metrics.resampled import ClassScore, ResampledSums
 from structlearn.models import Chain, Multiclass, Segments
 from structlearn.models.labels import LabelCodes, observed_classes, plain
 from structlearn.models.python_model import PythonModel, same_output
@@ -24,22 +26,6 @@ from structlearn.models.segments import checked_segments, to_bio
 from structlearn.problem import FloatArray, IntArray
 
 Kind = Literal["sequences", "segments", "examples", "outputs"]
-Metric = Callable[[FloatArray], FloatArray]
-
-#: Resamples of a bootstrap, and the numbers it may draw in all, which bounds its time on large data.
-RESAMPLES, FEWEST_RESAMPLES, MOST_DRAWN = 2000, 200, 2 * 10**8
-#: Numbers drawn at once, which bounds the memory.
-DRAWN_AT_ONCE = 2**21
-
-
-class ClassScore(NamedTuple):
-    """Scores of a label or of a type of spans, and how often it is true and predicted."""
-
-    precision: float
-    recall: float
-    f1: Interval
-    support: int
-    predicted: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +53,8 @@ class Evaluation:
     truths, guesses : list of lists
         True and predicted labels of the tokens, for segments tags such as B-NP, I-NP and O; of outputs of the user's
         own, the outputs.
+    right : (n_examples,)
+        Whether the whole output is.
     losses, margins : (n_examples,)
         Δ(y, ŷ), and F(x, ŷ) − F(x, y), by how much the model prefers its answer to the truth; NaN where the model has
         no score for the truth, since training never saw such a label.
@@ -87,6 +75,7 @@ class Evaluation:
     predicted: Any
     truths: list[list[Any]]
     guesses: list[list[Any]]
+    right: npt.NDArray[np.bool_]
     losses: FloatArray
     margins: FloatArray
 
@@ -162,7 +151,8 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, random_state: int = 0) -> Evalua
     predicted, losses, margins = _judged(final, X, Y)
     kind = _kind(model)
     truths, guesses = _token_labels(kind, Y), _token_labels(kind, predicted)
-    right = np.array([same_output(y, p) for y, p in zip(truths, guesses, strict=True)])
+    equal = same_output if kind == "outputs" else operator.eq
+    right = np.array([equal(y, p) for y, p in zip(truths, guesses, strict=True)], bool)
     lengths = np.array([len(y) for y in truths]) if kind != "outputs" else np.ones(len(truths), np.int64)
     columns = [np.ones(len(losses)), losses, right, lengths]
     labels: tuple[Any, ...] = ()
@@ -182,19 +172,18 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, random_state: int = 0) -> Evalua
     if kind == "segments" or (kind == "sequences" and is_bio(spec.classes)):
         types, span_counts = _span_counts(kind, Y, predicted)
         blocks.append(span_counts)
-    sums = _Sums(sp.csr_array(sp.hstack(blocks)), random_state)
-    begin, middle = 5, 5 + 3 * len(labels)
-    spans = slice(middle, middle + 3 * len(types))
-    sequential = kind in ("sequences", "segments")
+    sums = ResampledSums(sp.csr_array(sp.hstack(blocks)), random_state)
+    middle = 5 + 3 * len(labels)
+    precision, recall, f1 = sums.average(slice(middle, None)) if types else (None, None, None)
     return Evaluation(
         kind=kind,
-        loss=sums.interval(lambda s: s[:, 1] / s[:, 0]),
-        accuracy=sums.interval(lambda s: s[:, 4] / s[:, 3]),
-        sequence_accuracy=sums.interval(lambda s: s[:, 2] / s[:, 0]) if sequential else None,
-        precision=sums.interval(lambda s: _ratio(s[:, spans], 0, 1)) if types else None,
-        recall=sums.interval(lambda s: _ratio(s[:, spans], 0, 2)) if types else None,
-        f1=sums.interval(lambda s: f1(s[:, spans].reshape(len(s), -1, 3).sum(axis=1))) if types else None,
-        labels=sums.classes(labels, begin),
+        loss=sums.ratio(1, 0),
+        accuracy=sums.ratio(4, 3),
+        sequence_accuracy=sums.ratio(2, 0) if kind in ("sequences", "segments") else None,
+        precision=precision,
+        recall=recall,
+        f1=f1,
+        labels=sums.classes(labels, 5),
         spans=sums.classes(types, middle),
         confusion=confusion,
         n_examples=len(losses),
@@ -202,6 +191,7 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, random_state: int = 0) -> Evalua
         predicted=predicted,
         truths=truths,
         guesses=guesses,
+        right=right,
         losses=losses,
         margins=margins,
     )
@@ -329,54 +319,6 @@ def _spans(kind: Kind, y: Any) -> list[tuple[Any, int, int]]:
         return [(plain(label), int(begin), int(end)) for label, begin, end in y if label != "O"]
     # What is no tag is a span by itself, which no prediction can match.
     return [*spans([label if label == "O" or _is_tag(label) else f"S-{label}" for label in y], "conlleval")]
-
-
-class _Sums:
-    """Counts summed over all examples, and over resamples of them."""
-
-    def __init__(self, counts: sp.csr_array, random_state: int):
-        n = counts.shape[0]
-        self.total = np.asarray(counts.sum(axis=0))
-        n_resamples = int(np.clip(MOST_DRAWN // n, FEWEST_RESAMPLES, RESAMPLES)) if n > 1 else 0
-        batch = max(1, DRAWN_AT_ONCE // n)
-        random = np.random.default_rng(random_state)
-        columns = sp.csr_array(counts.T)
-        drawn = []
-        for begin in range(0, n_resamples, batch):
-            size = min(batch, n_resamples - begin)
-            places = random.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
-            times = np.bincount(places.ravel(), minlength=size * n).reshape(size, n)
-            drawn.append((columns @ times.T.astype(np.float64)).T)
-        self.resampled = np.concatenate(drawn) if drawn else np.empty((0, len(self.total)))
-
-    def interval(self, metric: Metric) -> Interval:
-        """The percentile interval (Efron and Tibshirani 1993, section 13.3); NaN for a single example."""
-        estimate = float(metric(self.total[None])[0])
-        if not len(self.resampled):
-            return Interval(estimate, math.nan, math.nan)
-        low, high = np.quantile(metric(self.resampled), [0.025, 0.975])
-        return Interval(estimate, float(low), float(high))
-
-    def classes(self, names: Sequence[Any], begin: int) -> dict[Any, ClassScore]:
-        """The scores of classes of which each has three columns, correct, predicted and true, from `begin` on."""
-        found = {}
-        for k, name in enumerate(names):
-            here = slice(begin + 3 * k, begin + 3 * k + 3)
-            correct, predicted, true = self.total[here].tolist()
-            found[name] = ClassScore(
-                correct / predicted if predicted else 0.0,
-                correct / true if true else 0.0,
-                self.interval(lambda s, here=here: f1(s[:, here])),  # type: ignore[misc]
-                int(true),
-                int(predicted),
-            )
-        return found
-
-
-def _ratio(counts: FloatArray, part: int, whole: int) -> FloatArray:
-    sums = counts.reshape(len(counts), -1, 3).sum(axis=1)
-    ratio: FloatArray = np.divide(sums[:, part], sums[:, whole], out=np.zeros(len(sums)), where=sums[:, whole] > 0)
-    return ratio
 
 
 def _ends(interval: Interval) -> list[float] | None:

@@ -40,6 +40,14 @@ def test_equal_labels_have_equal_colours():
     assert len({colours[0], colours[1], colours[2]}) == 3
 
 
+def test_pictures_with_the_same_classes_have_the_same_colours():
+    classes = np.array(["ADJ", "DET", "NOUN", "VERB"])
+    first, second = (plots.sequence(["dog"], [label], classes=classes).patches[0] for label in ("NOUN", "VERB"))
+    assert first.get_facecolor() != second.get_facecolor()
+    both = plots.sequence(["dog", "barks"], ["NOUN", "VERB"], classes=classes).patches
+    assert [cell.get_facecolor() for cell in both] == [first.get_facecolor(), second.get_facecolor()]
+
+
 def test_one_labelling_is_enough():
     assert texts(plots.sequence(WORDS, TRUE)) == [*WORDS, "labels", *TRUE]
 

@@ -17,6 +17,7 @@ from structlearn.io.format import (
     paired,
     paragraphs,
     split_blanks,
+    token_values,
 )
 from structlearn.io.text import Lines, quoted
 
@@ -129,10 +130,7 @@ class Columns(Format):
             raise ValueError("this format has no column for labels, label=None")
         text = ""
         for t, (token, label) in enumerate(paired(x, y)):
-            values = (token,) if isinstance(token, str) else tuple(token)
-            if len(values) != len(self.inputs):
-                raise ValueError(f"x[{t}] is {quoted(repr(token))}, but the columns are {', '.join(self.inputs)}")
-            fields = dict(zip(self.inputs, values, strict=True)) | {SKIPPED: SKIPPED}
+            fields = dict(zip(self.inputs, token_values(token, self.inputs, t), strict=True)) | {SKIPPED: SKIPPED}
             row = [
                 check_written(label if name is None else fields[name], f"x[{t}]", self.separator or BLANKS)
                 for name in layout

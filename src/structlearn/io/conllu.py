@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, ClassVar, Literal, Self
 
-from structlearn.io.format import Example, Format, Structure, check_written, column_of, paired, paragraphs
+from structlearn.io.format import Example, Format, Structure, check_written, column_of, paired, paragraphs, token_values
 from structlearn.io.text import Lines, quoted
 
 NAMES = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -88,12 +88,15 @@ class ConllU(Format):
     def write(self, x: Any, y: Any) -> str:
         text = ""
         for t, (token, label) in enumerate(paired(x, y)):
-            values = (token,) if isinstance(token, str) else tuple(token)
-            if len(values) != len(self.columns):
-                raise ValueError(f"x[{t}] is {quoted(repr(token))}, but the columns are {', '.join(self.columns)}")
-            row = dict.fromkeys(NAMES, EMPTY) | dict(zip(self.columns, values, strict=True)) | {"id": str(t + 1)}
+            row = (
+                dict.fromkeys(NAMES, EMPTY)
+                | dict(zip(self.columns, token_values(token, self.columns, t), strict=True))
+                | {"id": str(t + 1)}
+            )
             if label is not None:
                 row[self.label] = self._checked(label)
+            elif self.label == "feats":
+                raise ValueError("no labels cannot be written: among features, '_' is a label")
             text += "\t".join(check_written(value, f"x[{t}]", "\t") for value in row.values()) + "\n"
         if not text:
             raise ValueError("a sentence without words cannot be written")

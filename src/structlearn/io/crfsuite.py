@@ -45,7 +45,7 @@ class CrfSuite(Format):
     @classmethod
     def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
         tokens = [line.split("\t") for line in head if line.strip(BLANKS) and not line.startswith("@")]
-        if not any(len(row) > 1 for row in tokens):
+        if not tokens or not all(len(row) > 1 for row in tokens):
             return None
         attributes = [field for row in tokens for field in row[1:] if field]
         varies = len({len(row) for row in tokens}) > 1

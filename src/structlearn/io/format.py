@@ -147,6 +147,14 @@ def check_written(text: Any, what: str, forbidden: str = "") -> str:
     return text
 
 
+def token_values(token: Any, names: Sequence[str], t: int) -> tuple[Any, ...]:
+    """The values of a token that has these columns."""
+    values = tuple(token) if isinstance(token, (tuple, list)) else (token,)
+    if len(values) != len(names):
+        raise ValueError(f"x[{t}] is {quoted(repr(token))}, but the columns are {', '.join(names)}")
+    return values
+
+
 def paired(tokens: Sequence[Any], y: Sequence[Any] | None) -> Iterator[tuple[Any, str | None]]:
     """Tokens with their labels as text, None where there are none."""
     if y is None:

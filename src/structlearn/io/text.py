@@ -54,7 +54,7 @@ class EncodingError(FormatError):
 
 
 class Lines(Iterator[str]):
-    """The lines of a text, without what ends them (``\\n`` or ``\\r\\n``; nothing else does).
+    """The lines of a text, without what ends them: ``\\n``, with any number of ``\\r`` before it, and nothing else.
 
     A text is refused that holds a NUL character, a lone surrogate, a line longer than 16 Mi characters, or bytes that
     are no text in the encoding. A byte order mark at the beginning of a line is dropped.
@@ -137,10 +137,10 @@ class Lines(Iterator[str]):
             begun[:] = [lines.pop()]
             size = len(begun[0])
             self._n_complete += len(lines)
-            yield [line.removesuffix("\r").removeprefix(MARK) for line in lines]
+            yield [line.rstrip("\r").lstrip(MARK) for line in lines]
         if last := "".join(begun):
             self._n_complete += 1
-            yield [last.removesuffix("\r").removeprefix(MARK)]
+            yield [last.rstrip("\r").lstrip(MARK)]
 
     def _decode(self, pieces: Iterator[bytes], begun: list[str]) -> Iterator[str]:
         decoder = codecs.getincrementaldecoder(self._encoding)("strict")

@@ -22,7 +22,9 @@ Colours = dict[Any, tuple[float, float, float]]
 LINE, CHARACTER, ROW = 84, 0.088, 0.27
 
 
-def sequence(tokens: Any, y: Any, predicted: Any = None, ax: Axes | None = None) -> Axes:
+def sequence(
+    tokens: Any, y: Any, predicted: Any = None, ax: Axes | None = None, *, classes: Sequence[Any] | None = None
+) -> Axes:
     """One sequence with its labels in colour, and below them other labels, framed in red where they differ.
 
     Parameters
@@ -33,6 +35,9 @@ def sequence(tokens: Any, y: Any, predicted: Any = None, ax: Axes | None = None)
     y, predicted : sequence of labels, or list of segments (label, begin, end)
         The second may be left out.
     ax : Axes, optional
+    classes : sequence, optional
+        All labels, such as `classes_` of an estimator, so that several pictures have the same colours. None takes those
+        that occur here.
 
     Examples
     --------
@@ -47,7 +52,8 @@ def sequence(tokens: Any, y: Any, predicted: Any = None, ax: Axes | None = None)
     rows = {"true" if predicted is not None else "labels": _pieces(y, n, "y")}
     if predicted is not None:
         rows["predicted"] = _pieces(predicted, n, "predicted")
-    colours = _colours([label for pieces in rows.values() for label, _, _ in pieces])
+    labels = [label for pieces in rows.values() for label, _, _ in pieces]
+    colours = _colours(labels if classes is None else [*map(plain, classes), *labels])
     differs = np.zeros(n, bool)
     for _, begin, end in set(rows.get("predicted", ())) - set(next(iter(rows.values()))):
         differs[begin:end] = True
@@ -78,7 +84,7 @@ def _words(tokens: Any) -> list[str] | None:
     return words if all(isinstance(word, str) for word in words) else None
 
 
-def _colours(labels: Sequence[Any]) -> Colours:
+def _colours(labels: list[Any]) -> Colours:
     """Light colours that carry dark text; "O", which says that there is nothing, is grey."""
     classes = [label for label in observed_classes(labels) if label != "O"]
     maps = pyplot().colormaps

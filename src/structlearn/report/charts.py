@@ -36,6 +36,7 @@ class Axis:
     start: float
     length: float
     log: bool = False
+    whole: bool = False
     written: Callable[[float], str] = number
 
     def place(self, value: float) -> float:
@@ -45,7 +46,9 @@ class Axis:
         return self.start + min(max(share, -2.0), 3.0) * self.length
 
     def ticks(self) -> list[float]:
-        return _log_ticks(self.low, self.high) if self.log else _linear_ticks(self.low, self.high)
+        if self.log:
+            return _log_ticks(self.low, self.high)
+        return _linear_ticks(self.low, self.high, 1.0 if self.whole else 0.0)
 
     def _scaled(self, value: float) -> float:
         return math.log10(max(value, 1e-300)) if self.log else value
@@ -61,13 +64,14 @@ def line_chart(
     y_range: tuple[float, float],
     log_x: bool = False,
     log_y: bool = False,
+    whole: bool = False,
     x_ticks: Sequence[float] | None = None,
     written: Callable[[float], str] = number,
     limit: tuple[float, str] | None = None,
 ) -> Html:
-    """Lines over two axes; `limit` is a value of y with words for it, drawn as a dashed line."""
-    x = Axis(x_title, *x_range, LEFT, WIDTH - LEFT - RIGHT, log_x)
-    y = Axis(y_title, *y_range, HEIGHT - BOTTOM, -(HEIGHT - TOP - BOTTOM), log_y, written)
+    """Lines over two axes, of whole numbers if `whole`; `limit` is a value of y and its name, for a dashed line."""
+    x = Axis(x_title, *x_range, LEFT, WIDTH - LEFT - RIGHT, log_x, whole)
+    y = Axis(y_title, *y_range, HEIGHT - BOTTOM, -(HEIGHT - TOP - BOTTOM), log_y, whole, written)
     parts = [element("title", title), *_frame(x, y, x.ticks() if x_ticks is None else x_ticks)]
     if limit is not None and y.low <= limit[0] <= y.high:
         level = y.place(limit[0])
@@ -133,18 +137,21 @@ def _names(lines: Sequence[Line], x: Axis, y: Axis) -> list[Html]:
     """The names of the lines near their ends, the upper line's above and the others' below."""
     if len(lines) < 2:
         return []
-    ends = sorted(((y.place(line.points[-1][1]), x.place(line.points[-1][0]), line) for line in lines), key=lambda e: e[0])
+    ends = sorted(
+        ((y.place(line.points[-1][1]), x.place(line.points[-1][0]), line) for line in lines), key=lambda e: e[0]
+    )
     parts = []
-    last = -math.inf
-    for k, (level, at, line) in enumerate(ends):
+    # From below, so that the names keep their distance above the axis.
+    next_ = HEIGHT - BOTTOM - 6.0
+    for k, (level, at, line) in reversed(list(enumerate(ends))):
         wanted = level - 9 if k == 0 else level + LINE_HEIGHT + 3
-        height = min(max(wanted, last + LINE_HEIGHT, TOP + 4), HEIGHT - BOTTOM - 6)
-        last = height
+        height = min(max(wanted, TOP + 4), next_)
+        next_ = height - LINE_HEIGHT
         parts.append(element("text", line.name, x=_px(at), y=_px(height), class_=f"name end {line.style}"))
     return parts
 
 
-def _linear_ticks(low: float, high: float, about: int = 5) -> list[float]:
+def _linear_ticks(low: float, high: float, least_step: float = 0.0, about: int = 5) -> list[float]:
     """
     >>> _linear_ticks(0, 17.9)
     [0.0, 5.0, 10.0, 15.0]
@@ -153,7 +160,7 @@ def _linear_ticks(low: float, high: float, about: int = 5) -> list[float]:
         return [low]
     rough = (high - low) / about
     size = 10.0 ** math.floor(math.log10(rough))
-    step = next(step for step in (size, 2 * size, 5 * size, 10 * size) if step >= 0.8 * rough)
+    step = max(least_step, next(step for step in (size, 2 * size, 5 * size, 10 * size) if step >= 0.8 * rough))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [k * step for k in range(first, last + 1)]
 

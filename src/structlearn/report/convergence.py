@@ -13,6 +13,12 @@ from structlearn.report.wording import count, duration, number, percent
 #: The objective at the start is far above the rest; the frame ends at this multiple of its last value.
 HIGHEST = 1.6
 
+LOWERED = (
+    "Training lowers one number, the objective, which large weights and mistakes on the training examples both raise. "
+    "It has one lowest value."
+)
+CORRECTED = "Training goes through the examples again and again, and corrects the weights after every mistake."
+
 
 def section(subject: Subject) -> Html | None:
     history: list[dict[str, Any]] = list(getattr(subject.estimator, "history_", None) or [])
@@ -20,12 +26,14 @@ def section(subject: Subject) -> Html | None:
     shown = [element("figure", chart, element("figcaption", words)) for chart, words in charts if chart is not None]
     if not shown:
         return None
-    return fill("convergence", charts=shown, time=_time(history))
+    return fill(
+        "convergence", idea=LOWERED if charts[0][0] is not None else CORRECTED, charts=shown, time=_time(history)
+    )
 
 
 def _objective(history: list[dict[str, Any]]) -> tuple[Html | None, str]:
     above, below = _points(history, "primal"), _points(history, "dual")
-    if not above:
+    if len(above) < 2:
         return None, ""
     last = above[-1][1]
     low = min((value for _, value in below), default=0.0)
@@ -56,7 +64,7 @@ def _gap(history: list[dict[str, Any]], estimator: Any) -> tuple[Html | None, st
     ]
     if len(points) < 2:
         return None, ""
-    tolerance = getattr(estimator, "tol", None) or getattr(estimator._solver(), "tolerance", -1.0)
+    tolerance = _tolerance(estimator)
     least = min(value for _, value in points)
     chart = line_chart(
         [Line("gap", points, "third")],
@@ -70,6 +78,14 @@ def _gap(history: list[dict[str, Any]], estimator: Any) -> tuple[Html | None, st
         limit=(tolerance, f"training may stop at {number(100 * tolerance)} %") if tolerance > 0 else None,
     )
     return chart, "How far the objective can still be from the best possible, where it was proved."
+
+
+def _tolerance(estimator: Any) -> float:
+    """The relative gap at which training stops; below 0 where it looks at something else."""
+    tol: float | None = getattr(estimator, "tol", None)
+    if tol is None:
+        tol = getattr(estimator._solver(), "tolerance", -1.0) if getattr(estimator, "eps", None) is None else -1.0
+    return float(tol)
 
 
 def _losses(history: list[dict[str, Any]]) -> tuple[Html | None, str]:
@@ -100,6 +116,7 @@ def _mistakes(history: list[dict[str, Any]]) -> tuple[Html | None, str]:
         y_title="examples with a mistake",
         x_range=(0.0, points[-1][0]),
         y_range=(0.0, max(value for _, value in points) or 1.0),
+        whole=True,
         written=count,
     )
     return chart, "How many training examples were still wrong when their turn came."
@@ -124,7 +141,9 @@ def _time(history: list[dict[str, Any]]) -> Html | None:
         element(
             "div",
             [
-                element("span", class_=style, style=f"flex-grow:{seconds / whole:.4f}", title=f"{name}: {duration(seconds)}")
+                element(
+                    "span", class_=style, style=f"flex-grow:{seconds / whole:.4f}", title=f"{name}: {duration(seconds)}"
+                )
                 for style, name, seconds in parts
             ],
             class_="bar",
@@ -133,7 +152,13 @@ def _time(history: list[dict[str, Any]]) -> Html | None:
         element(
             "ul",
             [
-                element("li", element("i", class_=style), f"{name} ", element("b", duration(seconds)), f" {percent(seconds / whole, 0)}")
+                element(
+                    "li",
+                    element("i", class_=style),
+                    f"{name} ",
+                    element("b", duration(seconds)),
+                    f" {percent(seconds / whole, 0)}",
+                )
                 for style, name, seconds in parts
             ],
         ),

@@ -30,7 +30,7 @@ _LEARNERS = {
 }
 
 _MODELS = {
-    "sequences": "reads a sequence of tokens and gives every token a label; which labels stand side by side counts, too",
+    "sequences": "reads a sequence of tokens and gives each a label; which labels stand side by side counts, too",
     "segments": "cuts a sequence of tokens into segments and gives each of them a label",
     "examples": "gives every example one label",
     "outputs": "chooses one output for every input",
@@ -78,16 +78,15 @@ def certificate(estimator: Any) -> str:
             f"Training ended after {iterations}. This solver comes without a proof of how close it is to the best "
             "weights."
         )
-    near = f"at most {percent(max(gap, 0.0), 3)} above the lowest that any weights could reach"
-    if estimator.converged_:
+    most = "0.001 %" if gap < 1e-5 else percent(gap, 3)
+    proved = f"no weights whatsoever could lower what it minimises by more than {most}"
+    if not estimator.converged_:
         return (
-            f"Training ended after {iterations} with a certificate: what it minimises is proved to be {near}. More "
-            "training would change next to nothing."
+            f"Training was stopped after {iterations}, before it had converged: it is proved that {proved}. More "
+            "iterations may give other weights."
         )
-    return (
-        f"Training was stopped after {iterations}, before it had converged: what it minimises is {near}. More "
-        "iterations may give other weights."
-    )
+    done = " More training would change next to nothing." if gap < 0.01 else ""
+    return f"Training ended after {iterations} with a certificate, a proof that {proved}.{done}"
 
 
 def loss_words(model: Any) -> str:

@@ -47,9 +47,9 @@ def heat_map(
     column_title: str,
 ) -> Html:
     """A matrix of cells with names on the left and above."""
-    size = 34 if len(columns) <= 16 else 30
     names, heads = [shortened(name) for name in rows], [shortened(name) for name in columns]
     upright = max(map(len, heads)) <= 3
+    size = 34 if len(columns) <= 16 else 28 if upright else 30
     left = 30 + 7.2 * max(map(len, names))
     top = 40 if upright else 34 + 7.2 * max(map(len, heads))
     width, height = left + size * len(columns) + 2, top + size * len(rows) + 2
@@ -62,11 +62,17 @@ def heat_map(
         at = left + (k + 0.5) * size
         turn = f"translate({at:.1f} {top - 8:.1f})" + ("" if upright else " rotate(-90)")
         style = "tick x" if upright else "tick head"
-        parts.append(element("text", element("title", full), name, transform=turn, dy=None if upright else "0.32em", class_=style))
+        parts.append(
+            element(
+                "text", element("title", full), name, transform=turn, dy=None if upright else "0.32em", class_=style
+            )
+        )
     for j, (name, full) in enumerate(zip(names, rows, strict=True)):
         at = top + (j + 0.5) * size
         parts.append(
-            element("text", element("title", full), name, x=f"{left - 8:.1f}", y=f"{at:.1f}", dy="0.32em", class_="tick y")
+            element(
+                "text", element("title", full), name, x=f"{left - 8:.1f}", y=f"{at:.1f}", dy="0.32em", class_="tick y"
+            )
         )
         for k, cell in enumerate(cells[j]):
             parts.append(_cell(cell, left + k * size, top + j * size, size))
@@ -77,9 +83,12 @@ def heat_map(
 def shortened(name: str, longest: int = LONGEST_NAME) -> str:
     """
     >>> shortened("a rather long label")
-    'a rather long l…'
+    'a rathe…ng label'
     """
-    return name if len(name) <= longest else name[: longest - 1] + "…"
+    if len(name) <= longest:
+        return name
+    head = (longest - 1) // 2
+    return name[:head] + "…" + name[head + 1 - longest :]
 
 
 def _cell(cell: Cell, x: float, y: float, size: int) -> Html:

@@ -8,6 +8,9 @@ from importlib import resources
 from string import Template
 from typing import Any
 
+#: Elements that hold nothing and are not closed.
+_VOID = {"img"}
+
 
 class Html(str):
     """A piece of markup, which is not escaped again."""
@@ -41,7 +44,7 @@ def element(tag: str, *children: Any, **attributes: Any) -> Html:
         for name, value in attributes.items()
         if value is not None
     )
-    return Html(f"<{tag}{inside}>{markup(children)}</{tag}>")
+    return Html(f"<{tag}{inside}>" if tag in _VOID else f"<{tag}{inside}>{markup(children)}</{tag}>")
 
 
 def fill(template: str, **values: Any) -> Html:

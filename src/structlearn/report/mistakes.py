@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from structlearn.models.python_model import same_output
 from structlearn.report.markup import Html, element, fill
 from structlearn.report.pictures import dense_rows, grey_picture
 from structlearn.report.subject import Subject
@@ -36,7 +35,7 @@ class Scale(NamedTuple):
 
 def section(subject: Subject) -> Html:
     found = subject.evaluation
-    wrong = np.flatnonzero([not same_output(y, p) for y, p in zip(found.truths, found.guesses, strict=True)])
+    wrong = np.flatnonzero(~found.right)
     if not len(wrong):
         return fill("no_mistakes", n=count(found.n_examples))
     chosen = _chosen(subject, wrong)
@@ -46,14 +45,27 @@ def section(subject: Subject) -> Html:
     labels = Counter(label for i in chosen for pair in _pairs(subject, int(i)) for label in map(str, pair))
     return fill(
         "mistakes",
-        shown=count(len(chosen), "mistake"),
-        wrong=count(len(wrong)),
-        of=count(found.n_examples, "sequence" if subject.sequential else "example"),
+        summary=_summary(subject, len(wrong), len(chosen)),
+        form="small"
+        if found.kind == "examples" and (scale is not None or not _text(_input(subject, chosen[0])))
+        else "",
         options=[element("option", label, value=label) for label in sorted(labels)],
         margin=_margin_words(subject),
         legend=[element("li", element("i", class_=style), name) for name, style in colours.items()],
         mistakes=cards,
     )
+
+
+def _summary(subject: Subject, n_wrong: int, n_shown: int) -> str:
+    whole = count(subject.evaluation.n_examples, "sequence" if subject.sequential else "example")
+    words = f"{count(n_wrong)} of {whole} {'has' if n_wrong == 1 else 'have'} a mistake"
+    if n_shown < n_wrong:
+        words += f"; {count(n_shown)} are here, the most expensive ones and some of every kind"
+    return words + "."
+
+
+def _input(subject: Subject, i: int) -> Any:
+    return subject.X.iloc[i] if hasattr(subject.X, "iloc") else subject.X[i]
 
 
 def _chosen(subject: Subject, wrong: Any) -> list[int]:
@@ -93,7 +105,7 @@ def _card(subject: Subject, i: int, colours: Mapping[str, str], scale: Scale | N
     facts = [f"{'sequence' if subject.sequential else 'example'} {i + 1}"]
     if subject.sequential:
         facts.append(f"{len(pairs)} of {count(length, 'label')} wrong")
-    x = subject.X[i] if not hasattr(subject.X, "iloc") else subject.X.iloc[i]
+    x = _input(subject, i)
     body = _sequence(subject, i, x, colours, scale) if subject.sequential else _example(subject, i, x, colours, scale)
     numbers = [f"loss {number(loss)}", "the true label is new" if math.isnan(margin) else f"margin {margin:.2f}"]
     return element(
@@ -124,7 +136,11 @@ def _sequence(subject: Subject, i: int, x: Any, colours: Mapping[str, str], scal
             parts.append(_gap(skipped))
             skipped = 0
         word, hint = _word(x, t)
-        image = grey_picture(rows[t].reshape(scale.shape), scale.least, scale.most, "") if rows is not None and scale else None
+        image = (
+            grey_picture(rows[t].reshape(scale.shape), scale.least, scale.most, "")
+            if rows is not None and scale
+            else None
+        )
         shown = image if image is not None else element("span", word, class_="word", title=hint)
         parts.append(_token(shown, y, p, colours))
     if skipped:
@@ -183,7 +199,9 @@ def _text(x: Any) -> str:
     if isinstance(x, str):
         return textwrap.shorten(x, LONGEST_TEXT, placeholder=" …")
     if isinstance(x, Mapping) or hasattr(x, "items"):
-        return textwrap.shorten(", ".join(f"{name} {value}" for name, value in x.items()), LONGEST_TEXT, placeholder=" …")
+        return textwrap.shorten(
+            ", ".join(f"{name} {value}" for name, value in x.items()), LONGEST_TEXT, placeholder=" …"
+        )
     return ""
 
 
@@ -206,11 +224,13 @@ def _type(label: Any) -> str:
 def _scale(subject: Subject, chosen: list[int]) -> Scale | None:
     if subject.picture is None:
         return None
-    values = np.concatenate([dense_rows(subject.X[i]) for i in chosen])
+    values = np.concatenate([rows for i in chosen if (rows := dense_rows(_input(subject, i))) is not None])
     return Scale(subject.picture, float(values.min()), float(values.max()))
 
 
 def _margin_words(subject: Subject) -> str:
     if type(subject.estimator).__name__ == "ConditionalRandomField":
         return "The margin is the logarithm of how many times more probable the model finds its answer than the truth."
-    return "The margin is by how much the model scores its own answer above the truth: a large one is a confident mistake."
+    return (
+        "The margin is by how much the model scores its own answer above the truth: a large one is a confident mistake."
+    )

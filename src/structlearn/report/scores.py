@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from structlearn.evaluation import ClassScore
 from structlearn.metrics import Interval
+from structlearn.metrics.resampled import ClassScore
 from structlearn.report.charts import interval_mark
 from structlearn.report.facts import loss_words
 from structlearn.report.heat_map import MOST_LABELS, Cell, heat_map, shortened
@@ -28,18 +28,31 @@ def headline(subject: Subject) -> Html:
     cards = []
     if found.f1 is not None:
         spans = "segments" if found.kind == "segments" else "spans"
-        cards.append(_card("F1 of " + spans, found.f1, f"the harmonic mean of how many found {spans} are right and how many are found"))
+        cards.append(
+            _card(
+                "F1 of " + spans,
+                found.f1,
+                f"the harmonic mean of how many found {spans} are right and how many are found",
+            )
+        )
     accuracy = {"examples": "right labels", "outputs": "right outputs"}.get(found.kind, "right labels")
     cards.append(_card(accuracy, found.accuracy, _baseline(found.truths) if found.labels else ""))
     if found.sequence_accuracy is not None:
         cards.append(_card("sequences all right", found.sequence_accuracy, "without a single mistake"))
     interval = "" if math.isnan(found.loss.low) else f"{found.loss.low:.3g} to {found.loss.high:.3g}"
-    words = f"a {'sequence' if subject.sequential else 'row' if found.kind == 'examples' else 'output'}: {loss_words(subject.model)}"
-    cards.append(_figure("mean loss", f"{found.loss.estimate:.3g}", interval, words))
+    words = loss_words(subject.model)
+    cards.append(
+        _figure(
+            f"mean loss of {'a sequence' if subject.sequential else 'an example'}",
+            f"{found.loss.estimate:.3g}",
+            interval,
+            words,
+        )
+    )
     return element("div", cards, class_="cards")
 
 
-def section(subject: Subject) -> Html:
+def section(subject: Subject) -> Html | None:
     found = subject.evaluation
     tables = []
     if found.spans and found.precision is not None and found.recall is not None:
@@ -55,13 +68,20 @@ def section(subject: Subject) -> Html:
         )
     if found.labels:
         shown = not tables and len(found.labels) <= MOST_LABELS
-        tables.append(fill("label_scores", open=Html(" open") if shown else None, n_labels=count(len(found.labels), "label"), table=_table("label", found.labels)))
+        tables.append(
+            fill(
+                "label_scores",
+                open=Html(" open") if shown else None,
+                n_labels=count(len(found.labels), "label"),
+                table=_table("label", found.labels),
+            )
+        )
     unseen = int(np.isnan(found.margins).sum())
     note = None
     if unseen:
         what = count(unseen, "sequence" if subject.sequential else "example")
-        note = element("p", f"No model could get {what} right: training never saw some of the labels.", class_="note")
-    return fill("scores", tables=tables, note=note)
+        note = element("p", f"The model cannot get {what} right: training saw no such labels.", class_="note")
+    return fill("scores", tables=tables, note=note) if tables or note else None
 
 
 def confusions(subject: Subject) -> Html | None:
@@ -109,32 +129,35 @@ def _figure(title: str, value: str, interval: str, words: str) -> Html:
 def _baseline(truths: list[list[Any]]) -> str:
     counts = Counter(label for y in truths for label in y)
     label, n = counts.most_common(1)[0]
-    return f"always saying {shortened(str(label), 24)} would reach {percent(n / counts.total())}"
+    return f"always saying “{shortened(str(label), 24)}” would reach {percent(n / counts.total())}"
 
 
 def _table(title: str, scores: Mapping[Any, ClassScore]) -> Html:
     """A table that the script can sort: numbers have their full value beside what is written."""
+    kinds = {title: "text", "F1": "number", "95 % interval": None}
+    kinds |= dict.fromkeys(("precision", "recall", "true", "predicted"), "number")
     head = [
-        element("th", name, scope="col", data_sort=kind)
-        for name, kind in ((title, "text"), ("true", "number"), ("predicted", "number"), ("precision", "number"), ("recall", "number"), ("F1", "number"))
+        element("th", name, scope="col", data_sort=kind, class_=None if kind else "mark")
+        for name, kind in kinds.items()
     ]
-    head.append(element("th", "95 % interval", scope="col", class_="mark"))
     rows = []
     for name, score in scores.items():
         shares = (score.precision if score.predicted else math.nan, score.recall if score.support else math.nan)
-        known = score.support or score.predicted
-        f1 = score.f1.estimate if known else math.nan
-        tip = percent_range(score.f1)
         rows.append(
             element(
                 "tr",
                 element("th", name, scope="row"),
+                _share(score.f1.estimate),
+                element("td", interval_mark(score.f1), class_="mark", title=percent_range(score.f1) or None),
+                [_share(value) for value in shares],
                 [element("td", count(n), data_value=n) for n in (score.support, score.predicted)],
-                [element("td", percent(value), data_value="" if math.isnan(value) else f"{value:.6f}") for value in (*shares, f1)],
-                element("td", interval_mark(score.f1), class_="mark", title=tip or None),
             )
         )
     return element("table", element("thead", element("tr", head)), element("tbody", rows), class_="sortable")
+
+
+def _share(value: float) -> Html:
+    return element("td", percent(value), data_value="" if math.isnan(value) else f"{value:.6f}")
 
 
 def _confusion(labels: tuple[Any, ...], counts: Any, j: int, k: int, most: float) -> Cell:
@@ -174,4 +197,10 @@ def _short(n: int) -> str:
     """
     if n < 1000:
         return str(n)
-    return f"{n / 1000:.2g}k".replace(".0k", "k") if n < 99_500 else f"{n / 1000:.0f}k" if n < 1_000_000 else f"{n / 1e6:.2g}M"
+    return (
+        f"{n / 1000:.2g}k".replace(".0k", "k")
+        if n < 99_500
+        else f"{n / 1000:.0f}k"
+        if n < 1_000_000
+        else f"{n / 1e6:.2g}M"
+    )

@@ -14,7 +14,7 @@ from structlearn.report.heat_map import MOST_LABELS, Cell, heat_map
 from structlearn.report.markup import Html, element, fill
 from structlearn.report.pictures import signed_picture
 from structlearn.report.subject import Subject
-from structlearn.report.wording import count, number
+from structlearn.report.wording import count, number, signed
 
 #: Features above and below zero that are shown of a label, and how many labels have them shown.
 STRONGEST, MOST_PANELS = 8, 60
@@ -86,12 +86,14 @@ def _transition(before: str, after: str, value: float, allowed: bool, most: floa
         return Cell(style="none")
     if not allowed:
         return Cell("×", "forbidden", tip=f"{after} may not follow {before}")
-    words = f"{before} → {after}: {value:+.3f}".replace("-", "−") if before and after else ""
+    words = f"{before} → {after}: {signed(value, 3)}"
     # One digit after the point is all that fits.
-    text = f"{value:+.1f}".replace("-", "−") if abs(value) < 99.5 else f"{value:+.0f}".replace("-", "−")
+    text = signed(value, 1 if abs(value) < 99.5 else 0)
     strength = abs(value) / most
     # Small numbers would only distract from the colours.
-    return Cell(text if abs(value) >= 0.05 and strength >= 0.08 else "", "above" if value > 0 else "below", strength, words)
+    return Cell(
+        text if abs(value) >= 0.05 and strength >= 0.08 else "", "above" if value > 0 else "below", strength, words
+    )
 
 
 def _panel(label: str, weights: tuple[FeatureWeight, ...], most: float) -> Html:
@@ -104,7 +106,7 @@ def _panel(label: str, weights: tuple[FeatureWeight, ...], most: float) -> Html:
                 element("span", class_=f"fill {_sign(weight)}", style=f"width:{100 * abs(weight) / most:.1f}%"),
                 class_="track",
             ),
-            element("span", f"{weight:+.2f}".replace("-", "−"), class_="weight"),
+            element("span", signed(weight, 2), class_="weight"),
             class_=_sign(weight),
         )
         for feature, weight in weights

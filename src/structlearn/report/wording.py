@@ -33,6 +33,14 @@ def number(value: float) -> str:
     return text.replace("-", "−")
 
 
+def signed(value: float, digits: int) -> str:
+    """
+    >>> signed(0.5, 1), signed(-0.26, 1)
+    ('+0.5', '−0.3')
+    """
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
 def percent(share: float, digits: int = 1) -> str:
     """
     >>> percent(0.9613), percent(1.0)
@@ -51,9 +59,11 @@ def percent_range(interval: Interval) -> str:
 
 def duration(seconds: float) -> str:
     """
-    >>> duration(0.25), duration(17.9), duration(3725)
-    ('0.25 s', '18 s', '1 h 2 min')
+    >>> duration(0.0013), duration(0.25), duration(17.9), duration(3725)
+    ('1.3 ms', '0.25 s', '18 s', '1 h 2 min')
     """
+    if seconds < 0.1:
+        return f"{1000 * seconds:.2g} ms"
     if seconds < 10:
         return f"{seconds:.2g} s"
     if seconds < 120:

@@ -104,6 +104,8 @@
       item, all(".word, .text, .outputs", item).map((word) => word.textContent).join(" ").toLowerCase(),
     ]));
     const place = new Map(items().map((item, k) => [item, k]));
+    form.elements.label.parentElement.hidden = form.elements.label.options.length < 2;
+    form.elements.text.parentElement.hidden = ![...words.values()].some((text) => text.trim());
     let chosen = null;
     const passes = (item) => {
       const label = form.elements.label.value;
