@@ -47,15 +47,20 @@ public:
     // `labels` is the truth, one a token.
     ChainPlanes(const ChainData& data, const std::int32_t* labels) : data_(data), labels_(labels) {}
 
+    const ChainData& data() const { return data_; }
+
     void push(std::int64_t i, Block& block, Plane other) {
         parts_.clear();
         differing_positions(data_, i, truth(i), other,
                             [&](std::int64_t t) { parts_.push_back({static_cast<std::int32_t>(t), other[t]}); });
         add_members(block);
+        moves_.clear();
         transition_difference(data_, i, truth(i), other, [&](std::int64_t index, double sign) {
             const auto move = static_cast<std::int32_t>(index);
-            block.moves.push_back(sign > 0.0 ? move : ~move);
+            moves_.push_back(sign > 0.0 ? move : ~move);
         });
+        // All at once, as in `keep`: what a block takes up must not depend on how it came to hold its planes.
+        block.moves.insert(block.moves.end(), moves_.begin(), moves_.end());
         end_plane(block);
     }
     bool same(std::int64_t i, const Block& block, std::int64_t k, Plane other) const {
@@ -80,6 +85,13 @@ public:
             end_plane(remaining);
         }
         block = std::move(remaining);
+    }
+    // The labels of the sequence.
+    using Written = std::vector<std::int32_t>;
+    void write(std::int64_t i, const Block& block, std::int64_t k, Written& out) const {
+        const auto begin = static_cast<std::ptrdiff_t>(out.size());
+        out.insert(out.end(), truth(i), truth(i) + data_.length(i));
+        for (const std::int32_t part : block.members_of(k)) out[begin + block.parts[part].position] = block.parts[part].label;
     }
     void dots(std::int64_t i, const Block& block, const double* w, double* out) {
         score_parts(i, block, w);
@@ -187,7 +199,7 @@ private:
     const std::int32_t* labels_;
     std::vector<double> by_part_, label_scores_;
     std::vector<Part> parts_, merged_;
-    std::vector<std::int32_t> renumbered_, added_;
+    std::vector<std::int32_t> renumbered_, added_, moves_;
 };
 
 }  // namespace structlearn

@@ -26,6 +26,7 @@ public:
     std::span<const double> b() const { return row(2); }
     // Times in a row the plane had α = 0 or was not marked as used.
     std::span<double> idle() { return row(3); }
+    std::span<const double> idle() const { return row(3); }
     double sigma() const { return std::accumulate(alpha().begin(), alpha().end(), 0.0); }
 
     void push(double plane_a, double plane_b) {

@@ -24,6 +24,8 @@ public:
     // `labels` is the truth, one an example.
     MulticlassPlanes(const MulticlassData& data, const std::int32_t* labels) : data_(data), labels_(labels) {}
 
+    const MulticlassData& data() const { return data_; }
+
     void push(std::int64_t, Block& block, Plane other) const { block.others.push_back(other); }
     bool same(std::int64_t, const Block& block, std::int64_t k, Plane other) const { return block.others[k] == other; }
     void keep(std::int64_t, Block& block, std::span<const std::int64_t> kept) const {
@@ -31,6 +33,8 @@ public:
         for (const std::int64_t k : kept) remaining.others.push_back(block.others[k]);
         block = std::move(remaining);
     }
+    using Written = std::vector<std::int32_t>;
+    void write(std::int64_t, const Block& block, std::int64_t k, Written& out) const { out.push_back(block.others[k]); }
     void dots(std::int64_t i, const Block& block, const double* w, double* out) {
         if (!data_.output_features) {
             for (std::size_t k = 0; k < block.others.size(); ++k)

@@ -42,6 +42,13 @@ public:
         for (const std::int64_t k : kept) push(i, remaining, block.row(k));
         block = std::move(remaining);
     }
+    using Written = CsrRows;
+    void write(std::int64_t, const Block& block, std::int64_t k, Written& out) const {
+        const SparseRow row = block.row(k);
+        out.indices.insert(out.indices.end(), row.indices.begin(), row.indices.end());
+        out.values.insert(out.values.end(), row.values.begin(), row.values.end());
+        out.indptr.push_back(static_cast<std::int64_t>(out.indices.size()));
+    }
     void dots(std::int64_t, const Block& block, const double* w, double* out) {
         for (std::int64_t k = 0; k < block.size(); ++k) out[k] = dot(block.row(k), w);
     }

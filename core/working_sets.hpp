@@ -11,6 +11,7 @@
 
 #include "dual_block.hpp"
 #include "products.hpp"
+#include "saved_sets.hpp"
 #include "vector.hpp"
 
 namespace structlearn {
@@ -26,7 +27,8 @@ namespace structlearn {
 // `Store` says how planes are held. It has a `Block` of planes for each example and answers for whole blocks, so that it can
 // share work between planes:  dots(i, block, w, out) writes ⟨w, row⟩ of every plane, add(i, block, coefficients, w) adds
 // Σ coefficient · row to w, products(i, block, k, scratch, out) writes the inner products of plane k with all of them;
-// push, same and keep are about the planes themselves.
+// push, same and keep are about the planes themselves; write(i, block, k, out) appends a plane to flat arrays of the type
+// Written, from which the bindings make planes again.
 template <class Store>
 class WorkingSets {
 public:
@@ -38,6 +40,7 @@ public:
     std::int64_t n_blocks() const { return static_cast<std::int64_t>(blocks_.size()); }
     std::int64_t n_planes(std::int64_t i) const { return blocks_[i].dual.size(); }
     std::int64_t n_weights() const { return n_weights_; }
+    const Store& store() const { return store_; }
     const DualBlock& dual(std::int64_t i) const { return blocks_[i].dual; }
     DualBlock& dual(std::int64_t i) { return blocks_[i].dual; }
     void set_alpha(std::int64_t i, std::span<const double> alpha) {
@@ -238,6 +241,55 @@ public:
             for (std::int64_t l = 0; l <= k; ++l) row_[l] *= dual.a()[k] * dual.a()[l];
             dual.add_products(row_);
         }
+    }
+
+    // All multipliers and numbers of the planes; the planes themselves are appended to `planes`.
+    SavedDual save(typename Store::Written& planes) const {
+        SavedDual saved;
+        for (std::int64_t i = 0; i < n_blocks(); ++i) {
+            const DualBlock& dual = blocks_[i].dual;
+            saved.sizes.push_back(dual.size());
+            saved.known.push_back(dual.known_products());
+            saved.u.push_back(dual.u);
+            saved.r.push_back(dual.r);
+            for (std::int64_t k = 0; k < dual.size(); ++k) {
+                saved.alpha.push_back(dual.alpha()[k]);
+                saved.a.push_back(dual.a()[k]);
+                saved.b.push_back(dual.b()[k]);
+                saved.idle.push_back(dual.idle()[k]);
+                store_.write(i, blocks_[i].planes, k, planes);
+            }
+            for (std::int64_t k = 0; k < dual.known_products(); ++k)
+                saved.products.insert(saved.products.end(), dual.products(k), dual.products(k) + k + 1);
+        }
+        return saved;
+    }
+
+    // Puts back what was saved; next_plane(i) is asked for the planes in their order. If it throws, nothing has changed.
+    template <class NextPlane>
+    void restore(const SavedDualView& saved, NextPlane&& next_plane) {
+        check(saved, n_blocks());
+        std::vector<Block> blocks(blocks_.size());
+        std::size_t plane = 0;
+        std::size_t product = 0;
+        for (std::int64_t i = 0; i < n_blocks(); ++i) {
+            auto& [planes, dual] = blocks[i];
+            dual.u = saved.u[i];
+            dual.r = saved.r[i];
+            for (std::int64_t k = 0; k < saved.sizes[i]; ++k, ++plane) {
+                store_.push(i, planes, next_plane(i));
+                dual.push(saved.a[plane], saved.b[plane]);
+                dual.alpha().back() = saved.alpha[plane];
+                dual.idle().back() = saved.idle[plane];
+            }
+            for (std::int64_t k = 0; k < saved.known[i]; ++k) {
+                const auto row = saved.products.subspan(product, static_cast<std::size_t>(k) + 1);
+                row_.assign(row.begin(), row.end());
+                dual.add_products(row_);
+                product += row.size();
+            }
+        }
+        blocks_ = std::move(blocks);
     }
 
     // The memory that the planes take.

@@ -109,6 +109,89 @@ std::int64_t add_all(Sets& sets, const Vector<std::int64_t>& examples, const Vec
     return added;
 }
 
+// Everything that working sets hold, by name; `name_planes` adds the planes themselves.
+template <class Store, class NamePlanes>
+void bind_save(nb::class_<WorkingSets<Store>>& sets_class, NamePlanes name_planes) {
+    sets_class.def("save", [=](const WorkingSets<Store>& sets) {
+        typename Store::Written planes;
+        SavedDual dual = sets.save(planes);
+        nb::dict saved;
+        saved["sizes"] = to_numpy(std::move(dual.sizes));
+        saved["known"] = to_numpy(std::move(dual.known));
+        saved["u"] = to_numpy(std::move(dual.u));
+        saved["r"] = to_numpy(std::move(dual.r));
+        saved["alpha"] = to_numpy(std::move(dual.alpha));
+        saved["a"] = to_numpy(std::move(dual.a));
+        saved["b"] = to_numpy(std::move(dual.b));
+        saved["idle"] = to_numpy(std::move(dual.idle));
+        saved["products"] = to_numpy(std::move(dual.products));
+        name_planes(saved, std::move(planes));
+        return saved;
+    });
+}
+
+// The array of that name, never converted: what was saved has the right type.
+template <class T>
+Vector<T> named(const nb::dict& saved, const char* name) {
+    require(saved.contains(name), std::string("they lack ") + name);
+    Vector<T> array;
+    require(nb::try_cast<Vector<T>>(saved[name], array, false), std::string(name) + " has the wrong type");
+    return array;
+}
+
+// Puts back what `save` gave; `plane_reader(saved)` makes a function that gives the next plane of a block.
+template <class Store, class PlaneReader>
+void bind_restore(nb::class_<WorkingSets<Store>>& sets_class, PlaneReader plane_reader) {
+    sets_class.def("restore", [=](WorkingSets<Store>& sets, const nb::dict& saved) {
+        const auto sizes = named<std::int64_t>(saved, "sizes");
+        const auto known = named<std::int64_t>(saved, "known");
+        const auto u = named<double>(saved, "u");
+        const auto r = named<double>(saved, "r");
+        const auto alpha = named<double>(saved, "alpha");
+        const auto a = named<double>(saved, "a");
+        const auto b = named<double>(saved, "b");
+        const auto idle = named<double>(saved, "idle");
+        const auto products = named<double>(saved, "products");
+        sets.restore({view(sizes), view(known), view(u), view(r), view(alpha), view(a), view(b), view(idle), view(products)},
+                     plane_reader(saved, sets));
+    });
+}
+
+// The next `count` labels, which must be below `n_labels`.
+auto label_reader(const nb::dict& saved) {
+    const auto labels = named<std::int32_t>(saved, "labels");
+    return [labels, at = std::size_t{0}](std::int64_t count, std::int64_t n_labels) mutable {
+        const auto size = static_cast<std::size_t>(count);
+        require(size <= labels.shape(0) - at, "planes without labels");
+        const std::int32_t* next = labels.data() + at;
+        for (std::size_t t = 0; t < size; ++t) require(next[t] >= 0 && next[t] < n_labels, "a label that is no class");
+        at += size;
+        return next;
+    };
+}
+
+// The next row, which must lie within the weights.
+auto row_reader(const nb::dict& saved, std::int64_t n_weights) {
+    const auto indptr = named<std::int64_t>(saved, "indptr");
+    const auto indices = named<std::int64_t>(saved, "indices");
+    const auto values = named<double>(saved, "values");
+    return [=, k = std::size_t{0}](std::int64_t) mutable -> SparseRow {
+        require(k + 1 < indptr.shape(0), "planes without rows");
+        const std::int64_t begin = indptr.data()[k];
+        const std::int64_t end = indptr.data()[++k];
+        const auto most = static_cast<std::int64_t>(std::min(indices.shape(0), values.shape(0)));
+        require(0 <= begin && begin <= end && end <= most, "rows without numbers");
+        std::int64_t before = -1;
+        for (std::int64_t j = begin; j < end; ++j) {
+            require(indices.data()[j] > before && indices.data()[j] < n_weights, "a row beyond the weights");
+            require(std::isfinite(values.data()[j]), "a row that is not finite");
+            before = indices.data()[j];
+        }
+        const auto count = static_cast<std::size_t>(end - begin);
+        return {{indices.data() + begin, count}, {values.data() + begin, count}};
+    };
+}
+
 }  // namespace
 
 void bind_working_sets(nb::module_& module) {
@@ -116,7 +199,8 @@ void bind_working_sets(nb::module_& module) {
     using ChainSets = WorkingSets<ChainPlanes>;
     using MulticlassSets = WorkingSets<MulticlassPlanes>;
 
-    bind_common<SparsePlanes>(module, "SparseSets")
+    auto sparse = bind_common<SparsePlanes>(module, "SparseSets");
+    sparse
         .def("__init__", [](SparseSets* sets, std::int64_t n_blocks,
                             std::int64_t n_weights) { new (sets) SparseSets({}, n_blocks, n_weights); })
         .def("add", [](SparseSets& sets, Vector<std::int64_t> examples, Vector<std::int64_t> indptr,
@@ -128,7 +212,16 @@ void bind_working_sets(nb::module_& module) {
                 return {{indices.data() + begin, count}, {values.data() + begin, count}};
             });
         });
-    bind_common<ChainPlanes>(module, "ChainSets")
+    bind_save(sparse, [](nb::dict& saved, CsrRows rows) {
+        saved["indptr"] = to_numpy(std::move(rows.indptr));
+        saved["indices"] = to_numpy(std::move(rows.indices));
+        saved["values"] = to_numpy(std::move(rows.values));
+    });
+    bind_restore(sparse, [](const nb::dict& saved, const SparseSets& sets) { return row_reader(saved, sets.n_weights()); });
+
+    auto name_labels = [](nb::dict& saved, std::vector<std::int32_t> labels) { saved["labels"] = to_numpy(std::move(labels)); };
+    auto chain = bind_common<ChainPlanes>(module, "ChainSets");
+    chain
         .def(
             "__init__",
             [](ChainSets* sets, const Chain& chain, Vector<std::int32_t> labels, std::int64_t n_examples) {
@@ -140,7 +233,15 @@ void bind_working_sets(nb::module_& module) {
             return add_all(sets, examples, which, a, b,
                            [&](std::int64_t k) { return others.data() + offsets.data()[k]; });
         });
-    bind_common<MulticlassPlanes>(module, "MulticlassSets")
+    bind_save(chain, name_labels);
+    bind_restore(chain, [](const nb::dict& saved, const ChainSets& sets) {
+        return [next = label_reader(saved), &data = sets.store().data()](std::int64_t i) mutable {
+            return next(data.length(i), data.n_labels);
+        };
+    });
+
+    auto multiclass = bind_common<MulticlassPlanes>(module, "MulticlassSets");
+    multiclass
         .def(
             "__init__",
             [](MulticlassSets* sets, const Multiclass& problem, Vector<std::int32_t> labels, std::int64_t n_examples) {
@@ -151,6 +252,10 @@ void bind_working_sets(nb::module_& module) {
                        Vector<std::int64_t> which, Vector<double> a, Vector<double> b) {
             return add_all(sets, examples, which, a, b, [&](std::int64_t k) { return others.data()[k]; });
         });
+    bind_save(multiclass, name_labels);
+    bind_restore(multiclass, [](const nb::dict& saved, const MulticlassSets& sets) {
+        return [next = label_reader(saved), &data = sets.store().data()](std::int64_t) mutable { return *next(1, data.n_classes); };
+    });
 }
 
 }  // namespace structlearn::bindings

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 
 class Progress:
-    """One line that tells how far training is: iteration, objective, relative duality gap, time.
+    """One line that tells how far training is: iteration, objective, relative duality gap, time, and time left.
 
     Parameters
     ----------
@@ -33,6 +34,7 @@ class Progress:
         self._written = -np.inf
         self._line = ""
         self._open = False
+        self._gaps: list[tuple[float, float]] = []
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
         pass
@@ -42,7 +44,13 @@ class Progress:
             self.show(estimator, history[-1])
 
     def show(self, estimator: Any, record: dict[str, Any]) -> None:
-        self._line = f"{type(estimator).__name__}  {describe(record)}"
+        if record.get("primal") and np.isfinite(record.get("gap", np.nan)):
+            self._gaps.append((record["seconds"], record["gap"] / record["primal"]))
+        left = seconds_left(self._gaps, record["seconds"], _tolerance(estimator))
+        if left is None and record["iteration"] and not self._gaps and estimator.max_iter:
+            left = record["seconds"] * (estimator.max_iter / record["iteration"] - 1.0)
+        about = "" if left is None else f", about {_duration(left)} left"
+        self._line = f"{type(estimator).__name__}  {describe(record)}{about}"
         now = time.monotonic()
         if now - self._written >= (0.1 if self._live else 5.0):
             self._write()
@@ -59,6 +67,43 @@ class Progress:
         self._out.write(f"\r\x1b[2K{self._line}" if self._live else f"{self._line}\n")
         self._out.flush()
         self._open = True
+
+
+def seconds_left(gaps: Sequence[tuple[float, float]], now: float, tolerance: float) -> float | None:
+    """When a gap that shrinks at its present rate will meet the tolerance; None where that cannot be told.
+
+    Parameters
+    ----------
+    gaps : sequence of (seconds, relative gap)
+        Of the certificates so far; the rate is that of their second half.
+    now : float
+        Seconds since the start.
+    tolerance : float
+
+    >>> seconds_left([(1.0, 0.1), (2.0, 0.01)], 2.5, 0.001)
+    0.5
+    """
+    recent = gaps[max(0, min(len(gaps) // 2, len(gaps) - 2)) :]
+    if len(recent) < 2 or recent[-1][1] <= 0.0 or recent[-1][1] >= recent[0][1]:
+        return None
+    (begin, larger), (end, smaller) = recent[0], recent[-1]
+    rate = np.log(larger / smaller) / max(end - begin, 1e-9)
+    return max(0.0, end + float(np.log(smaller / tolerance) / rate) - now)
+
+
+def _tolerance(estimator: Any) -> float:
+    solver = getattr(estimator, "solver", None)
+    return float(getattr(estimator, "tol", None) or getattr(solver, "tol", None) or 1e-3)
+
+
+def _duration(seconds: float) -> str:
+    """
+    >>> _duration(4.2), _duration(200), _duration(10000)
+    ('4 s', '3 min', '2.8 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def describe(record: dict[str, Any]) -> str:

@@ -125,6 +125,17 @@ class Explanation:
         )
 
 
+def feature_names(estimator: Any) -> Sequence[str] | None:
+    """The names that the steps of a pipeline give to the features; None where they give none."""
+    steps = getattr(estimator, "steps", [])
+    if len(steps) < 2 or not hasattr(steps[-2][1], "get_feature_names_out"):
+        return None
+    try:
+        return list(steps[-2][1].get_feature_names_out())
+    except ValueError:
+        return None
+
+
 def top_weights(
     model: Model, spec: LinearSpec, w: FloatArray, n: int = 10, feature_names: Sequence[str] | None = None
 ) -> TopWeights:

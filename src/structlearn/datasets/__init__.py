@@ -13,6 +13,7 @@ from structlearn.datasets.imclef import ClassifiedImages, fetch_imclef07a
 from structlearn.datasets.letters import LetterSequences, fetch_letters
 from structlearn.datasets.multiclass import Multiclass, make_multiclass
 from structlearn.datasets.newsgroups import ClassifiedTexts, fetch_newsgroups
+from structlearn.datasets.sentences import make_sentences
 from structlearn.datasets.universal_dependencies import TaggedWords, fetch_ud_english
 
 __all__ = [
@@ -37,4 +38,5 @@ __all__ = [
     "make_block_sequences",
     "make_hmm_sequences",
     "make_multiclass",
+    "make_sentences",
 ]

@@ -1,13 +1,14 @@
 """Tagged sentences of the CoNLL shared tasks of 2000 (chunks) and 2002 (Spanish named entities)."""
 
-import gzip
 import zipfile
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import BinaryIO, Literal, cast
 
 from structlearn.datasets._checks import check_choice
 from structlearn.datasets._files import find_file, reading
+from structlearn.io.columns import Columns
+from structlearn.io.text import EncodingError, Source, open_text
 
 CONLL2000_HOME = "https://www.cnts.ua.ac.be/conll2000/chunking"
 CONLL2002_HOME = "https://www.cnts.ua.ac.be/conll2002/ner"
@@ -56,7 +57,8 @@ def fetch_conll2000(subset: Literal["train", "test"] = "train") -> TaggedSentenc
         wanted = f"{subset}.txt"
         for member in archive.namelist():
             if PurePosixPath(member).name == wanted:
-                return _parse(archive.read(member).decode("utf-8"))
+                with archive.open(member) as file:
+                    return _tagged(cast(BinaryIO, file))
         raise ValueError(f"the archive holds no {wanted}")
 
 
@@ -84,33 +86,17 @@ def fetch_conll2002(subset: Literal["train", "testa", "testb"] = "train") -> Tag
     """
     check_choice("subset", subset, ("train", "testa", "testb"))
     path = find_file("conll2002", f"esp.{subset}.gz", CONLL2002_HOME)
-    with reading(path), gzip.open(path) as file:
-        content = file.read()
+    with reading(path):
         try:
-            return _parse(content.decode("utf-8"))
-        except UnicodeDecodeError:
-            return _parse(content.decode("latin-1"))
+            return _tagged(path)
+        except EncodingError:
+            return _tagged(path, "latin-1")
 
 
-def _parse(text: str) -> TaggedSentences:
-    """Sentences of lines "word POS tag", separated by blank lines."""
-    X: list[list[tuple[str, str]]] = []
-    Y: list[list[str]] = []
-    in_sentence = False
-    for number, line in enumerate(text.splitlines(), start=1):
-        columns = line.split()
-        if not columns:
-            in_sentence = False
-            continue
-        if len(columns) != 3:
-            raise ValueError(f"line {number} has {len(columns)} columns instead of word, POS and tag")
-        if not in_sentence:
-            X.append([])
-            Y.append([])
-            in_sentence = True
-        word, pos, tag = columns
-        X[-1].append((word, pos))
-        Y[-1].append(tag)
-    if not X:
-        raise ValueError("it holds no sentence")
-    return TaggedSentences(X, Y)
+def _tagged(source: Source, encoding: str = "utf-8") -> TaggedSentences:
+    """Sentences of lines "word POS tag"."""
+    with open_text(source, encoding) as lines:
+        examples = list(Columns(("word", "pos")).read(lines))
+        if examples[0].y is None:
+            raise lines.error("expected 3 columns, word, POS and tag; found 2", line=examples[0].line)
+    return TaggedSentences([example.x for example in examples], [example.y for example in examples])

@@ -1,15 +1,14 @@
 """English sentences with universal parts of speech (the Universal Dependencies treebank EWT)."""
 
-import gzip
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from structlearn.datasets._checks import check_choice
 from structlearn.datasets._files import find_file, reading
+from structlearn.io.conllu import ConllU
+from structlearn.io.text import open_text
 
 HOME = "https://universaldependencies.org/treebanks/en_ewt"
-N_COLUMNS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,32 +52,8 @@ def fetch_ud_english(subset: Literal["train", "dev", "test"] = "train") -> Tagge
     """
     check_choice("subset", subset, ("train", "dev", "test"))
     path = find_file("ud_english_ewt", f"en_ewt-ud-{subset}.conllu.gz", HOME)
-    with reading(path), gzip.open(path, "rt", encoding="utf-8") as file:
-        return _parse(file)
-
-
-def _parse(lines: Iterable[str]) -> TaggedWords:
-    """Sentences of CoNLL-U: ten columns a word, "#" before comments, blank lines between sentences."""
-    X: list[list[str]] = []
-    Y: list[list[str]] = []
-    in_sentence = False
-    for number, line in enumerate(lines, start=1):
-        line = line.rstrip("\n")
-        if not line:
-            in_sentence = False
-        elif not line.startswith("#"):
-            columns = line.split("\t")
-            if len(columns) != N_COLUMNS:
-                raise ValueError(f"line {number} has {len(columns)} columns instead of {N_COLUMNS}")
-            identifier, word, _, part_of_speech, *_ = columns
-            if not identifier.isdecimal():  # "3-4" is a contraction, "5.1" a word that is not there
-                continue
-            if not in_sentence:
-                X.append([])
-                Y.append([])
-                in_sentence = True
-            X[-1].append(word)
-            Y[-1].append(part_of_speech)
-    if not X:
-        raise ValueError("it holds no sentence")
-    return TaggedWords(X, Y)
+    with reading(path), open_text(path) as lines:
+        examples = list(ConllU().read(lines))
+        if examples[0].y is None:
+            raise lines.error("expected parts of speech, found none", line=examples[0].line)
+    return TaggedWords([example.x for example in examples], [example.y for example in examples])

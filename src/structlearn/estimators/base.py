@@ -6,13 +6,12 @@ import numbers
 import os
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator
+from dataclasses import fields, replace
 from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
@@ -22,16 +21,18 @@ from sklearn.utils import (
     _safe_indexing,
     check_array,
     check_random_state,
-    compute_class_weight,
 )
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names, check_is_fitted, validate_data
 
+from structlearn.estimators.card import WithCard
+from structlearn.estimators.checkpoint import Checkpoint, identity
 from structlearn.estimators.inspectable import Inspectable
+from structlearn.estimators.interruption import Interruption
+from structlearn.estimators.training import Training, checked_weight, class_weights, n_threads, restriction
 from structlearn.estimators.watch import Watch
 from structlearn.io import model_file
 from structlearn.models.base import LinearSpec, Model
-from structlearn.models.labels import label_array
 from structlearn.models.multiclass import MulticlassProblem
 from structlearn.models.python_model import PythonModel
 from structlearn.objective import Objective
@@ -45,28 +46,7 @@ def _is_tabular(estimator: StructuredEstimator) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class _Training:
-    """Everything a run needs, made before the estimator itself is touched."""
-
-    model: Model
-    problem: Problem
-    spec: Any
-    objective: Objective
-    solver: Solver
-    kept: npt.NDArray[np.bool_]
-
-    def fitted(self, w: FloatArray) -> dict[str, Any]:
-        """The attributes that make an estimator ready to predict with w."""
-        attributes = {"w_": w, "model_": self.model, "spec_": self.spec}
-        if isinstance(self.spec, LinearSpec):
-            attributes["classes_"] = label_array(self.spec.classes)
-        if self.model.tabular:
-            attributes["n_features_in_"] = self.spec.n_inputs
-        return attributes
-
-
-class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
+class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """Base class. A subclass has the parameters below and says what it minimises and how.
 
     Parameters every estimator has: ``model``, ``solver``, ``max_iter``, ``fit_intercept``, ``class_weight``,
@@ -101,8 +81,10 @@ class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # 
         *,
         validation: tuple[Any, Any] | None = None,
         allowed: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
     ) -> Self:
-        """Trains.
+        """Trains. Ctrl-C lets the present iteration end and leaves an estimator fitted with the weights so far.
 
         Parameters
         ----------
@@ -116,6 +98,12 @@ class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # 
         allowed : optional
             Which outputs the examples may have, where the model can restrict them. For a chain, a sequence for each
             example with None (any label), a label, or a set of labels for each token.
+        checkpoint : path, optional
+            A file for the state of the run. If a run with the same data and parameters left one there, training goes
+            on exactly where that run stood. A run that comes to its end removes the file; one that was stopped by
+            Ctrl-C or by a callback leaves it.
+        checkpoint_every : float
+            Seconds after which the state is written, at the end of the iteration.
         """
         training = self._prepare(X, y, sample_weight, allowed)
         held_out = None
@@ -124,12 +112,20 @@ class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # 
                 raise ValueError("validation must be a pair (X, Y) of held-out examples")
             held_out = training.model.bind(training.spec, *validation, allow_unknown=True)
             held_out.n_threads = training.problem.n_threads
-        watch = Watch(self, training, X, y, sample_weight, held_out)
-        with watch:
-            solution = training.solver.run(
-                training.problem, training.objective, state=self._earlier_state(training), observe=watch
-            )
+        file = None
+        if checkpoint is not None:
+            file = Checkpoint(checkpoint, checkpoint_every, identity(self, training, held_out))
+        with Interruption() as interruption:
+            watch = Watch(self, training, (X, y, sample_weight), held_out, file, interruption)
+            start = {} if file is None else file.restore(training, watch)
+            start = start or {"state": self._earlier_state(training)}
+            with watch:
+                solution = training.solver.run(training.problem, training.objective, **start, observe=watch)
         self._take_over(training, solution, watch, X)
+        if file is not None and (solution.converged or not watch.ended_from_outside):
+            file.remove()
+        if interruption.requested:
+            raise KeyboardInterrupt(self._interrupted(file))
         if isinstance(training.solver, GapSolver) and not (solution.converged or watch.stopped):
             warnings.warn(_not_converged(solution, training.solver), ConvergenceWarning, stacklevel=3)
         if self.duality_gap_ < -1e-6:
@@ -163,7 +159,7 @@ class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """1 − ΣΔ/ΣΔ_max: accuracy for the zero-one and the Hamming loss."""
         problem = self._bind(X, y)
-        weight = _checked_weight(sample_weight, problem.n_examples)
+        weight = checked_weight(sample_weight, problem.n_examples)
         loss = weight @ problem.losses(problem.predict(self.w_))
         most = weight @ problem.max_losses()
         return float(1.0 - loss / most) if most > 0 else 1.0
@@ -193,7 +189,7 @@ class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # 
         state.pop("_ended_at", None)
         return state
 
-    def _prepare(self, X: Any, Y: Any, sample_weight: Any, allowed: Any) -> _Training:
+    def _prepare(self, X: Any, Y: Any, sample_weight: Any, allowed: Any) -> Training:
         model = self.model
         if isinstance(model, type):
             raise TypeError(f"model is the class {model.__name__}; give an object, {model.__name__}()")
@@ -208,7 +204,7 @@ class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # 
         if Y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         n = X.shape[0] if hasattr(X, "shape") else len(X)
-        weight = _checked_weight(sample_weight, n)
+        weight = checked_weight(sample_weight, n)
         if n and not weight.any():
             raise ValueError("sample_weight is zero for every example")
         kept = weight > 0
@@ -221,16 +217,16 @@ class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # 
             if not isinstance(spec, LinearSpec):
                 raise ValueError(f"fit_intercept=True has no meaning for {type(self.model).__name__}")
             spec = spec.with_intercept()
-        problem = model.bind(spec, X, Y, **_restriction(model, allowed))
-        problem.n_threads = _n_threads(self.n_jobs)
+        problem = model.bind(spec, X, Y, **restriction(model, allowed))
+        problem.n_threads = n_threads(self.n_jobs)
         if self.class_weight is not None:
             if not model.tabular:
                 raise ValueError("class_weight is for models with one label an example (Chain itself has label_weight)")
-            weight = weight * _class_weights(self.class_weight, Y)
+            weight = weight * class_weights(self.class_weight, Y)
         objective = self._objective(weight)
         solver = self._configured(self._solver())
         solver.check(problem, objective)
-        return _Training(model, problem, spec, objective, solver, kept)
+        return Training(model, problem, spec, objective, solver, kept)
 
     def _configured(self, solver: Solver, **given: Any) -> Solver:
         """The solver with those of its options that were given to the estimator."""
@@ -255,7 +251,7 @@ class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # 
             given["random_state"] = int(check_random_state(self.random_state).randint(2**31 - 1))
         return replace(solver, **given)
 
-    def _earlier_state(self, training: _Training) -> Any:
+    def _earlier_state(self, training: Training) -> Any:
         ended_at = self.__dict__.pop("_ended_at", None)
         if not self.warm_start or ended_at is None:
             return None
@@ -266,7 +262,16 @@ class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # 
             raise ValueError("warm_start=True goes on from the last fit, but the data are not the same")
         return state
 
-    def _take_over(self, training: _Training, solution: Solution, watch: Watch, X: Any) -> None:
+    def _interrupted(self, file: Checkpoint | None) -> str:
+        gap = "" if np.isnan(self.duality_gap_) else f" (relative duality gap {self.duality_gap_:.2g})"
+        message = (
+            f"training stopped after {self.n_iter_} iterations; the estimator is fitted with the weights so far{gap}"
+        )
+        if file is not None and file.is_current and not self.converged_:
+            message += f"; fit it again with checkpoint={str(file.path)!r} to go on"
+        return message
+
+    def _take_over(self, training: Training, solution: Solution, watch: Watch, X: Any) -> None:
         """Sets all fitted attributes at once: a fit that failed leaves the estimator as it was."""
         record, w = watch.chosen
         for name, value in training.fitted(w).items():
@@ -295,9 +300,8 @@ class StructuredEstimator(Inspectable, CallbackSupportMixin, BaseEstimator):  # 
         check_is_fitted(self)
         if self.model_.tabular:
             X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        restriction = _restriction(self.model_, allowed)
-        problem: Problem = self.model_.bind(self.spec_, X, Y, allow_unknown=True, **restriction)
-        problem.n_threads = _n_threads(self.n_jobs)
+        problem: Problem = self.model_.bind(self.spec_, X, Y, allow_unknown=True, **restriction(self.model_, allowed))
+        problem.n_threads = n_threads(self.n_jobs)
         if len(self.w_) != problem.n_features:
             raise ValueError(f"w_ has {len(self.w_)} entries, but the model has {problem.n_features} weights")
         return problem
@@ -324,14 +328,6 @@ def chosen_solver(given: Any, named: dict[str, type[Solver]], default: type[Solv
     return named[given]()
 
 
-def _restriction(model: Model, allowed: Any) -> dict[str, Any]:
-    if allowed is None:
-        return {}
-    if not model.takes_allowed:
-        raise ValueError(f"{type(model).__name__} cannot restrict its outputs; leave `allowed` out")
-    return {"allowed": allowed}
-
-
 def relative_gap(record: dict[str, Any]) -> float:
     """(primal − dual)/primal, 0 when the primal is 0, NaN where there is no certificate."""
     return 0.0 if record["primal"] == 0.0 else float(record["gap"] / record["primal"])
@@ -349,31 +345,3 @@ def _not_converged(solution: Solution, solver: GapSolver) -> str:
         f"stopped after max_iter={solver.max_iter} iterations at a relative duality gap of {gap:.2g} ({limit}); raise "
         "max_iter, loosen the tolerance, lower C or scale the features"
     )
-
-
-def _checked_weight(sample_weight: Any, n: int) -> FloatArray:
-    if sample_weight is None:
-        return np.ones(n)
-    weight = np.asarray(sample_weight, np.float64)
-    if weight.ndim != 1:
-        raise ValueError(f"Sample weights must be a 1D array; sample_weight has {weight.ndim} dimensions")
-    if len(weight) != n:
-        raise ValueError(f"sample_weight has {len(weight)} entries but there are {n} examples")
-    bad = ~(np.isfinite(weight) & (weight >= 0))
-    if bad.any():
-        i = int(np.argmax(bad))
-        raise ValueError(f"sample_weight[{i}] is {weight[i]}; weights must be finite and ≥ 0")
-    return weight
-
-
-def _class_weights(class_weight: Any, Y: Sequence[Any] | npt.NDArray[Any]) -> FloatArray:
-    labels, codes = np.unique(np.asarray(Y), return_inverse=True)
-    return np.asarray(compute_class_weight(class_weight, classes=labels, y=np.asarray(Y)))[codes]
-
-
-def _n_threads(n_jobs: int | None) -> int:
-    if n_jobs is None:
-        return 1
-    if n_jobs == 0:
-        raise ValueError("n_jobs is 0; give a number of threads, or -1 for all cores")
-    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)

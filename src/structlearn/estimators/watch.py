@@ -1,4 +1,4 @@
-"""What happens after every iteration of a fit: callbacks, progress, tracked losses and early stopping."""
+"""What happens after every iteration of a fit: callbacks, progress, tracked losses, early stopping, checkpoints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from structlearn.problem import FloatArray, Problem
 from structlearn.solvers import State
 
 if TYPE_CHECKING:
-    from structlearn.estimators.base import StructuredEstimator, _Training
+    from structlearn.estimators.base import StructuredEstimator
+    from structlearn.estimators.checkpoint import Checkpoint
+    from structlearn.estimators.interruption import Interruption
+    from structlearn.estimators.training import Training
 
 
 class Watch:
@@ -22,32 +25,40 @@ class Watch:
     ----------
     chosen : (record, w)
         The last point, or with held-out data the one with the least loss there.
+    history : list of dict
+        The records so far.
     stopped : bool
-        Whether a callback or early stopping ended the run.
+        Whether a callback, Ctrl-C or early stopping ended the run.
+    ended_from_outside : bool
+        Whether it was a callback or Ctrl-C, so that the run might go on.
     """
 
     def __init__(
         self,
         estimator: StructuredEstimator,
-        training: _Training,
-        X: Any,
-        Y: Any,
-        sample_weight: Any,
+        training: Training,
+        data: tuple[Any, Any, Any],
         held_out: Problem | None,
+        checkpoint: Checkpoint | None,
+        interruption: Interruption,
     ):
+        X, Y, sample_weight = data
         self._estimator = estimator
         self._training = training
         self._data: dict[str, Any] = {"X": X, "y": Y}
         if sample_weight is not None:
             self._data["metadata"] = {"sample_weight": sample_weight}
-        self._history: list[dict[str, Any]] = []
         self._held_out = held_out
+        self._checkpoint = checkpoint
+        self._interruption = interruption
         self._progress = Progress() if estimator.verbose else None
         self._least = np.inf
         self._since_least = 0
         self._judged: tuple[FloatArray, float] | None = None
+        self.history: list[dict[str, Any]] = []
         self.chosen: tuple[dict[str, Any], FloatArray] = ({}, np.empty(0))
         self.stopped = False
+        self.ended_from_outside = False
 
     def __enter__(self) -> None:
         tasks = self._training.solver.max_iter + 1
@@ -69,7 +80,7 @@ class Watch:
 
     def __call__(self, state: State) -> bool:
         record = state.record
-        self._history.append(record)
+        self.history.append(record)
         if self._estimator.track_loss:
             record |= self._training_loss(state)
         patience_is_over = False
@@ -82,17 +93,47 @@ class Watch:
         )
         if self._progress is not None:
             self._progress.show(self._estimator, record)
-        self.stopped = bool(stop) or patience_is_over
+        self.ended_from_outside = bool(stop) or self._interruption.requested
+        self.stopped = self.ended_from_outside or patience_is_over
+        if self._checkpoint is not None and (self.ended_from_outside or self._checkpoint.is_due):
+            self._checkpoint.write(state, self)
         if not self.stopped and state.iteration < self._training.solver.max_iter:
             self._begin_task()
         return self.stopped
+
+    def save(self) -> dict[str, Any] | None:
+        """What early stopping remembers, as plain values and arrays."""
+        if self._judged is None:
+            return None
+        record, w = self.chosen
+        return {
+            "chosen": self.history.index(record),
+            "w": w,
+            "least": self._least,
+            "since_least": self._since_least,
+            "judged": self._judged[0],
+            "loss": self._judged[1],
+        }
+
+    def restore(self, saved: dict[str, Any] | None, history: list[dict[str, Any]], state: State) -> None:
+        """Takes up what was saved when the run had this history and state."""
+        self.history = list(history)
+        self.chosen = history[-1], state.w
+        if saved is None:
+            return
+        for name in ("w", "judged"):
+            if not isinstance(saved[name], np.ndarray) or saved[name].shape != state.w.shape:
+                raise ValueError("the weights that early stopping kept are not those of this problem")
+        self.chosen = history[saved["chosen"]], saved["w"].astype(np.float64)
+        self._least, self._since_least = float(saved["least"]), int(saved["since_least"])
+        self._judged = saved["judged"].astype(np.float64), float(saved["loss"])
 
     def _begin_task(self) -> None:
         self._task = self._context.subcontext(task_name="iteration")
         self._task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
 
     def _fitted(self) -> dict[str, Any]:
-        return self._training.fitted(self.chosen[1].copy()) | {"history_": list(self._history)}
+        return self._training.fitted(self.chosen[1].copy()) | {"history_": list(self.history)}
 
     def _training_loss(self, state: State) -> dict[str, float]:
         """The empirical risk beside its bound, the mean slack (Propositions 1 and 2)."""

@@ -1,8 +1,16 @@
 """From raw data to features."""
 
+from structlearn.features.crfpp import CrfppTemplates, read_crfpp_templates
 from structlearn.features.monotone import MonotoneCurves
 from structlearn.features.piecewise_linear import PiecewiseLinear
 from structlearn.features.text import TextFeatures
 from structlearn.features.token_transformer import TokenTransformer
 
-__all__ = ["MonotoneCurves", "PiecewiseLinear", "TextFeatures", "TokenTransformer"]
+__all__ = [
+    "CrfppTemplates",
+    "MonotoneCurves",
+    "PiecewiseLinear",
+    "TextFeatures",
+    "TokenTransformer",
+    "read_crfpp_templates",
+]

@@ -1,1 +1,29 @@
 """Files: one module a format."""
+
+from structlearn.io.columns import Columns
+from structlearn.io.conllu import ConllU
+from structlearn.io.crfsuite import CrfSuite
+from structlearn.io.format import Example, Format
+from structlearn.io.formats import FORMATS, read_examples, recognise
+from structlearn.io.jsonl import JsonLines
+from structlearn.io.svmhmm import SvmHmm
+from structlearn.io.svmlight import SvmLight
+from structlearn.io.text import EncodingError, FormatError, Lines, open_text
+
+__all__ = [
+    "FORMATS",
+    "Columns",
+    "ConllU",
+    "CrfSuite",
+    "EncodingError",
+    "Example",
+    "Format",
+    "FormatError",
+    "JsonLines",
+    "Lines",
+    "SvmHmm",
+    "SvmLight",
+    "open_text",
+    "read_examples",
+    "recognise",
+]

@@ -13,6 +13,8 @@ def check_writable(path: Path) -> None:
         raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} in")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file")
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is no ordinary file; it cannot be replaced by one")
     if not os.access(path.parent, os.W_OK):
         raise PermissionError(f"the folder {path.parent} is not writable; {path.name} cannot be written there")
 

@@ -41,11 +41,12 @@ def registered(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
     from structlearn import solvers
+    from structlearn.io.formats import FORMATS
 
     found = getattr(solvers, name, None)
     if isinstance(found, type) and issubclass(found, solvers.Solver) and not inspect.isabstract(found):
         return found
-    return None
+    return next((kind for kind in FORMATS.values() if kind.__name__ == name), None)
 
 
 def encode(value: Any, what: str, tensors: MutableMapping[str, npt.NDArray[Any]] | None = None) -> Any:
@@ -65,6 +66,8 @@ def encode(value: Any, what: str, tensors: MutableMapping[str, npt.NDArray[Any]]
         return value if np.isfinite(value) else {"float": repr(value)}
     if isinstance(value, np.generic):
         return encode(value.item(), what)
+    if isinstance(value, type) and issubclass(value, np.generic):
+        return {"scalar": np.dtype(value).str}
     if isinstance(value, bytes):
         return {"bytes": value.hex()}
     if isinstance(value, list):
@@ -102,6 +105,8 @@ def decode(value: Any, tensors: Tensors | None = None) -> Any:
     match value:
         case {"float": text}:
             return float(text)
+        case {"scalar": text}:
+            return np.dtype(text).type
         case {"bytes": text}:
             return bytes.fromhex(text)
         case {"tuple": items}:

@@ -21,6 +21,7 @@ from structlearn.io.codec import decode, encode, registered
 
 if TYPE_CHECKING:
     from structlearn.estimators.base import StructuredEstimator
+    from structlearn.problem import FloatArray
 
 FORMAT = "structlearn"
 VERSION = 2
@@ -70,7 +71,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, reader: Any = None) ->
 
     steps, last = steps_of(estimator)
     check_is_fitted(last)
-    tensors = {"w": last.w_}
+    tensors = _weights(last.w_)
     if last.slacks_ is not None:
         tensors["slacks"] = last.slacks_
     metadata = {
@@ -79,6 +80,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, reader: Any = None) ->
         "library": structlearn.__version__,
         "steps": [[name, encode(step, f"the step {name!r},", tensors)] for name, step in steps[:-1]],
         "name": steps[-1][0] if steps else None,
+        "weights": len(last.w_),
         **_estimator_metadata(last, tensors),
         "reader": encode(reader, "the format", tensors),
     }
@@ -188,7 +190,7 @@ def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors,
     estimator: StructuredEstimator = kind(bound if model is None else model, **params)
     estimator.model_ = bound
     estimator.spec_ = bound.spec_from_dict(decode(metadata["spec"], tensors))
-    estimator.w_ = np.array(tensors["w"], np.float64)
+    estimator.w_ = _dense(tensors, metadata.get("weights"))
     estimator.slacks_ = tensors.get("slacks")
     for name, value in decode(metadata["fitted"], tensors).items():
         if name in _FITTED:
@@ -196,6 +198,25 @@ def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors,
     if hasattr(estimator.spec_, "classes"):
         estimator.classes_ = label_array(estimator.spec_.classes)
     return estimator
+
+
+def _weights(w: FloatArray) -> dict[str, npt.NDArray[Any]]:
+    """The weights, without zeros where that is shorter."""
+    places = np.flatnonzero(w)
+    if 2 * len(places) >= len(w):
+        return {"w": w}
+    return {"places": places.astype(np.uint32 if len(w) < 2**32 else np.uint64), "values": w[places]}
+
+
+def _dense(tensors: container.Tensors, size: Any) -> FloatArray:
+    if "w" in tensors:
+        return np.array(tensors["w"], np.float64)
+    places, values = tensors["places"], tensors["values"]
+    w = np.zeros(int(size))
+    if len(places) != len(values) or (len(places) and int(places.max()) >= len(w)):
+        raise ValueError("the weights in the file do not fit together")
+    w[places] = values
+    return w
 
 
 def _describe(estimator: StructuredEstimator) -> dict[str, Any]:

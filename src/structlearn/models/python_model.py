@@ -30,6 +30,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import joblib
 import numpy as np
 import scipy.sparse as sp
 
@@ -123,6 +124,10 @@ class PythonProblem(Problem):
             return ": sums over all outputs are there for Chain and Multiclass only"
         names = " or ".join(_SOURCES[oracle])  # type: ignore[index]
         return f"; write {names} in {type(self._model).__name__}"
+
+    def fingerprint(self) -> str:
+        options = dict(self._model.get_params()) if hasattr(self._model, "get_params") else {}
+        return str(joblib.hash((options, self._X, self._Y)))
 
     def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[Any]]:
         answers = ((i, self._decode(int(i), w, scaling)) for i in examples)

@@ -172,12 +172,25 @@ class Solver(ABC):
         """Whether the stopping rule is met."""
         return False
 
+    def finish(self, state: Any, problem: Any, objective: Any) -> None:
+        """Completes ``state.record`` where `observe` ended the run, if `update` puts anything off."""
+        return
+
+    def template(self, problem: Any, objective: Any) -> State:
+        """A state with everything that a state can hold: the form into which a saved one is put back.
+
+        Arrays of a saved state must have the shapes of these. By default a fresh state; a solver whose states get more
+        parts later, such as another state, adds them here.
+        """
+        return self.init_state(problem, objective)
+
     def run(
         self,
         problem: Problem,
         objective: Any,
         *,
         state: State | None = None,
+        history: list[Record] | None = None,
         observe: Observer | None = None,
     ) -> Solution:
         """Iterates until the stopping rule is met, `max_iter` is reached, or `observe` returns True.
@@ -186,33 +199,48 @@ class Solver(ABC):
         ----------
         state : State, optional
             Where an earlier run on the same data ended, perhaps under another C; consumed.
+        history : list of dict, optional
+            The records of that run: it then goes on exactly where it stood, with this solver and objective as before.
         observe : callable, optional
             Called after every iteration with the state; may add to its record; True ends the run.
         """
         self.check(problem, objective)
         begin = time.perf_counter()
-        history: list[Record] = []
-        state = self.init_state(problem, objective) if state is None else self.resume(state, problem, objective)
-        while True:
-            state.seconds = time.perf_counter() - begin
-            state.record = (
-                _UNCERTIFIED
-                | state.record
-                | {
-                    "iteration": state.iteration,
-                    "seconds": state.seconds,
-                    "oracle_seconds": state.oracle_seconds,
-                    "dual_seconds": state.dual_seconds,
-                }
-            )
-            history.append(state.record)
-            stopped = bool(observe(state)) if observe is not None else False
-            converged = self.done(state)
-            if stopped or converged or state.stuck or state.iteration >= self.max_iter:
-                return Solution(state.w, history, converged, state)
+        if history is not None:
+            assert state is not None
+            history, begin, stopped = list(history), begin - state.seconds, False
+        else:
+            history = []
+            state = self.init_state(problem, objective) if state is None else self.resume(state, problem, objective)
+            stopped = _end_iteration(state, history, begin, observe)
+        while not (stopped or self.done(state) or state.stuck or state.iteration >= self.max_iter):
             iteration = state.iteration + 1
             state = self.update(state, problem, objective)
             state.iteration = iteration
+            stopped = _end_iteration(state, history, begin, observe)
+        converged = self.done(state)
+        if stopped and not converged:
+            self.finish(state, problem, objective)
+            history[-1].update(state.record)
+            state.record = history[-1]
+        return Solution(state.w, history, converged, state)
+
+
+def _end_iteration(state: State, history: list[Record], begin: float, observe: Observer | None) -> bool:
+    """Adds the line of an iteration to the history; returns whether the observer ends the run."""
+    state.seconds = time.perf_counter() - begin
+    state.record = (
+        _UNCERTIFIED
+        | state.record
+        | {
+            "iteration": state.iteration,
+            "seconds": state.seconds,
+            "oracle_seconds": state.oracle_seconds,
+            "dual_seconds": state.dual_seconds,
+        }
+    )
+    history.append(state.record)
+    return bool(observe(state)) if observe is not None else False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -125,6 +125,15 @@ class BlockCoordinate(DualSolver):
             state.record = self._record(state, problem, np.nan)
         return state
 
+    def finish(self, state: BlockCoordinateState, problem: Problem, objective: MarginObjective) -> None:
+        if np.isinf(state.primal):
+            self._certify(state, problem, objective)
+
+    def template(self, problem: Problem, objective: MarginObjective) -> BlockCoordinateState:
+        state = self.init_state(problem, objective)
+        state.average = np.zeros(problem.n_features)
+        return state
+
     def _pass(self, state: BlockCoordinateState, problem: Problem, objective: MarginObjective) -> int:
         """Oracle and dual steps, chunk by chunk, for examples drawn by their gap; returns how many there were."""
         draw = state.random.uniform(size=problem.n_examples)

@@ -126,6 +126,11 @@ class DualCoordinate(GapSolver):
         self._certify(state, problem, objective)
         return state
 
+    def template(self, problem: PartProblem, objective: LikelihoodObjective) -> DualCoordinateState:
+        state = self.init_state(problem, objective)
+        state.descent = LBFGS().begin(state.w, problem, objective)
+        return state
+
     @staticmethod
     def _descend(
         state: DualCoordinateState, problem: PartProblem, objective: LikelihoodObjective

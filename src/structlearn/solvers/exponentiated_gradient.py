@@ -126,6 +126,13 @@ class ExponentiatedGradient(GapSolver):
         self._certify(state, problem, objective)
         return state
 
+    def template(
+        self, problem: PartProblem, objective: LikelihoodObjective | MarginObjective
+    ) -> ExponentiatedGradientState:
+        state = self.init_state(problem, objective)
+        state.losses = np.zeros_like(state.theta)
+        return state
+
     def _batch_step(self, state: ExponentiatedGradientState, problem: PartProblem, limits: FloatArray) -> None:
         examples = np.arange(problem.n_examples)
         slope = problem.scores(state.iterate, examples)

@@ -82,6 +82,10 @@ class Subgradient(Solver):
             state.record = _record(np.nan, certified=False)
         return state
 
+    def finish(self, state: SubgradientState, problem: Problem, objective: MarginObjective) -> None:
+        if np.isnan(state.record["primal"]):
+            state.record = self._measure(state, problem, objective)
+
     def _pass(self, state: SubgradientState, problem: Problem, objective: MarginObjective) -> None:
         """A step for every batch."""
         n = problem.n_examples

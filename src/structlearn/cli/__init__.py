@@ -1,0 +1,37 @@
+"""The command `structlearn`: training and using models from files."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from structlearn.cli.app import app
+
+__all__ = ["app", "main"]
+
+#: What the command's exit status says beside 0 for success and 2, which is a wrong option.
+FAILED, INTERRUPTED = 1, 130
+
+
+def main() -> None:
+    """Runs the command line; errors that a user can do something about are one line, without a traceback."""
+    try:
+        app(prog_name="structlearn")
+    except BrokenPipeError:
+        # Whoever read our output, such as `head`, has enough; Python would complain once more when it closes it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except KeyboardInterrupt as interrupt:
+        print(f"structlearn: {interrupt or 'interrupted'}", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except (OSError, ValueError, TypeError, ImportError, MemoryError) as error:
+        if os.environ.get("STRUCTLEARN_TRACEBACK"):
+            raise
+        print(f"structlearn: {_message(error)}", file=sys.stderr)
+        sys.exit(FAILED)
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error) or type(error).__name__

@@ -1,0 +1,59 @@
+"""`structlearn convert`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from structlearn.cli import data
+from structlearn.cli.train import Templates
+
+if TYPE_CHECKING:
+    from structlearn.io.format import Example
+
+
+def convert(
+    file: data.Data = "-",
+    to: Annotated[str, typer.Option(metavar="NAME", help="The format that is written.")] = "jsonl",
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Where it goes; standard output if left out.")
+    ] = None,
+    format_name: data.FormatName = None,
+    columns: data.Columns = None,
+    separator: data.Separator = None,
+    label: data.Label = None,
+    encoding: data.Encoding = "utf-8",
+    templates: Templates = None,
+) -> None:
+    """Write examples in another format.
+
+    Sequences of words become sequences of attributes, as crfsuite files have them, by their features: those of
+    --templates, or the default ones.
+
+    \b
+        structlearn convert train.txt --to jsonl -o train.jsonl
+        structlearn convert train.txt --to crfsuite --templates template.txt > train.crfsuite
+        structlearn convert train.conllu.gz --to columns | structlearn check
+    """
+    from structlearn.cli.pipelines import attributes, read_templates
+    from structlearn.io.formats import FORMATS
+
+    if to not in FORMATS:
+        raise ValueError(f"--to is {to!r}; it may be {', '.join(FORMATS)}")
+    reader, examples = data.read([file], data.layout(format_name, columns, separator, label), encoding)
+    X: list[Any] = [example.x for example in examples]
+    writer = FORMATS[to]()
+    if templates is not None or (reader.structure == "words" and writer.structure == "attributes"):
+        X = attributes(X, read_templates(templates, reader), reader)
+    with data.writing(output) as write:
+        for x, example in zip(X, examples, strict=True):
+            write(_written(writer, x, example, file))
+
+
+def _written(writer: Any, x: Any, example: Example, file: str) -> str:
+    try:
+        return str(writer.write(x, example.y))
+    except ValueError as error:
+        raise ValueError(f"{Path(file).name}:{example.line}: {error}") from None

@@ -1,0 +1,129 @@
+"""Examples from files, for all commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from structlearn.io.format import Example, Format
+
+Model = Annotated[str, typer.Argument(metavar="MODEL", help="A file that [bold]train[/bold] wrote.")]
+Data = Annotated[str, typer.Argument(metavar="[FILE]", help='Examples; "-", or nothing, is standard input.')]
+FormatName = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="NAME",
+        help="columns, conllu, svmlight, svmhmm, crfsuite or jsonl; left out, it is recognised.",
+        rich_help_panel="Data",
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="The columns of a column file, such as word,pos,_,chunk: _ is left out, the last one is the label.",
+        rich_help_panel="Data",
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT", help=r"What separates them, such as , or \t; left out: blanks.", rich_help_panel="Data"
+    ),
+]
+Label = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Which of the columns is the label; of CoNLL-U upos, xpos, deprel or feats.",
+        rich_help_panel="Data",
+    ),
+]
+Encoding = Annotated[str, typer.Option(help="Of the text.", rich_help_panel="Data")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results and errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
+
+
+def layout(name: str | None, columns: str | None, separator: str | None, label: str | None) -> Format | str | None:
+    """What the user said about the format: all of it, its name, or nothing."""
+    if columns is separator is label is None:
+        return name
+    from structlearn.io.columns import Columns as ColumnFile
+    from structlearn.io.conllu import ConllU
+
+    if name == ConllU.name:
+        if separator is not None:
+            raise ValueError("--separator is for column files, not for conllu")
+        options: dict[str, Any] = {"columns": columns and tuple(columns.split(",")), "label": label}
+        return ConllU(**{name: value for name, value in options.items() if value is not None})
+    if columns is None or name not in (None, ColumnFile.name):
+        raise ValueError("--label and --separator need --columns, which names all columns of a column file")
+    names = columns.split(",")
+    label = names[-1] if label is None else label
+    if label not in names:
+        raise ValueError(f"--label is {label!r}, which is none of the columns {columns}")
+    others = tuple(name for name in names if name != label)
+    separator = None if separator is None else separator.encode().decode("unicode_escape")
+    return ColumnFile(others, label=names.index(label), separator=separator)
+
+
+def stream(
+    file: str, wanted: Format | str | None, encoding: str, *, given: Format | None = None
+) -> tuple[Format, Iterator[Example]]:
+    """The format of a file and its examples as they are read.
+
+    The format is that of the model (`given`) unless another one is wanted; without either it is recognised.
+    """
+    from structlearn.io.formats import read_examples
+
+    return read_examples(file, given if given is not None and wanted in (None, given.name) else wanted, encoding)
+
+
+def read(
+    files: Sequence[str], wanted: Format | str | None, encoding: str, *, given: Format | None = None
+) -> tuple[Format, list[Example]]:
+    """All examples of some files, which must have one format."""
+    examples: list[Example] = []
+    for file in files:
+        given, found = stream(file, wanted, encoding, given=given)
+        examples += found
+    assert given is not None
+    return given, examples
+
+
+def labelled(files: Sequence[str], examples: Sequence[Example]) -> tuple[list[Any], list[Any]]:
+    """X and Y, refused if an example has no labels."""
+    for example in examples:
+        if example.y is None:
+            raise ValueError(f"{files[0] if len(files) == 1 else 'an example'} has no labels at line {example.line}")
+    return [example.x for example in examples], [example.y for example in examples]
+
+
+def batches(examples: Iterator[Example], size: int) -> Iterator[list[Example]]:
+    while batch := list(islice(examples, size)):
+        yield batch
+
+
+@contextmanager
+def writing(path: str | None) -> Iterator[Any]:
+    """A function that writes text to standard output as it comes, or to a file that appears when all is written."""
+    import sys
+
+    if path is None or path == "-":
+        yield sys.stdout.write
+        sys.stdout.flush()
+        return
+    from structlearn.io import atomic
+
+    atomic.check_writable(Path(path))
+    parts: list[str] = []
+    yield parts.append
+    atomic.write(Path(path), "".join(parts).encode("utf-8", "surrogateescape"))

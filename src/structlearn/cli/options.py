@@ -1,0 +1,236 @@
+"""Options of the command line that are parameters of the library's classes: declared there, read from there.
+
+A parameter's type, default and description come from the source of the class, which is parsed and not imported: help
+and completion must not wait for scikit-learn.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+PACKAGE = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A class whose parameters are options, and which of them."""
+
+    panel: str
+    file: str
+    name: str
+    parameters: tuple[str, ...]
+
+
+SVM = Owner(
+    "Learner",
+    "estimators/structural_svm.py",
+    "StructuralSVM",
+    (
+        "C",
+        "tol",
+        "eps",
+        "max_iter",
+        "solver",
+        "rescaling",
+        "slack",
+        "fit_intercept",
+        "n_iter_no_change",
+        "random_state",
+        "n_jobs",
+    ),
+)
+CRF = Owner(
+    "Learner",
+    "estimators/conditional_random_field.py",
+    "ConditionalRandomField",
+    ("C", "tol", "max_iter", "solver", "l1_ratio", "fit_intercept", "n_iter_no_change", "random_state", "n_jobs"),
+)
+PERCEPTRON = Owner(
+    "Learner",
+    "estimators/structured_perceptron.py",
+    "StructuredPerceptron",
+    ("average", "max_iter", "fit_intercept", "n_iter_no_change", "random_state", "n_jobs"),
+)
+CHAIN = Owner(
+    "Model",
+    "models/chain.py",
+    "Chain",
+    ("loss", "boundaries", "balance", "pair_features", "allowed_transitions", "observed_only", "order"),
+)
+FEATURES = Owner("Features", "features/text.py", "TextFeatures", ("min_count", "n_hashed"))
+
+LEARNERS = {"svm": SVM, "crf": CRF, "perceptron": PERCEPTRON}
+OWNERS = (*LEARNERS.values(), CHAIN, FEATURES)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What a class says about one of its parameters."""
+
+    kind: Any
+    default: Any
+    help: str
+    choices: dict[str, Any]
+
+
+@cache
+def parameters(owner: Owner) -> dict[str, Parameter]:
+    """The declarations of the owner's parameters.
+
+    >>> parameters(SVM)["C"].kind, parameters(CHAIN)["order"].default
+    (<class 'float'>, 1)
+    >>> parameters(CHAIN)["loss"].kind
+    typing.Literal['hamming', 'zero_one']
+    """
+    tree = ast.parse((PACKAGE / owner.file).read_text("utf-8"))
+    (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == owner.name)
+    (init,) = (node for node in found.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
+    described = _described(ast.get_docstring(found) or "")
+    arguments = [*init.args.args[1:], *init.args.kwonlyargs]
+    defaults = [*init.args.defaults, *(node for node in init.args.kw_defaults if node is not None)]
+    values = dict(zip([argument.arg for argument in arguments][-len(defaults) :], defaults, strict=True))
+    annotations = {argument.arg: ast.unparse(argument.annotation or ast.Constant(None)) for argument in arguments}
+    declared = {}
+    for name in owner.parameters:
+        kind, text = described.get(name, ("", ""))
+        choices = _choices(kind)
+        declared[name] = Parameter(
+            Literal[tuple(choices)] if choices else _kind(annotations[name]),
+            ast.literal_eval(values[name]),
+            text,
+            choices,
+        )
+    return declared
+
+
+def shared_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command the parameters of all owners as options; it receives those that were given as `options`."""
+    shared = _shared()
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+        for name, (annotation, _) in shared.items()
+    ]
+
+    def with_options(**given: Any) -> None:
+        values = {name: given.pop(name) for name in shared}
+        options = {
+            name: shared[name][1].get(value, value) if isinstance(value, str) else value
+            for name, value in values.items()
+            if value is not None
+        }
+        command(**given, options=options)
+
+    kept = [
+        parameter
+        for name, parameter in inspect.signature(command, eval_str=True).parameters.items()
+        if name != "options"
+    ]
+    with_options.__signature__ = inspect.Signature([*kept, *added])  # type: ignore[attr-defined]
+    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in [*kept, *added]}
+    with_options.__doc__ = command.__doc__
+    with_options.__name__ = command.__name__
+    return with_options
+
+
+def option_value(name: str, text: str) -> Any:
+    """What a text means as the value of an option.
+
+    >>> option_value("C", "10"), option_value("boundaries", "no"), option_value("rescaling", "none")
+    (10.0, False, None)
+    """
+    if not owners_of(name):
+        raise ValueError(f"there is no option {flag(name)}")
+    parameter = parameters(owners_of(name)[0])[name]
+    if parameter.choices:
+        if text not in parameter.choices:
+            raise ValueError(f"{flag(name)} is {text!r}; it may be {', '.join(parameter.choices)}")
+        return parameter.choices[text]
+    if parameter.kind is bool:
+        if text not in ("yes", "no"):
+            raise ValueError(f"{flag(name)} is {text!r}; it may be yes or no")
+        return text == "yes"
+    try:
+        return parameter.kind(text)
+    except ValueError:
+        raise ValueError(f"{flag(name)} is {text!r}; expected a number") from None
+
+
+def owners_of(name: str) -> list[Owner]:
+    """The classes that have a parameter."""
+    return [owner for owner in OWNERS if name in owner.parameters]
+
+
+@cache
+def _shared() -> dict[str, tuple[Any, dict[str, Any]]]:
+    """The annotation of every option, and the values that its choices stand for."""
+    shared: dict[str, tuple[Any, dict[str, Any]]] = {}
+    for owner in OWNERS:
+        for name in owner.parameters:
+            if name in shared:
+                continue
+            declared = {other: parameters(other)[name] for other in owners_of(name)}
+            first = declared[owner]
+            texts = [first.help + ("" if first.default is None else f" \\[default: {first.default}]")]
+            texts += [
+                f"With {_selection(other)}: {parameter.help}"
+                for other, parameter in declared.items()
+                if other is not owner and parameter.help and parameter.help != first.help
+            ]
+            names = [f"{flag(name)}/--no-{flag(name)[2:]}" if first.kind is bool else flag(name)]
+            option = typer.Option(
+                *(["-c"] if name == "C" else []),
+                *names,
+                help=" ".join(texts),
+                show_default=False,
+                rich_help_panel=owner.panel,
+            )
+            shared[name] = Annotated[first.kind | None, option], first.choices
+    return shared
+
+
+def _selection(owner: Owner) -> str:
+    return next(f"--learner {name}" for name, learner in LEARNERS.items() if learner is owner)
+
+
+def flag(name: str) -> str:
+    """
+    >>> flag("max_iter"), flag("C")
+    ('--max-iter', '--C')
+    """
+    return f"--{name.replace('_', '-')}"
+
+
+def _choices(described: str) -> dict[str, Any]:
+    """The choices that a docstring lists in braces, by what is typed for them."""
+    listed = re.search(r"\{(.*)\}", described)
+    values = ast.literal_eval(f"[{listed[1]}]") if listed else []
+    return {"none" if value is None else str(value): value for value in values}
+
+
+def _kind(annotation: str) -> Any:
+    for name, kind in (("float", float), ("int", int), ("bool", bool)):
+        if re.match(rf"{name}\b", annotation):
+            return kind
+    return str
+
+
+def _described(docstring: str) -> dict[str, tuple[str, str]]:
+    """Type and first paragraph of every parameter in a NumPy docstring."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)", docstring, re.DOTALL | re.MULTILINE)
+    entries = re.findall(r"^(\w+) : ([^\n]*)\n((?:    [^\n]*\n|\n)*)", (section[1] if section else "") + "\n", re.M)
+    return {name: (kind, _plain(text.strip().split("\n\n")[0])) for name, kind, text in entries}
+
+
+def _plain(text: str) -> str:
+    """Text for a terminal: one line, without code quotes, and nothing that rich would take for markup."""
+    text = re.sub(r"\s+", " ", text.replace("`", ""))
+    return re.sub(r"\bNone (means|is|takes|leaves|keeps)\b", r"left out, it \1", text).replace("[", r"\[")

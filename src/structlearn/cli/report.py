@@ -1,0 +1,51 @@
+"""`structlearn report`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from structlearn.cli import data
+
+
+def report(
+    model: data.Model,
+    file: data.Data = "-",
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page that is written.")] = Path("report.html"),
+    title: Annotated[str | None, typer.Option(help="Its heading.")] = None,
+    learning_curve: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="The training file: the model is trained again on growing parts of it, which takes time.",
+        ),
+    ] = None,
+    format_name: data.FormatName = None,
+    encoding: data.Encoding = "utf-8",
+    quiet: data.Quiet = False,
+) -> None:
+    """Write a page for people: what was learnt, how well it predicts, and where it is wrong.
+
+    One HTML file that needs no network, for a screen of any size and for paper.
+
+    \b
+        structlearn report tagger.slm test.txt -o report.html
+        structlearn report tagger.slm test.txt -o report.html --learning-curve train.txt
+    """
+    from structlearn.io import atomic
+    from structlearn.io.model_file import read
+    from structlearn.report import write_report
+
+    atomic.check_writable(output)
+    saved = read(model)
+    _, examples = data.read([file], format_name, encoding, given=saved.reader)
+    X, Y = data.labelled([file], examples)
+    curve = None
+    if learning_curve is not None:
+        _, examples = data.read([learning_curve], format_name, encoding, given=saved.reader)
+        curve = data.labelled([learning_curve], examples)
+    write_report(output, saved.estimator, X, Y, title=title, data_name=file, learning_curve=curve)
+    if not quiet:
+        typer.echo(output)

@@ -1,0 +1,88 @@
+"""What commands print."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def console() -> Console:
+    from rich.console import Console
+
+    return Console()
+
+
+def print_json(value: Any) -> None:
+    typer.echo(json.dumps(_finite(value), ensure_ascii=False))
+
+
+def facts(estimator: Any) -> dict[str, Any]:
+    """What there is to say about a fitted estimator, or a pipeline that ends with one."""
+    from structlearn.io.model_file import steps_of
+
+    _, last = steps_of(estimator)
+    spec, training = last.spec_, getattr(last, "training_", {})
+    learnt = {
+        "learner": type(last).__name__,
+        "structure": type(last.model_).__name__,
+        **training,
+        "labels": len(getattr(spec, "classes", ())),
+        "features": getattr(spec, "n_inputs", None),
+        "weights": len(last.w_),
+        "nonzero_weights": int((last.w_ != 0.0).sum()),
+        "C": getattr(last, "C_", None),
+        "objective": getattr(last, "objective_", None),
+        "gap": getattr(last, "duality_gap_", None),
+        "iterations": last.n_iter_,
+        "converged": last.converged_,
+        "classes": list(map(str, getattr(spec, "classes", ()))),
+    }
+    return {name: value for name, value in learnt.items() if value is not None}
+
+
+def print_facts(estimator: Any, *, title: str) -> None:
+    """The same as a table."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(style="dim")
+    table.add_column()
+    for name, value in facts(estimator).items():
+        if not (isinstance(value, float) and math.isnan(value)):
+            table.add_row(name.replace("_", " "), _written(name, value))
+    console().print(table)
+
+
+def _written(name: str, value: Any) -> str:
+    match name, value:
+        case "gap", float():
+            return f"at most {value:.2%} above the best possible objective"
+        case "seconds", float():
+            return f"{value:.1f}"
+        case "classes" | "files", list():
+            shown = ", ".join(map(str, value[:30]))
+            return shown + (f", … ({len(value)} in all)" if len(value) > 30 else "")
+        case _, bool():
+            return "yes" if value else "no"
+        case _, int():
+            return f"{value:,}"
+        case _, float():
+            return f"{value:.6g}"
+    return str(value)
+
+
+def _finite(value: Any) -> Any:
+    """What JSON can hold: it has no NaN, so null instead, and labels of other types are text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {str(name): _finite(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

@@ -1,0 +1,124 @@
+"""`structlearn train`"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from structlearn.cli import data, terminal
+
+Files = Annotated[list[str], typer.Argument(metavar="FILE…", help='Labelled examples; "-" is standard input.')]
+Learner = Annotated[
+    Literal["svm", "crf", "perceptron"],
+    typer.Option(help="A structural SVM, a conditional random field, or the averaged perceptron."),
+]
+Templates = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Which features words get: CRF++ templates (U00:%x\\[-1,0]) or one template of ours a line "
+        "(word\\[-1]|word\\[0]). Left out: words around, affixes, shapes, and tags around.",
+        rich_help_panel="Features",
+    ),
+]
+
+
+def train(
+    files: Files,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file that the model is written to.")] = Path(
+        "model.slm"
+    ),
+    learner: Learner = "svm",
+    format_name: data.FormatName = None,
+    columns: data.Columns = None,
+    separator: data.Separator = None,
+    label: data.Label = None,
+    encoding: data.Encoding = "utf-8",
+    templates: Templates = None,
+    validation: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Held-out examples: training ends when their loss no longer improves, and the best weights are kept.",
+            rich_help_panel="Data",
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(help="Where the state of the run is kept, so that the same command goes on after a crash."),
+    ] = None,
+    checkpoint_every: Annotated[float, typer.Option(metavar="SECONDS", help="How often it is written.")] = 60.0,
+    quiet: data.Quiet = False,
+    as_json: data.Json = False,
+    options: Any = None,
+) -> None:
+    """Learn from a file of examples.
+
+    The format is recognised. Words get features by templates; attributes are taken as they are. Training ends with a
+    certificate: the objective is at most 0.1 % above the best possible one, or whatever --tol says. Ctrl-C ends it
+    earlier and keeps the best model so far.
+
+    \b
+        structlearn train train.txt -o tagger.slm
+        structlearn train train.txt.gz -o tagger.slm --learner crf -c 5000 --n-jobs -1
+        structlearn train train.txt -o tagger.slm --templates template.txt --checkpoint run.ckpt
+        structlearn train words.svmhmm -o tagger.slm -c 100 --eps 0.1
+    """
+    from structlearn.cli.pipelines import build, fit_features, read_templates
+    from structlearn.io import atomic, model_file
+
+    atomic.check_writable(output)
+    reader, examples = data.read(files, data.layout(format_name, columns, separator, label), encoding)
+    X, Y = data.labelled(files, examples)
+    show = not (quiet or as_json)
+    chosen = read_templates(templates, reader)
+    estimator = build(reader, learner, options, chosen, verbose=int(show))
+    _, last = model_file.steps_of(estimator)
+    how: dict[str, Any] = {}
+    if validation is not None:
+        _, held_out = data.read([validation], format_name, encoding, given=reader)
+        how["validation"] = data.labelled([validation], held_out)
+    if checkpoint is not None:
+        how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
+    X = fit_features(estimator, X, chosen)
+    if "validation" in how and last is not estimator:
+        how["validation"] = (estimator[:-1].transform(how["validation"][0]), how["validation"][1])
+    weight = None if all(example.weight == 1.0 for example in examples) else [example.weight for example in examples]
+    interrupted = None
+    try:
+        last.fit(X, Y, weight, **how)
+    except KeyboardInterrupt as interrupt:
+        if not hasattr(last, "w_"):
+            raise
+        interrupted = interrupt
+    save(estimator, output, reader, files)
+    if as_json:
+        terminal.print_json(terminal.facts(estimator) | {"model": str(output)})
+    elif not quiet:
+        terminal.print_facts(estimator, title=f"{output}")
+    if interrupted is not None:
+        raise KeyboardInterrupt(f"{interrupted}; the best model so far is in {output}")
+
+
+def save(estimator: Any, output: Path, reader: Any, files: Sequence[str]) -> None:
+    """Writes the model with what it was made from; if that fails now, after all the work, then somewhere else."""
+    from structlearn.io import model_file
+
+    model_file.steps_of(estimator)[1].training_ |= {
+        "files": list(files),
+        "command": shlex.join(["structlearn", *sys.argv[1:]]),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    try:
+        model_file.save(estimator, output, reader=reader)
+    except OSError as error:
+        rescued = Path(tempfile.mkdtemp(prefix="structlearn-")) / output.name
+        model_file.save(estimator, rescued, reader=reader)
+        raise OSError(f"{error.strerror or error}; the model was saved to {rescued} instead") from error

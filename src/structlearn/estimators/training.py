@@ -1,0 +1,75 @@
+"""What a fit works with: the data bound to a model, the objective and the solver, and how arguments become these."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import compute_class_weight
+
+from structlearn.models.base import LinearSpec, Model
+from structlearn.models.labels import label_array
+from structlearn.objective import Objective
+from structlearn.problem import FloatArray, Problem
+from structlearn.solvers import Solver
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """Everything a run needs, made before the estimator itself is touched."""
+
+    model: Model
+    problem: Problem
+    spec: Any
+    objective: Objective
+    solver: Solver
+    kept: npt.NDArray[np.bool_]
+
+    def fitted(self, w: FloatArray) -> dict[str, Any]:
+        """The attributes that make an estimator ready to predict with w."""
+        attributes = {"w_": w, "model_": self.model, "spec_": self.spec}
+        if isinstance(self.spec, LinearSpec):
+            attributes["classes_"] = label_array(self.spec.classes)
+        if self.model.tabular:
+            attributes["n_features_in_"] = self.spec.n_inputs
+        return attributes
+
+
+def restriction(model: Model, allowed: Any) -> dict[str, Any]:
+    if allowed is None:
+        return {}
+    if not model.takes_allowed:
+        raise ValueError(f"{type(model).__name__} cannot restrict its outputs; leave `allowed` out")
+    return {"allowed": allowed}
+
+
+def checked_weight(sample_weight: Any, n: int) -> FloatArray:
+    if sample_weight is None:
+        return np.ones(n)
+    weight = np.asarray(sample_weight, np.float64)
+    if weight.ndim != 1:
+        raise ValueError(f"Sample weights must be a 1D array; sample_weight has {weight.ndim} dimensions")
+    if len(weight) != n:
+        raise ValueError(f"sample_weight has {len(weight)} entries but there are {n} examples")
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise ValueError(f"sample_weight[{i}] is {weight[i]}; weights must be finite and ≥ 0")
+    return weight
+
+
+def class_weights(class_weight: Any, Y: Sequence[Any] | npt.NDArray[Any]) -> FloatArray:
+    labels, codes = np.unique(np.asarray(Y), return_inverse=True)
+    return np.asarray(compute_class_weight(class_weight, classes=labels, y=np.asarray(Y)))[codes]
+
+
+def n_threads(n_jobs: int | None) -> int:
+    if n_jobs is None:
+        return 1
+    if n_jobs == 0:
+        raise ValueError("n_jobs is 0; give a number of threads, or -1 for all cores")
+    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)

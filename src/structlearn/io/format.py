@@ -1,0 +1,172 @@
+"""What a file format is: how examples are recognised, read, written and annotated."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, ClassVar, Literal, Self
+
+from structlearn.io.text import Lines, quoted
+
+Structure = Literal["words", "attributes", "row"]
+
+#: The most lines that a sequence may have.
+LONGEST_SEQUENCE = 1_000_000
+BLANKS = " \t"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An input and its output, as a file has them.
+
+    Attributes
+    ----------
+    x : list or dict
+        See `Format.structure`.
+    y : label or list of labels, or None where the file has none
+    line : int
+        Where it begins in the file, counted from 1.
+    source : tuple of str
+        Its lines, as they were.
+    weight : float
+        How much it counts in training.
+    """
+
+    x: Any
+    y: Any
+    line: int
+    source: tuple[str, ...]
+    weight: float = 1.0
+
+
+class Format(ABC):
+    """A file format with its options; subclasses are frozen dataclasses of plain values.
+
+    A subclass has a `name` and implements `structure`, `recognise`, `parse` and `write`.
+    """
+
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def structure(self) -> Structure:
+        """What x is.
+
+        "words": a list of strings, or of tuples with a string for every one of `inputs`. "attributes": a list with,
+        for every token, a dict of names and numbers or, where all numbers are 1, a list of names. "row": one dict of
+        names and numbers.
+        """
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of what a token consists of, if x is words; they go to `TextFeatures` as its columns."""
+        return ()
+
+    @classmethod
+    @abstractmethod
+    def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
+        """The format with the options that fit the first lines of a file, or None if it is another one."""
+
+    @abstractmethod
+    def parse(self, lines: Lines) -> Iterator[Example]:
+        """The examples, one after another; what cannot be understood raises ``lines.error(…)``."""
+
+    @abstractmethod
+    def write(self, x: Any, y: Any) -> str:
+        """The text of an example, from which `read` gets x and y back; y is None for none.
+
+        The blank line after a sequence is part of it, where the format has one. Raises ValueError for what the format
+        cannot hold.
+        """
+
+    def annotate(self, example: Example, y: Any) -> str:
+        """The text of an example that was read with the prediction y."""
+        return self.write(example.x, y)
+
+    def read(self, lines: Lines) -> Iterator[Example]:
+        """All examples of a file: at least one, and all with labels or none."""
+        labelled = None
+        for example in self.parse(lines):
+            if labelled is None:
+                labelled = example.y is not None
+            elif labelled != (example.y is not None):
+                here, before = ("no labels", "have some") if labelled else ("labels", "have none")
+                raise lines.error(f"an example with {here}, where those before {before}", line=example.line)
+            yield example
+        if labelled is None:
+            raise lines.error("the file holds no example")
+
+
+def paragraphs(lines: Lines, border: str = "") -> Iterator[tuple[int, list[str]]]:
+    """Lines between blank lines and those that begin with `border`, with the number of the first."""
+    paragraph: list[str] = []
+    special = BLANKS + border[:1]
+    for line in lines:
+        if not line or (line[0] in special and (not line.strip(BLANKS) or (border and line.startswith(border)))):
+            if paragraph:
+                yield lines.number - len(paragraph), paragraph
+                paragraph = []
+        else:
+            paragraph.append(line)
+            if len(paragraph) > LONGEST_SEQUENCE:
+                raise lines.error(f"more than {LONGEST_SEQUENCE:,} lines without a blank one between sequences")
+    if paragraph:
+        yield lines.number - len(paragraph) + 1, paragraph
+
+
+def split_blanks(line: str) -> list[str]:
+    """The fields between runs of spaces and tabs, and of no other white space.
+
+    >>> split_blanks("10\\xa0000  CD\\tO ")
+    ['10\\xa0000', 'CD', 'O']
+    """
+    fields = line.replace("\t", " ").split(" ")
+    return [field for field in fields if field] if "" in fields else fields
+
+
+def column_of(line: str, field: int, separator: str | None) -> int:
+    """The column, from 1, where a field of a line begins; fields are separated by runs of blanks if by nothing else."""
+    if separator is not None:
+        return sum(len(text) + len(separator) for text in line.split(separator)[:field]) + 1
+    starts = (match.start() for match in re.finditer(r"[^ \t]+", line))
+    return next(islice(starts, field, None), len(line)) + 1
+
+
+def check_written(text: Any, what: str, forbidden: str = "") -> str:
+    """A text that a format can hold: not empty, without line ends and the forbidden characters."""
+    if not isinstance(text, str):
+        raise ValueError(f"{what} is {quoted(repr(text))}; only a string can be written")
+    found = next((character for character in "\n\r\0" + forbidden if character in text), None)
+    if found is not None:
+        raise ValueError(f"{what} {quoted(text)} cannot be written in this format: it holds {found!r}")
+    if not text or text[0] == "\ufeff" or not _is_encodable(text):
+        raise ValueError(f"{what} {quoted(text)} cannot be written: {'it is no text' if text else 'it is empty'}")
+    return text
+
+
+def token_values(token: Any, names: Sequence[str], t: int) -> tuple[Any, ...]:
+    """The values of a token that has these columns."""
+    values = tuple(token) if isinstance(token, (tuple, list)) else (token,)
+    if len(values) != len(names):
+        raise ValueError(f"x[{t}] is {quoted(repr(token))}, but the columns are {', '.join(names)}")
+    return values
+
+
+def paired(tokens: Sequence[Any], y: Sequence[Any] | None) -> Iterator[tuple[Any, str | None]]:
+    """Tokens with their labels as text, None where there are none."""
+    if y is None:
+        return ((token, None) for token in tokens)
+    if len(y) != len(tokens):
+        raise ValueError(f"there are {len(y)} labels for {len(tokens)} tokens")
+    return zip(tokens, map(str, y), strict=True)
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

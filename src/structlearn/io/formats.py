@@ -1,0 +1,75 @@
+"""All formats by name, and which one a file has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from structlearn.io.columns import Columns
+from structlearn.io.conllu import ConllU
+from structlearn.io.crfsuite import CrfSuite
+from structlearn.io.format import Example, Format
+from structlearn.io.jsonl import JsonLines
+from structlearn.io.svmhmm import SvmHmm
+from structlearn.io.svmlight import SvmLight
+from structlearn.io.text import Source, open_text
+
+#: In the order in which they are tried: from those that are hard to mistake to columns of anything.
+FORMATS: dict[str, type[Format]] = {
+    kind.name: kind for kind in (JsonLines, ConllU, SvmHmm, SvmLight, CrfSuite, Columns)
+}
+
+
+def recognise(head: Sequence[str], filename: str = "") -> Format:
+    """The format of a file, with its options, from its first lines.
+
+    >>> recognise(["The DT B-NP", "dog NN I-NP"])
+    Columns(columns=('word', 'pos'), label=-1, separator=None, comment=None)
+    """
+    for kind in FORMATS.values():
+        found = kind.recognise(head, filename)
+        if found is not None:
+            return found
+    if not any(line.strip() for line in head):
+        raise ValueError("the file holds no example")
+    raise ValueError(f"this looks like none of the formats {', '.join(FORMATS)}; name the one it is")
+
+
+def read_examples(
+    source: Source, format: Format | str | None = None, encoding: str = "utf-8"
+) -> tuple[Format, Iterator[Example]]:
+    """A file's format, and its examples as they are read.
+
+    Parameters
+    ----------
+    source : path, "-" or binary stream
+        See `open_text`. A path's file is closed after the last example, or when the iterator is gone.
+    format : Format or str, optional
+        The format, or its name if its options are to be found from the first lines. None finds the format as well.
+    encoding : str
+
+    Examples
+    --------
+    >>> import io
+    >>> found, examples = read_examples(io.BytesIO(b"2 3:0.5\\n1 4:1\\n"))
+    >>> found.name, [(example.x, example.y) for example in examples]
+    ('svmlight', [({'3': 0.5}, '2'), ({'4': 1.0}, '1')])
+    """
+    reading = _read(source, format, encoding)
+    return next(reading), reading
+
+
+def _read(source: Source, format: Format | str | None, encoding: str) -> Iterator[Any]:
+    """The format first, then the examples."""
+    if isinstance(format, str) and format not in FORMATS:
+        raise ValueError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
+    with open_text(source, encoding) as lines:
+        if isinstance(format, str):
+            format = FORMATS[format].recognise(lines.head(), lines.name) or FORMATS[format]()
+        elif format is None:
+            try:
+                format = recognise(lines.head(), lines.name)
+            except ValueError as error:
+                raise lines.error(str(error)) from None
+        yield format
+        yield from format.read(lines)

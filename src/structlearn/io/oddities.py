@@ -1,0 +1,122 @@
+"""What is odd about a file of examples, and on which line."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from structlearn.io.format import Example
+
+#: Tokens of a sequence from which on one suspects that blank lines are missing.
+LONG = 1000
+
+#: Categories of Unicode: control and format characters, those without a meaning, and spaces other than the usual ones.
+INVISIBLE = {"Cc", "Cf", "Co", "Cn", "Cs", "Zs", "Zl", "Zp"}
+
+
+@dataclass(frozen=True, slots=True)
+class Oddity:
+    """Something that a person should look at."""
+
+    line: int
+    what: str
+
+
+@dataclass
+class Summary:
+    """Counts of a file, and what is odd about it.
+
+    Attributes
+    ----------
+    examples, tokens : int
+    labels : Counter
+    lengths : (shortest, longest)
+        Of sequences, in tokens.
+    oddities : list of Oddity
+        In the order of lines.
+    """
+
+    examples: int = 0
+    tokens: int = 0
+    labels: Counter[Any] = field(default_factory=Counter)
+    lengths: tuple[int, int] = (0, 0)
+    oddities: list[Oddity] = field(default_factory=list)
+
+
+def summarise(examples: Iterable[Example]) -> Summary:
+    """Goes once through the examples."""
+    summary = Summary()
+    first_label: dict[Any, int] = {}
+    seen: dict[str, tuple[int, Any]] = {}
+    lengths = []
+    for example in examples:
+        sequence = isinstance(example.x, list)
+        tokens = example.x if sequence else [example.x]
+        labels = ([] if example.y is None else example.y) if sequence else [example.y]
+        summary.examples += 1
+        summary.tokens += len(tokens)
+        lengths.append(len(tokens))
+        for t, label in enumerate(labels):
+            first_label.setdefault(label, _line(example, t))
+        summary.labels.update(labels)
+        summary.oddities += _odd_tags(example, labels)
+        summary.oddities += _odd_tokens(example, tokens)
+        if len(tokens) > LONG:
+            summary.oddities.append(
+                Oddity(example.line, f"a sequence of {len(tokens)} tokens: are blank lines missing?")
+            )
+        summary.oddities += _repeated(example, seen)
+    if lengths:
+        summary.lengths = min(lengths), max(lengths)
+    common = [label for label, count in summary.labels.items() if count > 1]
+    for label, count in summary.labels.items():
+        if count == 1 and len(common) > 1:
+            summary.oddities.append(Oddity(first_label[label], f"the label {label!r} occurs only here"))
+    if len(summary.labels) == 1 and summary.tokens > 1:
+        (only,) = summary.labels
+        summary.oddities.append(Oddity(1, f"every label is {only!r}: there is nothing to learn"))
+    summary.oddities.sort(key=lambda oddity: oddity.line)
+    return summary
+
+
+def _odd_tags(example: Example, labels: list[Any]) -> Iterator[Oddity]:
+    """Inside tags that continue nothing."""
+    before = "O"
+    for t, label in enumerate(labels):
+        if isinstance(label, str) and label.startswith(("I-", "E-")):
+            kind = label[2:]
+            if before not in (f"B-{kind}", f"I-{kind}"):
+                yield Oddity(_line(example, t), f"{label} follows {before}: it continues nothing")
+        before = label
+
+
+def _odd_tokens(example: Example, tokens: list[Any]) -> Iterator[Oddity]:
+    """Characters that nobody sees."""
+    for t, token in enumerate(tokens):
+        values = (token,) if isinstance(token, str) else token if isinstance(token, tuple) else ()
+        for value in values:
+            if value.isascii() and value.isprintable():
+                continue
+            strange = next((character for character in value if unicodedata.category(character) in INVISIBLE), None)
+            if strange is not None:
+                name = unicodedata.name(strange, f"U+{ord(strange):04X}")
+                yield Oddity(_line(example, t), f"{value!r} holds an invisible character, {name}")
+                break
+
+
+def _repeated(example: Example, seen: dict[str, tuple[int, Any]]) -> Iterator[Oddity]:
+    """The same input twice with different labels; the same labels twice are no news in short sequences."""
+    if example.y is None or (isinstance(example.x, list) and len(example.x) < 4):
+        return
+    line, y = seen.setdefault(repr(example.x), (example.line, example.y))
+    if line != example.line and y != example.y:
+        yield Oddity(example.line, f"the same input as at line {line}, with other labels")
+
+
+def _line(example: Example, t: int) -> int:
+    """Where token t stands: on a line of its own, or with all others on the line of the example."""
+    own_lines = isinstance(example.x, list) and len(example.source) == len(example.x)
+    return example.line + t if own_lines else example.line

@@ -1,0 +1,150 @@
+"""The sparse rows of SVM^light, SVM^multiclass and LIBSVM: ``label index:value … # comment``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, ClassVar, Self
+
+from structlearn.io.format import Example, Format, Structure, column_of, split_blanks
+from structlearn.io.numbers import LARGEST_WHOLE, NUMBER, parse_number, write_number
+from structlearn.io.text import Lines, quoted
+
+INDEX = re.compile(r"[1-9][0-9]{0,17}")
+FEATURE = re.compile(rf"({INDEX.pattern}):({NUMBER.pattern})")
+
+
+@dataclass(frozen=True)
+class SvmLight(Format):
+    """One example a line: a number as its label, and the features that are not zero by their indices.
+
+    Indices are whole numbers from 1 and increase; as names of features they are texts, "3". The label is a text as
+    well, in its shortest form, so that "+1", "1" and "1.0" are one label "1". A line that begins with a feature has no
+    label. What follows "#" is a comment. Predictions replace the labels.
+
+    Examples
+    --------
+    >>> lines = Lines([b"# two classes\\n+1 1:0.5 7:2\\n-1 2:1 # the second\\n"], "rows.txt")
+    >>> for example in SvmLight().read(lines):
+    ...     print(example.y, example.x)
+    1 {'1': 0.5, '7': 2.0}
+    -1 {'2': 1.0}
+    """
+
+    name: ClassVar[str] = "svmlight"
+
+    @property
+    def structure(self) -> Structure:
+        return "row"
+
+    @classmethod
+    def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
+        return cls() if all_fit(head, r"(?:{number}|{feature})(?: {feature})*") else None
+
+    def parse(self, lines: Lines) -> Iterator[Example]:
+        for line in lines:
+            fields = fields_before_comment(line)
+            if not fields:
+                continue
+            y = None if ":" in fields[0] else parse_label(lines, fields[0], line)
+            n_before = 0 if y is None else 1
+            if len(fields) > n_before and fields[n_before].startswith("qid:"):
+                raise lines.error(
+                    "'qid:' groups lines into sequences or rankings; sequences are read with the format svmhmm",
+                    column_of(line, n_before, None),
+                )
+            yield Example(parse_features(lines, line, fields, n_before), y, lines.number, (line,))
+
+    def write(self, x: Any, y: Any) -> str:
+        fields = ([] if y is None else [write_label(y)]) + write_features(x)
+        if not fields:
+            raise ValueError("an example without label and features cannot be written")
+        return " ".join(fields) + "\n"
+
+    def annotate(self, example: Example, y: Any) -> str:
+        (line,) = example.source
+        return with_label(line, y, had_one=example.y is not None) + "\n"
+
+
+def fields_before_comment(line: str) -> list[str]:
+    return split_blanks(line.partition("#")[0])
+
+
+def parse_features(lines: Lines, line: str, fields: Sequence[str], first: int) -> dict[str, float]:
+    """The features among the fields of a line from the given one on."""
+    features: dict[str, float] = {}
+    last = 0
+    for k in range(first, len(fields)):
+        match = FEATURE.fullmatch(fields[k])
+        if not match:
+            raise lines.error(_complaint(fields[k]), column_of(line, k, None))
+        name, text = match.groups()
+        index, value = int(name), float(text)
+        if index <= last:
+            message = f"the index {index} comes after {last}; indices must increase"
+            raise lines.error(message, column_of(line, k, None))
+        if not isfinite(value):
+            raise lines.error(_complaint(fields[k]), column_of(line, k, None))
+        features[name] = value
+        last = index
+    return features
+
+
+def _complaint(field: str) -> str:
+    """Why a field is no feature."""
+    index, colon, value = field.partition(":")
+    if not colon:
+        return f"expected index:value, found {quoted(field)}"
+    if not INDEX.fullmatch(index):
+        return f"expected a whole number from 1 as index, found {quoted(index)}"
+    return f"expected a finite number, found {quoted(value)}"
+
+
+def parse_label(lines: Lines, text: str, line: str) -> str:
+    """
+    >>> [parse_label(Lines([], ""), text, "") for text in ("+1", "-1.0", "2.50")]
+    ['1', '-1', '2.5']
+    """
+    try:
+        number = parse_number(text)
+    except ValueError as error:
+        raise lines.error(f"{error} as label", column_of(line, 0, None)) from None
+    if abs(number) >= LARGEST_WHOLE:
+        raise lines.error(f"the label {quoted(text)} is too large to be told from others", column_of(line, 0, None))
+    return write_number(number)
+
+
+def write_label(label: Any) -> str:
+    try:
+        return write_number(parse_number(str(label)))
+    except ValueError:
+        raise ValueError(f"labels are numbers in this format; {quoted(str(label))} cannot be written") from None
+
+
+def write_features(x: Any) -> list[str]:
+    named = x if isinstance(x, Mapping) else Counter(x)
+    for name in named:
+        if not INDEX.fullmatch(str(name)):
+            raise ValueError(f"features are whole numbers from 1 in this format; {quoted(str(name))} cannot be written")
+    return [f"{name}:{write_number(named[name])}" for name in sorted(named, key=int)]
+
+
+def with_label(line: str, y: Any, *, had_one: bool) -> str:
+    """A line with another label, or with one, and all else as it was."""
+    start = column_of(line, 0, None) - 1
+    rest = line[start:]
+    if had_one:
+        rest = rest[len(split_blanks(rest)[0].partition("#")[0]) :]
+        return f"{line[:start]}{write_label(y)}{rest}"
+    return f"{line[:start]}{write_label(y)} {rest}"
+
+
+def all_fit(head: Iterable[str], pattern: str) -> bool:
+    """Whether all lines look like the pattern before their comments, and at least one has a colon."""
+    number = r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?"
+    whole = re.compile(pattern.format(number=number, feature="[0-9]+:[^ ]*"))
+    found = [" ".join(fields) for line in head if (fields := fields_before_comment(line))]
+    return any(":" in text for text in found) and all(map(whole.fullmatch, found))

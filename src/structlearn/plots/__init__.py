@@ -1,0 +1,11 @@
+"""Pictures of training, of what was learnt, and of predictions; they need matplotlib, ``structlearn[plot]``.
+
+Every function draws into `ax`, or into a new figure if there is none, and returns the Axes. An estimator may also be a
+Pipeline whose last step is one.
+"""
+
+from structlearn.plots.matrices import confusion, transitions
+from structlearn.plots.sequences import sequence
+from structlearn.plots.training import convergence
+
+__all__ = ["confusion", "convergence", "sequence", "transitions"]

@@ -1,0 +1,267 @@
+import gzip
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import structlearn
+from structlearn.cli.options import LEARNERS, OWNERS, parameters
+from structlearn.datasets import make_sentences
+from structlearn.features import TextFeatures
+from structlearn.io import model_file
+from structlearn.models import Chain
+
+
+def test_the_shortest_path_needs_no_option(folder, run):
+    assert run("train", "train.txt", "-o", "tagger.slm")[0] == 0
+    status, out, _ = run("predict", "tagger.slm", "test.txt")
+    assert status == 0
+    lines = folder.joinpath("test.txt").read_text().splitlines()
+    assert [line.rsplit(" ", 1)[0] for line in out.splitlines()] == lines
+    status, out, _ = run("evaluate", "tagger.slm", "test.txt", "--json")
+    assert {"loss", "accuracy", "f1"} <= json.loads(out).keys()
+
+
+def test_the_command_line_learns_what_the_library_learns(folder, run_json):
+    told = run_json("train", "train.txt", "-o", "tagger.slm", "--C", "7", "--tol", "1e-6")
+    drawn = make_sentences(60, random_state=0)
+    words = [[word for word, _ in x] for x in drawn.X]
+    svm = structlearn.StructuralSVM(Chain(), C=7, tol=1e-6).fit(TextFeatures().fit_transform(words), drawn.Y)
+    assert told["objective"] == svm.objective_
+    assert (told["examples"], told["C"], told["converged"], told["files"]) == (60, 7.0, True, ["train.txt"])
+    np.testing.assert_array_equal(structlearn.load("tagger.slm")[-1].w_, svm.w_)
+
+
+def test_predictions_go_through_pipes(tagger, run, monkeypatch):
+    class Stdin:
+        buffer = io.BytesIO(b"The\ndog\nsleeps\n")
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    status, out, _ = run("predict", tagger)
+    assert (status, out.split()[:3]) == (0, ["The", "B-NP", "dog"])
+
+
+def test_compressed_files_are_read(folder, run):
+    folder.joinpath("train.txt.gz").write_bytes(gzip.compress(folder.joinpath("train.txt").read_bytes()))
+    assert run("train", "train.txt.gz", "-o", "a.slm", "-q")[0] == 0
+    assert run("train", "train.txt", "-o", "b.slm", "-q")[0] == 0
+    np.testing.assert_array_equal(structlearn.load("a.slm")[-1].w_, structlearn.load("b.slm")[-1].w_)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_learner_learns(folder, run_json, learner):
+    told = run_json("train", "train.txt", "--learner", learner, "--random-state", "3")
+    assert told["learner"] == LEARNERS[learner].name
+    assert run_json("evaluate", "model.slm", "test.txt")["accuracy"] > 0.8
+
+
+def test_options_reach_the_classes_that_declare_them(folder, run):
+    words = ["--rescaling", "none", "--slack", "squared", "--order", "1", "--no-boundaries", "--min-count", "2"]
+    assert run("train", "train.txt", "-q", *words, "--allowed-transitions", "BIO")[0] == 0
+    features, svm = structlearn.load("model.slm")
+    assert (svm.rescaling, svm.slack, features.min_count) == (None, "squared", 2)
+    assert (svm.model.order, svm.model.boundaries, svm.model.allowed_transitions) == (1, False, "BIO")
+
+
+def test_an_option_of_another_learner_is_refused(folder, run):
+    status, _, err = run("train", "train.txt", "--l1-ratio", "0.5")
+    assert (status, err) == (1, "structlearn: --l1-ratio has no effect here: it is for --learner crf\n")
+    assert not folder.joinpath("model.slm").exists()
+
+
+@pytest.mark.parametrize("owner", OWNERS, ids=lambda owner: owner.name)
+def test_declarations_are_those_of_the_classes(owner):
+    homes = (structlearn, structlearn.models, structlearn.features)
+    kind = next(getattr(home, owner.name) for home in homes if hasattr(home, owner.name))
+    defaults = (kind(None) if owner in LEARNERS.values() else kind()).get_params(deep=False)
+    assert {name: declared.default for name, declared in parameters(owner).items()} == {
+        name: defaults[name] for name in owner.parameters
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "train.txt:1:1: the file holds no example"),
+        ("the D\ndog\n\n", "train.txt"),
+        ("the D\ncat \udcff N\n", "train.txt"),
+    ],
+)
+def test_a_bad_file_is_named_and_nothing_is_written(folder, run, content, told):
+    folder.joinpath("train.txt").write_bytes(content.encode("utf-8", "surrogateescape"))
+    status, _, err = run("train", "train.txt")
+    assert status == 1
+    assert err.startswith("structlearn: ")
+    assert told in err
+    assert not folder.joinpath("model.slm").exists()
+
+
+def test_what_cannot_be_written_is_said_before_training(folder, run):
+    status, _, err = run("train", "train.txt", "-o", "missing/tagger.slm")
+    assert (status, err) == (1, "structlearn: there is no folder missing to write tagger.slm in\n")
+
+
+def test_a_full_disk_does_not_lose_what_was_learnt(folder, run, monkeypatch, tmp_path_factory):
+    save, rescued = model_file.save, tmp_path_factory.mktemp("rescued")
+
+    def full(estimator, path, **options):
+        if path.name == "model.slm" and path.parent != rescued:
+            raise OSError(28, "model.slm was not written: No space left on device")
+        save(estimator, path, **options)
+
+    monkeypatch.setattr(model_file, "save", full)
+    monkeypatch.setattr("tempfile.mkdtemp", lambda prefix: str(rescued))
+    status, _, err = run("train", "train.txt", "-q")
+    assert status == 1
+    assert f"the model was saved to {rescued / 'model.slm'} instead" in err
+    assert structlearn.load(rescued / "model.slm").predict([["dog"]])
+
+
+def test_held_out_examples_end_training_early(folder, run_json):
+    run_json("train", "train.txt", "--validation", "test.txt", "--tol", "1e-12", "--n-iter-no-change", "2")
+    assert "validation_loss" in structlearn.load("model.slm")[-1].history_[-1]
+
+
+def test_inspection_names_features(tagger, run, run_json):
+    found = run_json("inspect", tagger, "--top", "1")
+    assert (found["learner"], found["labels"], found["reader"]) == ("StructuralSVM", 7, "columns")
+    assert found["top_weights"]["features"]["B-NP"][0][0].startswith("word")
+    status, out, _ = run("inspect", tagger)
+    assert (status, "B-NP → I-NP" in out, "train.txt" in out) == (0, True, True)
+
+
+def test_tuning_chooses_by_cross_validation(folder, run_json, run):
+    found = run_json("tune", "train.txt", "--grid", "C=0.01,10", "--grid", "min_count=1,3", "--folds", "2", "-j", "1")
+    assert [result["setting"] for result in found["results"]] == [
+        {"min_count": 1, "C": 0.01},
+        {"min_count": 1, "C": 10.0},
+        {"min_count": 3, "C": 0.01},
+        {"min_count": 3, "C": 10.0},
+    ]
+    assert found["best"]["C"] == 10.0
+    assert found["score"] == max(result["score"] for result in found["results"])
+    status, out, _ = run("tune", "train.txt", "--folds", "2", "-j", "1", "-o", "best.slm", "-q")
+    assert (status, out) == (0, "")
+    assert structlearn.load("best.slm")[-1].C_ in [0.6, 1.8, 6.0, 18.0, 60.0]
+
+
+def test_a_path_over_C_ends_where_single_runs_end(folder, run_json):
+    path = run_json("tune", "train.txt", "--grid", "C=1,10", "--folds", "2", "-j", "1", "--tol", "1e-5")
+    alone = run_json("tune", "train.txt", "--grid", "C=10", "--folds", "2", "-j", "1", "--tol", "1e-5")
+    assert path["results"][1]["score"] == pytest.approx(alone["results"][0]["score"], abs=0.01)
+
+
+@pytest.mark.parametrize("grid", ["C", "C=", "D=1", "C=x", "slack=soft"])
+def test_a_grid_that_makes_no_sense_is_refused(folder, run, grid):
+    assert run("tune", "train.txt", "--grid", grid)[0] == 1
+
+
+def test_checking_finds_what_is_odd(folder, run, run_json):
+    assert run("check", "train.txt")[0] == 0
+    text = (
+        "the B-NP\ndog O\nruns I-VP\n\nthe B-NP\nd\u200bog O\nsits O\n. O\n\nthe B-NP\nd\u200bog O\nsits O\n. B-NP\n\n"
+    )
+    folder.joinpath("odd.txt").write_text(text)
+    status, out, _ = run("check", "odd.txt")
+    assert status == 1
+    assert "odd.txt:3: I-VP follows O: it continues nothing" in out
+    assert "odd.txt:6: 'd\\u200bog' holds an invisible character, ZERO WIDTH SPACE" in out
+    assert "odd.txt:10: the same input as at line 5, with other labels" in out
+    assert "odd.txt:3: the label 'I-VP' occurs only here" in out
+
+
+def test_converting_there_and_back_keeps_the_examples(folder, run):
+    assert run("convert", "train.txt", "--to", "jsonl", "-o", "train.jsonl")[0] == 0
+    assert run("convert", "train.jsonl", "--to", "columns", "-o", "again.txt")[0] == 0
+    assert folder.joinpath("again.txt").read_text() == folder.joinpath("train.txt").read_text()
+
+
+def test_words_become_attributes_by_templates(folder, run):
+    folder.joinpath("templates.txt").write_text("word[-1]|word[0]\nbias\n")
+    status, out, _ = run("convert", "train.txt", "--to", "crfsuite", "--templates", "templates.txt")
+    first = folder.joinpath("train.txt").read_text().split("\n")[0].split()
+    assert (status, out.split("\n")[0]) == (0, f"{first[1]}\tword[-1]|word[0]=_B-1|{first[0]}\tbias")
+
+
+def test_training_from_attributes_gives_the_same_objective(folder, run, run_json):
+    told = run_json("train", "train.txt", "-c", "5", "--tol", "1e-8")
+    run("convert", "train.txt", "--to", "crfsuite", "-o", "train.crfsuite")
+    again = run_json("train", "train.crfsuite", "-c", "5", "--tol", "1e-8")
+    assert again["objective"] == pytest.approx(told["objective"], rel=1e-7)
+
+
+def test_classification_files_are_learnt(folder, run, run_json):
+    folder.joinpath("train.dat").write_text("".join(f"{k % 3 + 1} {k % 3 + 1}:1 9:0.5\n" for k in range(30)))
+    told = run_json("train", "train.dat")
+    assert (told["structure"], told["labels"], told["features"]) == ("Multiclass", 3, 4)
+    assert run_json("evaluate", "model.slm", "train.dat")["accuracy"] == 1.0
+    status, out, _ = run("predict", "model.slm", "train.dat")
+    assert (status, out.split("\n")[0]) == (0, "1 1:1 9:0.5")
+
+
+def test_a_report_is_written(tagger, run):
+    status, out, _ = run("report", tagger, "test.txt", "-o", "report.html")
+    assert (status, out) == (0, "report.html\n")
+    assert tagger.parent.joinpath("report.html").read_text().lower().startswith("<!doctype html>")
+
+
+def test_the_demo_shows_the_whole_path(tmp_path, run):
+    status, out, err = run("demo", tmp_path / "demo", "--sentences", "20")
+    assert status == 0, err
+    assert {file.name for file in tmp_path.joinpath("demo").iterdir()} == {
+        "new.txt",
+        "report.html",
+        "tagger.slm",
+        "test.txt",
+        "train.txt",
+    }
+    assert "$ structlearn evaluate" in out
+    status, _, err = run("demo", tmp_path / "demo")
+    assert (status, "is there already" in err) == (1, True)
+
+
+def test_a_model_that_is_none_is_refused(folder, run):
+    status, _, err = run("predict", "train.txt", "test.txt")
+    assert (status, "no structlearn model" in err) == (1, True)
+
+
+def test_a_wrong_option_is_status_2(run):
+    status, _, err = run("train", "--nonsense")
+    assert status == 2
+    assert "--nonsense" in err
+
+
+def test_the_version_is_that_of_the_package(run):
+    assert run("--version") == (0, f"structlearn {structlearn.__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    "command", ["train", "predict", "evaluate", "report", "inspect", "tune", "check", "convert", "demo"]
+)
+def test_help_has_an_example(run, command):
+    status, out, _ = run(command, "--help")
+    assert (status, f"structlearn {command}" in out.split("Usage")[1].split("\n", 1)[1]) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("template", "pairs", "balance"),
+    [("U0:%x[0,0]\n", 0, 0.0), ("U0:%x[0,0]\nU1:%x[-1,0]/%x[0,0]\nB\nB1:%x[0,0]\n", 1, 1.0)],
+)
+def test_templates_of_crfpp_are_taken(folder, run_json, run, template, pairs, balance):
+    folder.joinpath("template").write_text(template)
+    run_json("train", "train.txt", "--templates", "template")
+    chain = structlearn.load("model.slm")[-1].model
+    assert (bool(chain.pair_features), chain.balance, chain.boundaries) == (bool(pairs), balance, False)
+    assert run_json("evaluate", "model.slm", "test.txt")["accuracy"] > 0.7
+    assert run("tune", "train.txt", "--templates", "template", "--folds", "2", "-j", "1", "--grid", "C=1", "-q")[0] == 0
+
+
+def test_devices_are_not_replaced_by_files(folder, run):
+    status, _, err = run("train", "train.txt", "-o", "/dev/null")
+    assert (status, err) == (1, "structlearn: /dev/null is no ordinary file; it cannot be replaced by one\n")
+
+
+def test_a_missing_file_is_named(folder, run):
+    assert run("train", "nowhere.txt")[::2] == (1, "structlearn: nowhere.txt: No such file or directory\n")

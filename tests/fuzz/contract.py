@@ -1,0 +1,105 @@
+"""What must hold for any bytes whatever: they give examples or a ValueError that names a place, never anything else."""
+
+import bz2
+import gzip
+import lzma
+from itertools import islice
+
+from structlearn.features.crfpp import read_crfpp_templates
+from structlearn.io import FORMATS, Columns, ConllU, FormatError, JsonLines, Lines, recognise
+
+READ_AS = [
+    None,
+    *(kind() for kind in FORMATS.values()),
+    Columns(("word", "_", "pos"), label=0, separator="\t", comment="#"),
+    Columns(("word", "pos"), label="pos", separator=","),
+    ConllU(label="feats", columns=("form", "lemma")),
+    JsonLines("attributes"),
+    JsonLines("row"),
+    JsonLines(columns=("word", "pos")),
+    "templates",
+]
+ENCODINGS = ["utf-8", "latin-1", "utf-16", "utf-7", "shift_jis"]
+PACKED = [lambda content: content, gzip.compress, bz2.compress, lambda content: lzma.compress(content, preset=0)]
+
+SEEDS = [
+    b"The DT B-NP\ndog NN I-NP\n\n-DOCSTART- -X- O\n\nRuns VB B-VP\r\n",
+    b"The\nold\n\nman\n",
+    b"# text\n1-2 don't _ _ _ _ _ _ _ _\n1 do do AUX VBP _ 0 root _ _\n2.1 x _ _ _ _ _ _ _ _\n".replace(b" ", b"\t"),
+    b"+1 1:0.5 7:2e-3 # comment\n-1 2:1\n",
+    b"1 qid:1 3:1 # the\n2 qid:1 5:-.5\n2 qid:2 5:1\n",
+    b"DET\tw=the\tcap\n@weight:2.5\nNOUN\tw=a\\:b\\\\:3\n\n",
+    b'{"tokens": ["The", "dog"], "labels": ["DET", 1], "id": 7}\n',
+    b'{"tokens": [["The", "DT"]], "labels": null}\n',
+    b'{"tokens": [{"w": "a", "n": 1e3, "s": ["x"], "d": {"e": true}}], "labels": [false]}\n',
+    b'{"features": {"a": 1, "b": "\\u00e9"}, "label": "x"}\n',
+    b"# templates\nU00:%x[-2,0]\nU05:%x[-1,0]/%x[0,1]\nB\nB01:%x[0,0]\n",
+    gzip.compress(b"The DT\n"),
+    bz2.compress(b"The DT\n"),
+    lzma.compress(b"The DT\n"),
+]
+
+
+def check(data: bytes) -> None:
+    """The first four bytes choose how the others are read."""
+    if len(data) < 4:
+        return
+    kind, packing, encoding, size = data[:4]
+    content = PACKED[packing % len(PACKED)](data[4:])
+    if packing >= 128:
+        content = content[: -(packing % 16) or None]
+    read_as = READ_AS[kind % len(READ_AS)]
+    encoding = ENCODINGS[encoding % len(ENCODINGS)] if encoding >= 128 else "utf-8"
+    try:
+        if read_as == "templates":
+            read_crfpp_templates([content])
+            return
+        whole = Lines([content], "whole", encoding)
+        head = whole.head()
+        form = recognise(head, "whole") if read_as is None else read_as
+        examples = list(form.read(whole))
+    except FormatError as error:
+        check_error(error)
+        return
+    except ValueError:
+        if read_as is not None:  # an unknown format has no place
+            raise AssertionError("an error without a place") from None
+        return
+    size = 1 + size % 7
+    pieces = [content[k : k + size] for k in range(0, len(content), size)]
+    assert list(form.read(Lines(pieces, "pieces", encoding))) == examples, "the same in pieces"
+    check_examples(form, examples)
+
+
+def check_error(error):
+    assert error.line >= 1
+    assert error.column >= 1
+    assert len(str(error)) < 1000, "an error message without end"
+
+
+def check_examples(form, examples):
+    """Examples that were read can be written, read again and annotated, or writing them is refused."""
+    for example in islice(examples, 20):
+        try:
+            written = form.write(example.x, example.y)
+        except ValueError:
+            pass
+        else:
+            (again,) = form.read(Lines([written.encode()], "written"))
+            assert (again.x, again.y) == (example.x, example.y), "written and read again"
+        check_annotation(form, example)
+
+
+def check_annotation(form, example):
+    """A prediction is read back from beside its input as the label, where the format puts it in the label's place."""
+    labels = example.y
+    if labels is None:
+        labels = "1" if form.structure == "row" else ["1"] * len(example.x)
+    try:
+        annotated = form.annotate(example, labels)
+    except ValueError:
+        return
+    replaces = not isinstance(form, (Columns, JsonLines)) or (isinstance(form, Columns) and example.y is None)
+    if replaces and getattr(form, "label", -1) in (-1, "upos", "feats"):
+        (again,) = form.read(Lines([annotated.encode()], "annotated"))
+        assert (again.x, again.y) == (example.x, labels), "annotated and read again"

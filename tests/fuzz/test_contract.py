@@ -1,0 +1,36 @@
+"""The contract of the fuzzer, with what it found once and with a few hundred inputs of another origin."""
+
+import pytest
+from contract import READ_AS, SEEDS, check
+from hypothesis import given
+from hypothesis import strategies as st
+
+FOUND = {
+    "a byte order mark within a file": b"\x00\x03Tdd\n\n\xef\xbb\xbfld\n\nma",
+    "two carriage returns at the end of a line": b"\x05O\n\nRDET\twB B-VrP\r\r",
+}
+
+
+@pytest.mark.parametrize("data", FOUND.values(), ids=FOUND)
+def test_what_was_found_holds(data):
+    check(data)
+
+
+@pytest.mark.parametrize("kind", range(len(READ_AS)))
+def test_every_format_reads_the_files_of_all(kind):
+    for seed in SEEDS:
+        check(bytes([kind, 0, 0, 3]) + seed)
+
+
+@given(
+    st.binary(min_size=4, max_size=4), st.sampled_from(SEEDS), st.binary(max_size=8), st.integers(0), st.integers(0, 9)
+)
+def test_files_with_a_few_bytes_replaced_hold(choice, seed, patch, place, length):
+    place %= len(seed)
+    check(choice + seed[:place] + patch + seed[place + length :])
+
+
+def test_the_contract_notices_a_difference(monkeypatch):
+    monkeypatch.setattr(type(READ_AS[1]), "write", lambda self, x, y: '{"tokens": ["other"]}\n')
+    with pytest.raises(AssertionError, match="written and read again"):
+        check(bytes([1, 0, 0, 3]) + SEEDS[6])

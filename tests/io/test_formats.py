@@ -1,0 +1,220 @@
+import gzip
+import io
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from structlearn.io import (
+    FORMATS,
+    Columns,
+    ConllU,
+    CrfSuite,
+    FormatError,
+    JsonLines,
+    Lines,
+    SvmHmm,
+    SvmLight,
+    read_examples,
+    recognise,
+)
+
+REAL = Path(os.environ.get("STRUCTLEARN_DATA", ""))
+needs_files = pytest.mark.skipif(
+    not os.environ.get("STRUCTLEARN_DATA"), reason="STRUCTLEARN_DATA names no folder of data sets"
+)
+
+characters = st.characters(codec="utf-8", exclude_characters="\n\r\0\ufeff")
+texts = st.text(characters, min_size=1, max_size=8)
+words = texts.map(lambda text: text.replace("\t", "").replace(" ", "")).filter(bool)
+fields = texts.map(lambda text: text.replace("\t", "")).filter(str.strip)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+rows = st.dictionaries(st.integers(1, 10**9).map(str), numbers, max_size=5)
+classes = st.one_of(st.integers(-9, 9), st.floats(-9, 9).map(lambda x: x or 0.0)).map(
+    lambda x: str(int(x)) if float(x).is_integer() else repr(x)
+)
+free = st.text(st.characters(codec="utf-8"), max_size=8)
+
+
+def sequences(token, label):
+    """Lists of tokens with their labels."""
+    pairs = st.lists(st.tuples(token, label), min_size=1, max_size=3)
+    return pairs.map(lambda tokens: ([x for x, _ in tokens], [y for _, y in tokens]))
+
+
+def attributes(names, weights):
+    """Lists of names, or dicts that have a weight other than 1; none of them is an empty dict."""
+    weighted = st.dictionaries(names, weights, max_size=4).filter(
+        lambda token: not token or set(token.values()) != {1.0}
+    )
+    return st.lists(names, min_size=1, max_size=4) | weighted
+
+
+ROUND_TRIPS = [
+    (Columns(), sequences(words, words)),
+    (Columns(("word", "pos", "_"), label=1), sequences(st.tuples(words, words), words)),
+    (Columns(("word", "pos"), separator="\t"), sequences(st.tuples(fields, fields), fields)),
+    (Columns(("word", "pos", "_"), label="pos", comment="#"), sequences(words, words)),
+    (ConllU(), sequences(fields, fields)),
+    (ConllU("feats", ("form", "lemma", "upos")), sequences(st.tuples(fields, fields, fields), fields)),
+    (SvmLight(), st.tuples(rows, classes)),
+    (SvmHmm(), sequences(rows, classes)),
+    (CrfSuite(), sequences(attributes(fields, numbers), fields)),
+    (JsonLines(), sequences(free, free | st.integers())),
+    (JsonLines(columns=("word", "pos")), sequences(st.tuples(free, free), free)),
+    (JsonLines("attributes"), sequences(st.dictionaries(free, numbers), free)),
+    (JsonLines("row"), st.tuples(st.dictionaries(free, numbers), free | st.integers())),
+]
+
+
+def read(form, text):
+    return [(example.x, example.y) for example in form.read(Lines([text.encode()], "written"))]
+
+
+@pytest.mark.parametrize(("form", "examples"), ROUND_TRIPS, ids=[repr(form) for form, _ in ROUND_TRIPS])
+@given(st.data())
+def test_what_is_written_is_read_again(form, examples, data):
+    x, y = data.draw(examples)
+    if data.draw(st.booleans()):
+        y = None
+    try:
+        text = form.write(x, y)
+    except ValueError as error:
+        assert "cannot be written" in str(error)  # noqa: PT017
+        return
+    assert read(form, text) == [(x, y)]
+
+
+@pytest.mark.parametrize(("form", "examples"), ROUND_TRIPS, ids=[repr(form) for form, _ in ROUND_TRIPS])
+@given(st.data())
+def test_examples_written_one_after_another_stay_apart(form, examples, data):
+    drawn = data.draw(st.lists(examples, min_size=2, max_size=3))
+    try:
+        text = "".join(form.write(x, y) for x, y in drawn)
+    except ValueError:
+        return
+    assert read(form, text) == drawn
+
+
+@pytest.mark.parametrize(
+    ("form", "x", "y", "text"),
+    [
+        (Columns(("word", "_", "pos"), label=0), [("dog", "NN")], ["O"], "O dog _ NN\n\n"),
+        (ConllU(), ["dog"], ["NOUN"], "1\tdog\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n"),
+        (SvmLight(), {"10": 0.5, "9": 2.0}, 3, "3 9:2 10:0.5\n"),
+        (SvmHmm(), [{"1": 1.0}], ["2"], "2 qid:1 1:1\n"),
+        (CrfSuite(), [["a:b"], {"c": 0.5}], ["X", "Y"], "X\ta\\:b\nY\tc:0.5\n\n"),
+        (JsonLines(), ["dög"], None, '{"tokens": ["dög"]}\n'),
+    ],
+)
+def test_examples_are_written_as_others_write_them(form, x, y, text):
+    assert form.write(x, y) == text
+
+
+FILES = {
+    "columns": ["The DT B-NP", "dog NN I-NP", "", "Runs VB B-VP"],
+    "conllu": ["# text = Go", "1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_"],
+    "svmlight": ["+1 1:0.5 3:1", "-1 2:1 # comment"],
+    "svmhmm": ["1 qid:1 1:0.5", "2 qid:1 3:1"],
+    "crfsuite": ["B-NP\tw[0]=The\tw[1]=dog\t__BOS__", "I-NP\tw[0]=dog\t__EOS__"],
+    "jsonl": ['{"tokens": ["The"], "labels": ["DT"]}'],
+}
+
+
+def test_every_format_is_tested():
+    assert set(FILES) == set(FORMATS) == {form.name for form, _ in ROUND_TRIPS}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_format_is_recognised_by_its_own_files(name):
+    assert recognise(FILES[name]).name == name
+    assert recognise(["", *FILES[name]], "some.txt").name == name
+
+
+@pytest.mark.parametrize(("form", "examples"), ROUND_TRIPS, ids=[repr(form) for form, _ in ROUND_TRIPS])
+@given(st.data())
+def test_recognising_never_fails_with_anything_but_a_value_error(form, examples, data):
+    x, y = data.draw(examples)
+    with suppress(ValueError):
+        assert recognise(form.write(x, y).split("\n")).name in FORMATS
+
+
+def test_what_no_format_fits_is_refused_with_the_names_of_all():
+    with pytest.raises(ValueError, match="none of the formats jsonl, conllu, svmhmm, svmlight, crfsuite, columns"):
+        recognise(["some running text", "of no format that is known"])
+    with pytest.raises(ValueError, match="holds no example"):
+        recognise(["", " "])
+
+
+def test_a_file_is_recognised_without_losing_its_first_lines(tmp_path):
+    path = tmp_path / "chunks"
+    path.write_bytes(gzip.compress("\n".join(FILES["columns"]).encode()))
+    found, examples = read_examples(path)
+    assert found == Columns(("word", "pos"))
+    assert [example.line for example in examples] == [1, 4]
+
+
+def test_a_pipe_is_recognised_without_losing_its_first_lines():
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as pipe:
+        pipe.write("\n".join(FILES["svmhmm"]).encode())
+    with os.fdopen(reading, "rb") as pipe:
+        found, examples = read_examples(pipe)
+        assert found == SvmHmm()
+        assert [example.y for example in examples] == [["1", "2"]]
+
+
+def test_a_format_can_be_given_with_its_options_or_by_name():
+    content = b"a\tb c\n"
+    found, examples = read_examples(io.BytesIO(content), "columns")
+    assert found == Columns(separator="\t")
+    assert next(examples).y == ["b c"]
+    found, examples = read_examples(io.BytesIO(content), Columns(("word", "pos")))
+    assert next(examples).x == [("a", "b")]
+    with pytest.raises(ValueError, match="there is no format 'xml'; there are jsonl, conllu"):
+        read_examples(io.BytesIO(content), "xml")
+
+
+def test_a_file_of_no_known_format_is_named():
+    with pytest.raises(FormatError, match=r"stream:1:1: this looks like none of the formats"):
+        read_examples(io.BytesIO(b"a b\nc\n"))
+    with pytest.raises(FormatError, match=r"stream:1:1: the file holds no example"):
+        read_examples(io.BytesIO(b""))
+
+
+def test_the_file_is_closed_when_nobody_reads_on(tmp_path):
+    path = tmp_path / "rows"
+    path.write_text("1 1:1\n2 1:1\n")
+    _, examples = read_examples(path)
+    next(examples)
+    examples.close()
+    _, examples = read_examples(path)
+    del examples
+
+
+@needs_files
+@pytest.mark.parametrize(
+    ("file", "form", "n_examples", "n_tokens"),
+    [
+        ("conll2002/esp.testa.gz", Columns(("word", "pos")), 1915, 52_923),
+        ("ud_english_ewt/en_ewt-ud-dev.conllu.gz", ConllU(), 2001, 25_147),
+        ("adult/a9a_test.txt.gz", SvmLight(), 16_281, None),
+        ("ijcnn1/ijcnn1.trn.bz2", SvmLight(), 49_990, None),
+    ],
+)
+def test_published_files_are_recognised_and_read(file, form, n_examples, n_tokens):
+    found, examples = read_examples(REAL / file)
+    assert found == form
+    sizes = [len(example.x) for example in examples]
+    assert len(sizes) == n_examples
+    assert n_tokens is None or sum(sizes) == n_tokens
+
+
+@needs_files
+def test_annotated_treebanks_are_what_they_were():
+    form, examples = read_examples(REAL / "ud_english_ewt/en_ewt-ud-test.conllu.gz")
+    text = "".join(form.annotate(example, example.y) for example in examples)
+    assert text == gzip.decompress((REAL / "ud_english_ewt/en_ewt-ud-test.conllu.gz").read_bytes()).decode()
