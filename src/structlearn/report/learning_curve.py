@@ -77,9 +77,10 @@ def _score(found: Evaluation) -> Interval:
 def _verdict(points: Sequence[Point]) -> str:
     if len(points) < 2:
         return ""
-    before, after = points[-2].error, points[-1].error
-    if after.high < before.low:
-        return "The last doubling of the data still helped beyond doubt: more of it should help further."
-    if after.estimate < before.estimate:
-        return "The last doubling of the data helped, but not by more than chance could explain."
-    return "The last doubling of the data did not help: more of the same is unlikely to."
+    (_, before), (n, after) = points[-2:]
+    words = f"The last step, to {count(n, 'example')}, took the error from {percent(before.estimate)} to "
+    words += f"{percent(after.estimate)}."
+    # The intervals of one test set are not independent: apart they prove a difference, together they prove nothing.
+    return words + (
+        " That is more than chance explains: more data should help further." if after.high < before.low else ""
+    )
