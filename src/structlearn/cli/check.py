@@ -45,6 +45,7 @@ def check(
             f"{escape(file)}: {reader.name}, {summary.examples:,} examples, {summary.tokens:,} tokens, "
             f"{summary.lengths[0]} to {summary.lengths[1]} tokens an example",
             highlight=False,
+            soft_wrap=True,
         )
         table = Table("label", "count", "share", box=None, pad_edge=False)
         for label, count in summary.labels.most_common(30):

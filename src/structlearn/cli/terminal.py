@@ -50,10 +50,16 @@ def print_facts(estimator: Any, *, title: str) -> None:
     """The same as a table."""
     from rich.table import Table
 
+    from structlearn.estimators.card import gap_in_words
+    from structlearn.io.model_file import steps_of
+
     table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="dim")
     table.add_column()
-    for name, value in facts(estimator).items():
+    shown = facts(estimator)
+    if "gap" in shown:
+        shown["gap"] = gap_in_words(steps_of(estimator)[1])
+    for name, value in shown.items():
         if not (isinstance(value, float) and math.isnan(value)):
             table.add_row(name.replace("_", " "), _written(name, value))
     console().print(table)
@@ -61,8 +67,6 @@ def print_facts(estimator: Any, *, title: str) -> None:
 
 def _written(name: str, value: Any) -> str:
     match name, value:
-        case "gap", float():
-            return f"at most {value:.2%} above the best possible objective"
         case "seconds", float():
             return f"{value:.1f}"
         case "classes" | "files", list():
