@@ -32,6 +32,13 @@ sanitize: .venv-sanitize/.library
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 .venv-sanitize/bin/pytest tests/core tests/models tests/solvers/test_n_slack.py tests/solvers/test_stepping.py -q -p no:cacheprovider
 
+# Any bytes against everything that reads files; what it finds belongs into tests/fuzz/test_contract.py.
+FUZZ_SECONDS ?= 600
+.PHONY: fuzz
+fuzz: $(VENV)/.fuzz
+	mkdir -p build/fuzz
+	$(BIN)/python tests/fuzz/fuzz_formats.py -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/ build/fuzz
+
 # The race against the rivals, which have an environment of their own; it writes docs/benchmarks.md.
 .PHONY: bench
 bench: .venv-bench/.library
@@ -68,6 +75,10 @@ $(VENV)/.lint: $(VENV)/.pip pyproject.toml
 
 $(VENV)/.docs: $(VENV)/.library
 	$(BIN)/pip install -q --group docs
+	touch $@
+
+$(VENV)/.fuzz: $(VENV)/.library
+	$(BIN)/pip install -q "atheris>=3"
 	touch $@
 
 $(VENV)/.dist: $(VENV)/.pip

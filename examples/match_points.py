@@ -34,21 +34,16 @@ class Matching:
     def loss_augmented_inference(self, x, y, w):
         return linear_sum_assignment(-(x @ w + (np.arange(len(y)) != np.asarray(y)[:, None])))[1]
 
-    def max_loss(self, y):
-        return len(y)
-
 
 random = np.random.default_rng(1)
 left = random.uniform(size=(60, 9, 5))
 Y = [random.permutation(9) for _ in left]
-right = np.array(
-    [(a + np.multiply(NOISE, random.normal(size=a.shape)) / 3)[np.argsort(y)] for a, y in zip(left, Y, strict=True)]
-)
+seen = left + np.multiply(NOISE, random.normal(size=left.shape)) / 3
+right = np.array([points[np.argsort(y)] for points, y in zip(seen, Y, strict=True)])
 X = list(-((left[:, :, None] - right[:, None]) ** 2))
 
 svm = StructuralSVM(Matching(), C=100).fit(X[:40], Y[:40])
-equal = [Matching().inference(x, np.ones(5)) for x in X]
-learnt = svm.predict(X)
+equal, learnt = [Matching().inference(x, np.ones(5)) for x in X], svm.predict(X)
 print("measurement   noise   weight learnt")
 for name, noise, weight in zip(NAMES, NOISE, svm.w_, strict=True):
     print(f"{name:11} {noise:7.1f} {weight:15.2f}")
@@ -61,6 +56,5 @@ for ax, found, title in zip(both, (equal, learnt), ("equal weights", "learnt wei
     for j, (k, true) in enumerate(zip(found[-1], Y[-1], strict=True)):
         ends = np.array([left[-1, j, :2], right[-1, k, :2] + [1.5, 0]])
         ax.plot(*ends.T, "o-", color="#2463a8" if k == true else "#d1411f", linewidth=1)
-    ax.set_title(title)
-    ax.axis("off")
+    ax.set(title=title, xticks=[], yticks=[], frame_on=False)
 figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "match_points.png", dpi=130)

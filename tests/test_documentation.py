@@ -72,7 +72,7 @@ def commands(block: Block) -> list[Command]:
             found.append(Command(line[2:], ""))
         elif not found:
             raise AssertionError(f"{block.where}: a console block begins with a command, `$ …`")
-        elif line.startswith("> ") and not found[-1].printed:
+        elif (line == ">" or line.startswith("> ")) and not found[-1].printed:
             found[-1] = Command(f"{found[-1].line}\n{line[2:]}", "")
         else:
             found[-1] = Command(found[-1].line, f"{found[-1].printed}{line}\n")
@@ -188,7 +188,7 @@ def test_blocks_of_a_page_share_files_and_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = page_of(
         tmp_path,
-        "```console\n$ cat > data.txt <<END\n> one\n> two\n> END\n$ wc -l data.txt | head -1\n2 ...\n```\n"
+        "```console\n$ cat > data.txt <<END\n> one\n>\n> two\n> END\n$ wc -l data.txt | head -1\n3 ...\n```\n"
         "```python\nfrom pathlib import Path\n\nlines = Path('data.txt').read_text().split()\n```\n"
         "```python\nPath('out.txt').write_text(' '.join(lines))\n```\n"
         "```console\n$ cat out.txt   # both\none   two\n```\n",

@@ -90,14 +90,14 @@ def killed_once(X, Y, every, delay, expected):
         after = second.read()
         resumed_from = after[0][0] - 1
         ended = dict(before).get(resumed_from, began)
-        gaps = [later - earlier for (_, earlier), (_, later) in pairwise([*before, (0, killed)])]
+        moments = [began, *(moment for _, moment in before), killed]
         return {
             "delay": delay,
             "iterations_done": before[-1][0] if before else -1,
             "resumed_from": resumed_from,
             "iterations_lost": (before[-1][0] if before else -1) - resumed_from,
             "seconds_lost": killed - ended,
-            "longest_iteration": max(gaps, default=killed - began),
+            "longest_iteration": max(later - earlier for earlier, later in pairwise(moments)),
             "identical": bool(np.array_equal(np.load(folder / "w.npy"), expected)),
             "left": sorted(path.name for path in folder.iterdir() if "ckpt" in path.name),
         }

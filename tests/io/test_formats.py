@@ -178,6 +178,19 @@ def test_a_format_can_be_given_with_its_options_or_by_name():
         read_examples(io.BytesIO(content), "xml")
 
 
+def test_a_line_that_does_not_fit_is_named_where_the_others_tell_the_format():
+    content = b"a DT O\n" * 16 + b"dog NN\n" + b"a DT O\n" * 9
+    for form in (None, "columns"):
+        _, examples = read_examples(io.BytesIO(content), form)
+        with pytest.raises(
+            FormatError, match=r"stream:17:1: expected 3 columns separated by blanks, found 2: 'dog NN'"
+        ):
+            list(examples)
+    _, examples = read_examples(io.BytesIO(b"a DT O\nb\n"), "columns")
+    with pytest.raises(FormatError, match=r"stream:2:1: expected 3 columns"):
+        list(examples)
+
+
 def test_a_file_of_no_known_format_is_named():
     with pytest.raises(FormatError, match=r"stream:1:1: this looks like none of the formats"):
         read_examples(io.BytesIO(b"a b\nc\n"))

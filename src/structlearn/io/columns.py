@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -24,6 +25,8 @@ from structlearn.io.text import Lines, quoted
 #: Begins documents in the files of CoNLL-2003; such a line is no token.
 DOCUMENT = "-DOCSTART-"
 SKIPPED = "_"
+#: Lines with more columns are not taken for such.
+MOST_COLUMNS = 1000
 
 
 def default_names(n_columns: int) -> tuple[str, ...]:
@@ -97,14 +100,16 @@ class Columns(Format):
     def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
         tokens = [line for line in head if line.strip(BLANKS) and not line.startswith(DOCUMENT)]
         uncommented = [line for line in tokens if not line.startswith("#")]
-        for comment, rows in ((None, tokens), ("#", uncommented)):
-            for separator in ("\t", None, ","):
-                form = cls(separator=separator)
-                widths = {len(form._split(line)) for line in rows}
-                if len(widths) == 1 and (width := widths.pop()) > 1:
-                    return cls(default_names(width - 1), separator=separator, comment=comment)
-            if rows and all(len(split_blanks(line)) == 1 for line in rows):
-                return cls(comment=comment)
+        # A few lines that do not fit are errors, which reading will name.
+        for fitting in (1.0, 0.9):
+            for comment, lines in ((None, tokens), ("#", uncommented)):
+                for separator in ("\t", None, ","):
+                    split = cls(separator=separator)._split
+                    widths = Counter(len(split(line)) for line in lines).most_common(1)
+                    if widths and 1 < widths[0][0] <= MOST_COLUMNS and widths[0][1] >= fitting * len(lines):
+                        return cls(default_names(widths[0][0] - 1), separator=separator, comment=comment)
+                if lines and all(len(split_blanks(line)) == 1 for line in lines):
+                    return cls(comment=comment)
         return None
 
     def parse(self, lines: Lines) -> Iterator[Example]:

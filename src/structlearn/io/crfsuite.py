@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -11,10 +10,6 @@ from typing import Any, ClassVar, Self
 from structlearn.io.format import BLANKS, Example, Format, Structure, check_written, column_of, paired, paragraphs
 from structlearn.io.numbers import parse_number, write_number
 from structlearn.io.text import FormatError, Lines, quoted
-
-ESCAPED = re.compile(r"\\([:\\])")
-#: A text in which a colon or a backslash may be escaped, and what follows its first bare colon.
-FIELD = re.compile(r"((?:[^:\\]|\\[:\\]?)*+)(?::(.*))?", re.DOTALL)
 
 Token = list[str] | dict[str, float]
 
@@ -128,10 +123,11 @@ def _parts(field: str) -> tuple[str, str]:
     """What is before and after the bare colon of a field."""
     if ":" not in field:
         return field, ""
-    match = FIELD.fullmatch(field)
-    if match is None or ":" in (match[2] or ""):
+    # No line holds a NUL character, so that one can stand for what is escaped.
+    name, _, weight = field.replace("\\\\", "\0\0").replace("\\:", "\0\0").partition(":")
+    if ":" in weight:
         raise ValueError(f"a second colon in {quoted(field)}; within a name it is written \\:")
-    return match[1], match[2] or ""
+    return field[: len(name)], field[len(name) + 1 :]
 
 
 def _parsed_label(field: str) -> str:
@@ -158,7 +154,7 @@ def _label(label: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    return ESCAPED.sub(r"\1", text) if "\\" in text else text
+    return text.replace("\\\\", "\0").replace("\\:", ":").replace("\0", "\\") if "\\" in text else text
 
 
 def _escaped(text: str) -> str:

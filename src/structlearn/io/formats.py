@@ -65,7 +65,9 @@ def _read(source: Source, format: Format | str | None, encoding: str) -> Iterato
         raise ValueError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
     with open_text(source, encoding) as lines:
         if isinstance(format, str):
-            format = FORMATS[format].recognise(lines.head(), lines.name) or FORMATS[format]()
+            kind, head = FORMATS[format], lines.head()
+            first = [line for line in head if line.strip()][:1]
+            format = kind.recognise(head, lines.name) or kind.recognise(first, lines.name) or kind()
         elif format is None:
             try:
                 format = recognise(lines.head(), lines.name)

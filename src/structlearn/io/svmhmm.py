@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Self
 
 from structlearn.io.format import LONGEST_SEQUENCE, Example, Format, Structure, column_of, paired
 from structlearn.io.svmlight import (
-    all_fit,
     fields_before_comment,
     parse_features,
     parse_label,
+    rows_of,
     with_label,
     write_features,
     write_label,
@@ -50,7 +50,8 @@ class SvmHmm(Format):
 
     @classmethod
     def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
-        return cls() if all_fit(head, r"(?:{number} )?qid:[0-9]+(?: .*)?") else None
+        rows = rows_of(head)
+        return cls() if rows and all(any(map(QID.fullmatch, fields[:2])) for fields in rows) else None
 
     def parse(self, lines: Lines) -> Iterator[Example]:
         begun_at: dict[int, int] = {}

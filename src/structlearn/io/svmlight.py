@@ -14,6 +14,7 @@ from structlearn.io.numbers import LARGEST_WHOLE, NUMBER, parse_number, write_nu
 from structlearn.io.text import Lines, quoted
 
 INDEX = re.compile(r"[1-9][0-9]{0,17}")
+BEGUN = re.compile(r"[0-9]+:")
 FEATURE = re.compile(rf"({INDEX.pattern}):({NUMBER.pattern})")
 
 
@@ -42,7 +43,8 @@ class SvmLight(Format):
 
     @classmethod
     def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
-        return cls() if all_fit(head, r"(?:{number}|{feature})(?: {feature})*") else None
+        features = [fields[1:] if NUMBER.fullmatch(fields[0]) else fields for fields in rows_of(head)]
+        return cls() if any(features) and all(BEGUN.match(field) for row in features for field in row) else None
 
     def parse(self, lines: Lines) -> Iterator[Example]:
         for line in lines:
@@ -142,9 +144,6 @@ def with_label(line: str, y: Any, *, had_one: bool) -> str:
     return f"{line[:start]}{write_label(y)} {rest}"
 
 
-def all_fit(head: Iterable[str], pattern: str) -> bool:
-    """Whether all lines look like the pattern before their comments, and at least one has a colon."""
-    number = r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?"
-    whole = re.compile(pattern.format(number=number, feature="[0-9]+:[^ ]*"))
-    found = [" ".join(fields) for line in head if (fields := fields_before_comment(line))]
-    return any(":" in text for text in found) and all(map(whole.fullmatch, found))
+def rows_of(head: Iterable[str]) -> list[list[str]]:
+    """The fields of all lines that have some before a comment."""
+    return [fields for line in head if (fields := fields_before_comment(line))]
