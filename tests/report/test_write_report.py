@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
@@ -186,7 +187,7 @@ def test_long_sequences_show_the_neighbourhood_of_mistakes(path):
 )
 def test_every_learner_has_a_report(path, estimator):
     X = [[{"word": word} for word in x] for x in WORDS]
-    estimator.fit(X, TAGS).report(path, X, OTHER_TAGS)
+    clone(estimator).fit(X, TAGS).report(path, X, OTHER_TAGS)
     page = Page(path.read_text("utf-8"))
     assert "Training" in page.words
     assert page.of("svg", class_="chart")
