@@ -62,7 +62,7 @@ LIKELIHOOD = [
 
 
 def chain():
-    """With so many labels that the last bits of inner products depend on the planes beside which they were found."""
+    """With so many labels that inner products depend, in their last bits, on the planes that were there before."""
     return chain_twins(np.random.default_rng(0), lengths=(1, 2, 3, 2, 6, 5, 4) * 4, n_labels=15).problem
 
 
