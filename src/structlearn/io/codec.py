@@ -82,7 +82,7 @@ def encode(value: Any, what: str, tensors: MutableMapping[str, npt.NDArray[Any]]
         return {kind: sorted((encode(item, what, tensors) for item in value), key=json.dumps)}
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
         if tensors is not None and value.size > _INLINE and value.dtype.kind != "U":
-            return {"tensor": _put(value, tensors)}
+            return _stored(value, tensors)
         return {"array": value.tolist(), "dtype": value.dtype.str, "shape": list(value.shape)}
     if isinstance(value, np.ndarray):
         return encode(value.tolist(), what, tensors)
@@ -120,6 +120,8 @@ def decode(value: Any, tensors: Tensors | None = None) -> Any:
             return np.array(items, dtype=np.dtype(dtype)).reshape(shape)[()]
         case {"tensor": name}:
             return _tensor(name, tensors)
+        case {"places": places, "values": values, "shape": shape}:
+            return _filled(_tensor(places, tensors), _tensor(values, tensors), shape)
         case {"texts": name}:
             return _tensor(name, tensors).tobytes().decode("utf-8", "surrogatepass").split("\n")
         case {"mapping": pairs}:
@@ -156,6 +158,26 @@ def _is_learnt(name: str) -> bool:
 
 def _are_lines(values: list[Any]) -> bool:
     return all(isinstance(value, str) and "\n" not in value for value in values)
+
+
+def _stored(array: npt.NDArray[Any], tensors: MutableMapping[str, npt.NDArray[Any]]) -> dict[str, Any]:
+    """An array as a tensor, without its zeros where it is mostly zeros, as the weights of a chain are."""
+    if array.dtype == np.float64:
+        flat = np.ascontiguousarray(array).reshape(-1)
+        # By their bits: −0.0 is a number of its own.
+        places = np.flatnonzero(flat.view(np.int64))
+        if 3 * len(places) < array.size:
+            short = places.astype(np.uint32) if array.size < 2**32 else places
+            return {"places": _put(short, tensors), "values": _put(flat[places], tensors), "shape": list(array.shape)}
+    return {"tensor": _put(array, tensors)}
+
+
+def _filled(places: npt.NDArray[Any], values: npt.NDArray[Any], shape: Any) -> npt.NDArray[np.float64]:
+    array = np.zeros(shape)
+    if len(places) != len(values) or (len(places) and int(places.max()) >= array.size):
+        raise ValueError("the file holds an array whose parts do not fit together")
+    array.reshape(-1)[places] = values
+    return array
 
 
 def _put(array: npt.NDArray[Any], tensors: MutableMapping[str, npt.NDArray[Any]]) -> str:

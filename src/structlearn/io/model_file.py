@@ -21,7 +21,6 @@ from structlearn.io.codec import decode, encode, registered
 
 if TYPE_CHECKING:
     from structlearn.estimators.base import StructuredEstimator
-    from structlearn.problem import FloatArray
 
 FORMAT = "structlearn"
 VERSION = 2
@@ -71,16 +70,15 @@ def save(estimator: Any, path: str | os.PathLike[str], *, reader: Any = None) ->
 
     steps, last = steps_of(estimator)
     check_is_fitted(last)
-    tensors = _weights(last.w_)
-    if last.slacks_ is not None:
-        tensors["slacks"] = last.slacks_
+    tensors: dict[str, npt.NDArray[Any]] = {}
     metadata = {
         "format": FORMAT,
         "version": VERSION,
         "library": structlearn.__version__,
         "steps": [[name, encode(step, f"the step {name!r},", tensors)] for name, step in steps[:-1]],
         "name": steps[-1][0] if steps else None,
-        "weights": len(last.w_),
+        "w": encode(last.w_, "weights", tensors),
+        "slacks": encode(last.slacks_, "slacks", tensors),
         **_estimator_metadata(last, tensors),
         "reader": encode(reader, "the format", tensors),
     }
@@ -124,7 +122,7 @@ def read(path: str | os.PathLike[str], model: Any = None) -> Saved:
         estimator = _estimator(path, metadata, tensors, model)
         steps = [(name, decode(step, tensors)) for name, step in metadata.get("steps", [])]
         reader = decode(metadata.get("reader"), tensors)
-    except (KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+    except (KeyError, TypeError, AttributeError, IndexError, RecursionError, MemoryError) as error:
         raise ValueError(f"{path} is damaged or edited: {type(error).__name__}: {error}") from error
     if not metadata.get("name"):
         return Saved(estimator, reader)
@@ -190,33 +188,15 @@ def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors,
     estimator: StructuredEstimator = kind(bound if model is None else model, **params)
     estimator.model_ = bound
     estimator.spec_ = bound.spec_from_dict(decode(metadata["spec"], tensors))
-    estimator.w_ = _dense(tensors, metadata.get("weights"))
-    estimator.slacks_ = tensors.get("slacks")
+    # Files of version 1 have these two as tensors of that name.
+    estimator.w_ = np.array(tensors["w"] if metadata["version"] == 1 else decode(metadata["w"], tensors), np.float64)
+    estimator.slacks_ = tensors.get("slacks") if metadata["version"] == 1 else decode(metadata["slacks"], tensors)
     for name, value in decode(metadata["fitted"], tensors).items():
         if name in _FITTED:
             setattr(estimator, name, value)
     if hasattr(estimator.spec_, "classes"):
         estimator.classes_ = label_array(estimator.spec_.classes)
     return estimator
-
-
-def _weights(w: FloatArray) -> dict[str, npt.NDArray[Any]]:
-    """The weights, without zeros where that is shorter."""
-    places = np.flatnonzero(w)
-    if 2 * len(places) >= len(w):
-        return {"w": w}
-    return {"places": places.astype(np.uint32 if len(w) < 2**32 else np.uint64), "values": w[places]}
-
-
-def _dense(tensors: container.Tensors, size: Any) -> FloatArray:
-    if "w" in tensors:
-        return np.array(tensors["w"], np.float64)
-    places, values = tensors["places"], tensors["values"]
-    w = np.zeros(int(size))
-    if len(places) != len(values) or (len(places) and int(places.max()) >= len(w)):
-        raise ValueError("the weights in the file do not fit together")
-    w[places] = values
-    return w
 
 
 def _describe(estimator: StructuredEstimator) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.objective import Objective
@@ -21,7 +20,7 @@ _SETS = (_core.SparseSets, _core.ChainSets, _core.MulticlassSets)
 def save(state: State) -> dict[str, Any]:
     """Everything in a state but its objective: numbers, texts, arrays, and lists, tuples and mappings of them.
 
-    Arrays are those of the state itself, not copies; of one that is mostly zeros there is only the rest.
+    Arrays are those of the state itself, not copies.
 
     >>> save(State(w=np.zeros(2), iteration=3))["fields"]["iteration"]
     3
@@ -42,9 +41,7 @@ def restore(saved: Any, solver: Solver, problem: Any, objective: Any) -> State:
 
 
 def _saved(value: Any, where: str) -> Any:
-    if isinstance(value, np.ndarray):
-        return _thinned(value)
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if value is None or isinstance(value, (bool, int, float, str, np.ndarray)):
         return value
     if isinstance(value, np.generic):
         return value.item()
@@ -72,7 +69,6 @@ def _restored(saved: Any, template: Any, where: str) -> Any:
     if saved is None:
         return None
     if isinstance(template, np.ndarray):
-        saved = _filled(saved, where) if _is_thin(saved) else saved
         if not isinstance(saved, np.ndarray) or (saved.dtype, saved.shape) != (template.dtype, template.shape):
             raise ValueError(f"{where} is {_form(saved)}, not {_form(template)}")
         return saved.copy()
@@ -124,39 +120,14 @@ def _plain(saved: Any, where: str) -> Any:
     if isinstance(saved, (list, tuple)):
         return type(saved)(_plain(item, where) for item in saved)
     if isinstance(saved, Mapping):
-        if _is_thin(saved):
-            return _filled(saved, where)
         if _is_state(saved):
             raise ValueError(f"{where} is {_form(saved)}, of which the solver's template() has none")
         return {key: _plain(item, where) for key, item in saved.items()}
     return saved
 
 
-def _thinned(array: npt.NDArray[Any]) -> Any:
-    """The weights of a chain are mostly zeros: most features never come with most labels."""
-    if array.dtype != np.float64 or array.size < 1000:
-        return array
-    flat = np.ascontiguousarray(array).reshape(-1)
-    # By their bits: −0.0 is a number of its own.
-    at = np.flatnonzero(flat.view(np.int64))
-    return {"shape": array.shape, "at": at, "values": flat[at]} if 3 * len(at) < array.size else array
-
-
-def _is_thin(saved: Any) -> bool:
-    return isinstance(saved, Mapping) and saved.keys() == {"shape", "at", "values"}
-
-
 def _is_state(saved: Any) -> bool:
     return isinstance(saved, Mapping) and saved.keys() == {"state", "fields"}
-
-
-def _filled(saved: Mapping[str, Any], where: str) -> npt.NDArray[Any]:
-    try:
-        array = np.zeros(saved["shape"])
-        array.reshape(-1)[saved["at"]] = saved["values"]
-    except (KeyError, ValueError, TypeError, IndexError) as error:
-        raise ValueError(f"{where} cannot be put back: {error}") from error
-    return array
 
 
 def _form(value: Any) -> str:
