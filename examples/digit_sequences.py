@@ -47,7 +47,7 @@ def main(picture: str) -> None:
     )
     draw(test, read_alone, read_together, together.history_, picture)
     console.print(
-        "\n“gap” certifies the training: the objective is at most that far above the best possible one.\n"
+        "\n“gap” certifies the training: the best possible objective is at most that much lower.\n"
         f"Some numbers with both readings, and the way there: {picture}"
     )
 

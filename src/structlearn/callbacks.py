@@ -15,7 +15,27 @@ from typing import Any
 import numpy as np
 
 
-class Progress:
+class Callback:
+    """Does nothing at all four moments; derive from it and override what is needed.
+
+    Parameters are passed by name, so their names must stay.
+    """
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Before the fit."""
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Before an iteration, and before all of them."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None) -> bool | None:
+        """After an iteration, and after all of them; True ends the run."""
+        return None
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """After the fit, also if it failed."""
+
+
+class Progress(Callback):
     """One line that tells how far training is: iteration, objective, relative duality gap, time, and time left.
 
     Parameters
@@ -35,9 +55,6 @@ class Progress:
         self._line = ""
         self._open = False
         self._gaps: list[tuple[float, float]] = []
-
-    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        pass
 
     def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None) -> None:
         if history := getattr(fitted_estimator, "history_", None):

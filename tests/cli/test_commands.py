@@ -2,6 +2,7 @@ import gzip
 import io
 import json
 import sys
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from structlearn.cli.options import LEARNERS, OWNERS, parameters
 from structlearn.datasets import make_sentences
 from structlearn.features import TextFeatures
 from structlearn.io import model_file
+from structlearn.io.columns import Columns
+from structlearn.io.formats import FORMATS
 from structlearn.models import Chain
 
 
@@ -265,3 +268,58 @@ def test_devices_are_not_replaced_by_files(folder, run):
 
 def test_a_missing_file_is_named(folder, run):
     assert run("train", "nowhere.txt")[::2] == (1, "structlearn: nowhere.txt: No such file or directory\n")
+
+
+def test_a_file_of_another_format_is_refused(folder, run):
+    folder.joinpath("train.crfsuite").write_text("D\tw=the\nN\tw=dog:2\n\n")
+    assert run("train", "train.crfsuite", "-q")[0] == 0
+    status, _, err = run("predict", "model.slm", "test.txt")
+    assert (status, err) == (
+        1,
+        "structlearn: test.txt:1:1: expected a file in the format crfsuite; this one looks like columns\n",
+    )
+    assert run("predict", "model.slm", "test.txt", "--format", "crfsuite")[0] == 0
+
+
+def test_a_file_with_a_column_less_has_no_labels(folder, run):
+    folder.joinpath("three.txt").write_text("the DT B\ndog NN I\n\n")
+    folder.joinpath("two.txt").write_text("the B\ndog I\n\n")
+    assert run("train", "three.txt", "-q")[0] == 0
+    status, _, err = run("evaluate", "model.slm", "two.txt")
+    assert (status, err) == (
+        1,
+        "structlearn: two.txt has no labels at line 1: expected the columns word, pos and a label\n",
+    )
+
+
+def test_the_input_is_not_overwritten(tagger, run):
+    status, _, err = run("predict", tagger, "test.txt", "-o", "test.txt")
+    assert (status, "is the file that is read" in err) == (1, True)
+
+
+def test_all_columns_are_converted(folder, run):
+    text = "the DT B\ndog NN I\n\n"
+    folder.joinpath("three.txt").write_text(text)
+    assert run("convert", "three.txt", "--to", "columns") == (0, text, "")
+    status, _, err = run("convert", "three.txt", "--to", "svmlight")
+    assert (status, "columns holds sequences, svmlight holds single examples" in err) == (1, True)
+
+
+@dataclass(frozen=True)
+class OwnColumns(Columns):
+    pass
+
+
+def test_a_model_loads_without_the_format_it_was_trained_from(tagger, run, monkeypatch):
+    saved = model_file.read(tagger)
+    monkeypatch.setitem(FORMATS, "own", OwnColumns)
+    model_file.save(saved.estimator, "own.slm", reader=OwnColumns())
+    assert isinstance(model_file.read("own.slm").reader, OwnColumns)
+    monkeypatch.delitem(FORMATS, "own")
+    assert model_file.read("own.slm").reader is None
+    assert run("predict", "own.slm", "test.txt")[0] == 0
+
+
+def test_tuning_says_which_values_are_best(folder, run):
+    status, out, _ = run("tune", "train.txt", "--grid", "C=5", "--folds", "2", "-j", "1")
+    assert (status, out.splitlines()[-1]) == (0, "best: C=5.0")

@@ -60,7 +60,7 @@ def test_the_card_says_what_was_learnt():
     assert "3: DET, NOUN, VERB" in text
     assert f"5 ({len(svm.w_)} weights)" in text
     assert "2 (5 tokens)" in text
-    assert f"{svm.objective_:.6g}, at most" in text
+    assert f"{svm.objective_:.6g}, the best possible is at most" in text
 
 
 def test_the_sparkline_ends_lowest_where_the_gap_is_smallest():
@@ -102,7 +102,7 @@ def test_a_run_that_was_cut_off_says_so():
 def test_gaps_are_percentages(gap, words):
     svm = StructuralSVM(Chain(), C=10).fit(X, Y)
     svm.duality_gap_, svm.converged_ = gap, True
-    assert gap_in_words(svm) == f"at most {words} above the best possible"
+    assert gap_in_words(svm) == f"the best possible is at most {words} lower"
 
 
 def test_a_model_of_ones_own_has_a_card():

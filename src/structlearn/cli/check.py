@@ -50,8 +50,7 @@ def check(
         table = Table("label", "count", "share", box=None, pad_edge=False)
         for label, count in summary.labels.most_common(30):
             table.add_row(escape(str(label)), f"{count:,}", f"{count / sum(summary.labels.values()):.2%}")
-        if summary.labels:
-            console.print(table)
+        console.print(table if summary.labels else "no labels")
         if len(summary.labels) > 30:
             console.print(f"and {len(summary.labels) - 30} labels more")
         for oddity in summary.oddities[:most]:

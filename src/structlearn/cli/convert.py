@@ -38,18 +38,27 @@ def convert(
         structlearn convert train.conllu.gz --to columns | structlearn check
     """
     from structlearn.cli.pipelines import attributes, read_templates
+    from structlearn.io.columns import Columns
     from structlearn.io.formats import FORMATS
 
     if to not in FORMATS:
         raise ValueError(f"--to is {to!r}; it may be {', '.join(FORMATS)}")
     reader, examples = data.read([file], data.layout(format_name, columns, separator, label), encoding)
     X: list[Any] = [example.x for example in examples]
-    writer = FORMATS[to]()
+    writer = Columns(reader.inputs) if to == Columns.name and reader.inputs else FORMATS[to]()
     if templates is not None or (reader.structure == "words" and writer.structure == "attributes"):
         X = attributes(X, read_templates(templates, reader), reader)
-    with data.writing(output) as write:
+    if (reader.structure == "row") != (writer.structure == "row") and to != "jsonl":
+        raise ValueError(
+            f"{reader.name} holds {_words(reader)}, {to} holds {_words(writer)}: one cannot become the other"
+        )
+    with data.writing(output, not_over=file) as write:
         for x, example in zip(X, examples, strict=True):
             write(_written(writer, x, example, file))
+
+
+def _words(form: Any) -> str:
+    return "single examples" if form.structure == "row" else "sequences"
 
 
 def _written(writer: Any, x: Any, example: Example, file: str) -> str:

@@ -84,7 +84,9 @@ def stream(
     """
     from structlearn.io.formats import read_examples
 
-    return read_examples(file, given if given is not None and wanted in (None, given.name) else wanted, encoding)
+    if given is not None and wanted in (None, given.name):
+        return read_examples(file, given, encoding, check=wanted is None)
+    return read_examples(file, wanted, encoding)
 
 
 def read(
@@ -99,11 +101,13 @@ def read(
     return given, examples
 
 
-def labelled(files: Sequence[str], examples: Sequence[Example]) -> tuple[list[Any], list[Any]]:
+def labelled(files: Sequence[str], reader: Format, examples: Sequence[Example]) -> tuple[list[Any], list[Any]]:
     """X and Y, refused if an example has no labels."""
     for example in examples:
         if example.y is None:
-            raise ValueError(f"{files[0] if len(files) == 1 else 'an example'} has no labels at line {example.line}")
+            where = files[0] if len(files) == 1 else "an example"
+            columns = f": expected the columns {', '.join(reader.inputs)} and a label" if reader.inputs else ""
+            raise ValueError(f"{where} has no labels at line {example.line}{columns}")
     return [example.x for example in examples], [example.y for example in examples]
 
 
@@ -113,7 +117,7 @@ def batches(examples: Iterator[Example], size: int) -> Iterator[list[Example]]:
 
 
 @contextmanager
-def writing(path: str | None) -> Iterator[Any]:
+def writing(path: str | None, *, not_over: str) -> Iterator[Any]:
     """A function that writes text to standard output as it comes, or to a file that appears when all is written."""
     import sys
 
@@ -124,6 +128,8 @@ def writing(path: str | None) -> Iterator[Any]:
     from structlearn.io import atomic
 
     atomic.check_writable(Path(path))
+    if Path(path).exists() and not_over != "-" and Path(path).samefile(not_over):
+        raise ValueError(f"{path} is the file that is read; give the output another name")
     parts: list[str] = []
     yield parts.append
     atomic.write(Path(path), "".join(parts).encode("utf-8", "surrogateescape"))

@@ -24,8 +24,8 @@ def evaluate(
     from structlearn.io.model_file import read
 
     saved = read(model)
-    _, examples = data.read([file], format_name, encoding, given=saved.reader)
-    judged = judge(saved.estimator, *data.labelled([file], examples))
+    reader, examples = data.read([file], format_name, encoding, given=saved.reader)
+    judged = judge(saved.estimator, *data.labelled([file], reader, examples))
     if as_json:
         terminal.print_json(judged.to_dict())
     else:

@@ -35,7 +35,7 @@ def predict(
 
     saved = read(model)
     reader, examples = data.stream(file, format_name, encoding, given=saved.reader)
-    with data.writing(output) as write:
+    with data.writing(output, not_over=file) as write:
         for batch in data.batches(examples, BATCH):
             for example, y in zip(batch, saved.estimator.predict([example.x for example in batch]), strict=True):
                 write(reader.annotate(example, y))

@@ -62,7 +62,7 @@ def train(
     """Learn from a file of examples.
 
     The format is recognised. Words get features by templates; attributes are taken as they are. Training ends with a
-    certificate: the objective is at most 0.1 % above the best possible one, or whatever --tol says. Ctrl-C ends it
+    certificate: the best possible objective is at most 0.1 % lower, or whatever --tol says. Ctrl-C ends it
     earlier and keeps the best model so far.
 
     \b
@@ -76,7 +76,7 @@ def train(
 
     atomic.check_writable(output)
     reader, examples = data.read(files, data.layout(format_name, columns, separator, label), encoding)
-    X, Y = data.labelled(files, examples)
+    X, Y = data.labelled(files, reader, examples)
     show = not (quiet or as_json)
     chosen = read_templates(templates, reader)
     estimator = build(reader, learner, options, chosen, verbose=int(show))
@@ -84,7 +84,7 @@ def train(
     how: dict[str, Any] = {}
     if validation is not None:
         _, held_out = data.read([validation], format_name, encoding, given=reader)
-        how["validation"] = data.labelled([validation], held_out)
+        how["validation"] = data.labelled([validation], reader, held_out)
     if checkpoint is not None:
         how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
     X = fit_features(estimator, X, chosen)

@@ -65,7 +65,7 @@ def tune(
     if output is not None:
         atomic.check_writable(output)
     reader, examples = data.read(files, data.layout(format_name, columns, separator, label), encoding)
-    X, Y = data.labelled(files, examples)
+    X, Y = data.labelled(files, reader, examples)
     if len(X) < folds:
         raise ValueError(f"{len(X)} examples cannot be cut into {folds} parts")
     chosen = read_templates(templates, reader)
@@ -204,3 +204,6 @@ def _print(results: list[dict[str, Any]], best: dict[str, Any]) -> None:
         numbers = [f"{result['score']:.4f}", f"{result['standard_error']:.4f}", f"{result['seconds']:.1f}"]
         table.add_row(*row, *numbers, style="bold" if result is best else "")
     terminal.console().print(table)
+    equal = sum(result["score"] == best["score"] for result in results)
+    tie = f", the first of {equal} with that score" if equal > 1 else ""
+    typer.echo("best: " + ", ".join(f"{name}={value}" for name, value in best["setting"].items()) + tie)

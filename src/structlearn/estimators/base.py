@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import os
+import sys
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -118,6 +119,8 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
         with Interruption() as interruption:
             watch = Watch(self, training, (X, y, sample_weight), held_out, file, interruption)
             start = {} if file is None else file.restore(training, watch)
+            if start and self.verbose:
+                print(f"going on from {checkpoint}, iteration {start['state'].iteration}", file=sys.stderr)
             start = start or {"state": self._earlier_state(training)}
             with watch:
                 solution = training.solver.run(training.problem, training.objective, **start, observe=watch)
@@ -131,7 +134,7 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
         if self.duality_gap_ < -1e-6:
             warnings.warn(
                 f"the duality gap is {self.duality_gap_:.2g}, below zero: an oracle of the model does not find the "
-                "most violating output; see structlearn.testing.check_model",
+                "most violating output (see structlearn.testing.check_model), or the solver's dual is no lower bound",
                 RuntimeWarning,
                 stacklevel=3,
             )

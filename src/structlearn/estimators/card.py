@@ -52,13 +52,13 @@ def gap_in_words(estimator: Any) -> str:
     >>> from structlearn.models import Multiclass
     >>> svm = StructuralSVM(Multiclass(), C=10, tol=1e-6).fit([[0.0, 1.0], [1.0, 0.0]], ["north", "east"])
     >>> gap_in_words(svm)
-    'at most 0.001 % above the best possible'
+    'the best possible is at most 0.001 % lower'
     """
     gap = estimator.duality_gap_
     if not isfinite(gap):
         return "no certificate: no lower bound is known"
     percent = max(100 * gap, 0.001)
-    words = f"at most {percent:.3f}".rstrip("0").rstrip(".") + " % above the best possible"
+    words = f"the best possible is at most {percent:.3f}".rstrip("0").rstrip(".") + " % lower"
     return words if estimator.converged_ else f"{words}; stopped before the tolerance was met"
 
 

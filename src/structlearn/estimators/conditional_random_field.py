@@ -33,7 +33,7 @@ class ConditionalRandomField(StructuredEstimator):
     model : Model
         What is predicted, `Chain()` or `Multiclass()`: a model that can sum over all outputs.
     C : float, optional
-        Price of the mean loss. None means C/S = 1; `C_` records it. CRFsuite's c2 is S/(2C).
+        Price of the mean loss. None means the number of examples, C/S = 1; `C_` records it. CRFsuite's c2 is S/(2C).
     l1_ratio : float
         ρ, how much of the penalty is L1: 0 for ridge, 1 for lasso, which makes most weights exactly 0.
     solver : {"auto", "dual_coordinate", "lbfgs", "exponentiated_gradient", "iterative_scaling"} or Solver

@@ -43,7 +43,7 @@ class StructuralSVM(StructuredEstimator):
     model : Model or object
         What is predicted: `Chain()`, `Multiclass()`, … or your own class with `joint_feature`, `loss` and oracles.
     C : float, optional
-        Price of the mean slack. None means C/S = 0.1; `C_` records it.
+        Price of the mean slack. None means a tenth of the number of examples, C/S = 0.1; `C_` records it.
     rescaling : {"margin", "slack", None}
         The loss Δ scales the margin (ξ ≥ Δ − ⟨w, δΨ⟩) or the slack (ξ ≥ Δ (1 − ⟨w, δΨ⟩)); None counts every wrong
         output alike (ξ ≥ 1 − ⟨w, δΨ⟩).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib.metadata import entry_points
 from typing import Any
 
 from structlearn.io.columns import Columns
@@ -18,6 +19,9 @@ from structlearn.io.text import Source, open_text
 FORMATS: dict[str, type[Format]] = {
     kind.name: kind for kind in (JsonLines, ConllU, SvmHmm, SvmLight, CrfSuite, Columns)
 }
+
+# Formats of other packages, by the entry points of this group; see the page on formats.
+FORMATS |= {point.name: point.load() for point in entry_points(group="structlearn.formats")}
 
 
 def recognise(head: Sequence[str], filename: str = "") -> Format:
@@ -36,7 +40,7 @@ def recognise(head: Sequence[str], filename: str = "") -> Format:
 
 
 def read_examples(
-    source: Source, format: Format | str | None = None, encoding: str = "utf-8"
+    source: Source, format: Format | str | None = None, encoding: str = "utf-8", *, check: bool = False
 ) -> tuple[Format, Iterator[Example]]:
     """A file's format, and its examples as they are read.
 
@@ -47,6 +51,8 @@ def read_examples(
     format : Format or str, optional
         The format, or its name if its options are to be found from the first lines. None finds the format as well.
     encoding : str
+    check : bool
+        Whether a file that does not look like the given format at all is refused.
 
     Examples
     --------
@@ -55,11 +61,11 @@ def read_examples(
     >>> found.name, [(example.x, example.y) for example in examples]
     ('svmlight', [({'3': 0.5}, '2'), ({'4': 1.0}, '1')])
     """
-    reading = _read(source, format, encoding)
+    reading = _read(source, format, encoding, check)
     return next(reading), reading
 
 
-def _read(source: Source, format: Format | str | None, encoding: str) -> Iterator[Any]:
+def _read(source: Source, format: Format | str | None, encoding: str, check: bool) -> Iterator[Any]:
     """The format first, then the examples."""
     if isinstance(format, str) and format not in FORMATS:
         raise ValueError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
@@ -73,5 +79,9 @@ def _read(source: Source, format: Format | str | None, encoding: str) -> Iterato
                 format = recognise(lines.head(), lines.name)
             except ValueError as error:
                 raise lines.error(str(error)) from None
+        elif check and type(format).recognise(head := lines.head(), lines.name) is None:
+            other = next((name for name, kind in FORMATS.items() if kind.recognise(head, lines.name)), None)
+            if other is not None:
+                raise lines.error(f"expected a file in the format {format.name}; this one looks like {other}")
         yield format
         yield from format.read(lines)

@@ -121,9 +121,12 @@ def read(path: str | os.PathLike[str], model: Any = None) -> Saved:
     try:
         estimator = _estimator(path, metadata, tensors, model)
         steps = [(name, decode(step, tensors)) for name, step in metadata.get("steps", [])]
-        reader = decode(metadata.get("reader"), tensors)
     except (KeyError, TypeError, AttributeError, IndexError, RecursionError, MemoryError) as error:
         raise ValueError(f"{path} is damaged or edited: {type(error).__name__}: {error}") from error
+    reader = None
+    with suppress(ValueError, TypeError):
+        # A format of the user's own that is not known here is not needed to predict.
+        reader = decode(metadata.get("reader"), tensors)
     if not metadata.get("name"):
         return Saved(estimator, reader)
     from sklearn.pipeline import Pipeline

@@ -216,6 +216,8 @@ class Solver(ABC):
         while not (stopped or self.done(state) or state.stuck or state.iteration >= self.max_iter):
             iteration = state.iteration + 1
             state = self.update(state, problem, objective)
+            if not isinstance(state, State):
+                raise TypeError(f"{type(self).__name__}.update returned {state!r}; it must return the state")
             state.iteration = iteration
             stopped = _end_iteration(state, history, begin, observe)
         converged = self.done(state)

@@ -1,0 +1,6 @@
+"""`python -m structlearn` is the command `structlearn`."""
+
+from structlearn.cli import main
+
+if __name__ == "__main__":
+    main()
