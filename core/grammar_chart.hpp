@@ -1,0 +1,346 @@
+#pragma once
+
+#include <cmath>
+
+#include "grammar.hpp"
+
+namespace structlearn {
+
+constexpr double no_tree = -std::numeric_limits<double>::infinity();
+
+// How an item came about: a binary rule and the place where its children meet, a word under a tag (split 0), or a chain,
+// −1 for none.
+struct Back {
+    std::int32_t rule;
+    std::int32_t split;
+};
+
+// Joins values by symbol: their maximum and where it came from, or log Σ exp.
+template <bool sums>
+class Joined {
+public:
+    void resize(std::int32_t n_symbols) {
+        value.resize(static_cast<std::size_t>(n_symbols), no_tree);
+        (sums ? sum_.resize(value.size()) : back.resize(value.size()));
+    }
+    void add(std::int32_t symbol, double v, [[maybe_unused]] std::int32_t rule, [[maybe_unused]] std::int32_t split) {
+        double& old = value[symbol];
+        if (v > old) {
+            if (old == no_tree) touched.push_back(symbol);
+            if constexpr (sums) sum_[symbol] = old == no_tree ? 1.0 : sum_[symbol] * std::exp(old - v) + 1.0;
+            else back[symbol] = {rule, split};
+            old = v;
+        } else if constexpr (sums) {
+            if (v > old - 40.0) sum_[symbol] += std::exp(v - old);
+        }
+    }
+    void finish() {
+        if constexpr (sums)
+            for (std::int32_t symbol : touched) value[symbol] += std::log(sum_[symbol]);
+        std::sort(touched.begin(), touched.end());
+    }
+    void clear() {
+        for (std::int32_t symbol : touched) value[symbol] = no_tree;
+        touched.clear();
+    }
+
+    std::vector<double> value;  // by symbol
+    std::vector<Back> back;
+    std::vector<std::int32_t> touched;
+
+private:
+    std::vector<double> sum_;  // relative to exp value
+};
+
+// The symbols of all cells with their values, cell after cell.
+struct Items {
+    std::vector<std::int32_t> symbol;
+    std::vector<double> value;
+    std::vector<Back> back;
+    std::vector<std::int32_t> begin, end;  // of every cell
+
+    void clear(std::int64_t n_cells) {
+        symbol.clear(), value.clear(), back.clear();
+        begin.assign(static_cast<std::size_t>(n_cells), 0);
+        end.assign(static_cast<std::size_t>(n_cells), 0);
+    }
+    template <bool sums>
+    void append(std::int64_t cell, const Joined<sums>& joined) {
+        begin[cell] = static_cast<std::int32_t>(symbol.size());
+        for (std::int32_t s : joined.touched) {
+            symbol.push_back(s);
+            value.push_back(joined.value[s]);
+            if constexpr (!sums) back.push_back(joined.back[s]);
+        }
+        end[cell] = static_cast<std::int32_t>(symbol.size());
+    }
+    // Where a symbol stands in a cell; −1 if it is not there.
+    std::int32_t find(std::int64_t cell, std::int32_t s) const {
+        const auto first = symbol.begin() + begin[cell], last = symbol.begin() + end[cell];
+        const auto found = std::lower_bound(first, last, s);
+        return found != last && *found == s ? static_cast<std::int32_t>(found - symbol.begin()) : -1;
+    }
+};
+
+// CKY: for every cell (begin, end), which symbols can span it and the maximum, or log Σ exp, of the scores of their trees.
+// The base of a cell is what a binary rule or a word gives, the tops what unary chains make of it. Cells are filled
+// column by column, so that right children are looked up in a small table and left children are lists.
+template <bool sums>
+class Chart {
+public:
+    // The maximum, or log Z; −∞ if the sentence has no tree.
+    double run(GrammarScores& scores) {
+        const GrammarRules& rules = scores.rules();
+        n = scores.length();
+        base_.resize(rules.n_symbols), top_.resize(rules.n_symbols);
+        bases.clear((n + 1) * (n + 1)), tops.clear((n + 1) * (n + 1));
+        for (std::int64_t end = 1; end <= n; ++end) {
+            column_.assign(static_cast<std::size_t>(n * rules.n_plain), no_tree);
+            for (std::int64_t begin = end - 1; begin >= 0; --begin) fill(scores, begin, end);
+        }
+        root = no_tree;
+        double sum = 0.0;
+        for_each_root(scores, [&](std::int32_t item, double value) {
+            if constexpr (sums) {
+                sum = value > root ? sum * std::exp(root - value) + 1.0 : sum + std::exp(value - root);
+                root = std::max(root, value);
+            } else if (value > root) {
+                root = value, root_item = item;
+            }
+        });
+        if (sums && root != no_tree) root += std::log(sum);
+        return root;
+    }
+
+    std::int64_t cell(std::int64_t begin, std::int64_t end) const { return begin * (n + 1) + end; }
+
+    // visit(item, value with the weight of the start) for everything that spans the sentence and may.
+    template <class Visit>
+    void for_each_root(const GrammarScores& scores, Visit&& visit) const {
+        if (n == 0) return;
+        const std::int64_t whole = cell(0, n);
+        for (std::int32_t t = tops.begin[whole]; t < tops.end[whole]; ++t) {
+            const std::int32_t start = scores.rules().start_of[tops.symbol[t]];
+            if (start >= 0) visit(t, tops.value[t] + scores.start(start));
+        }
+    }
+
+    // Appends the codes of the best tree; only for maxima.
+    void trace(const GrammarScores& scores, std::vector<std::int32_t>& codes) const {
+        if (root == no_tree) return;
+        codes.push_back(static_cast<std::int32_t>(scores.rules().starts_at() +
+                                                  scores.rules().start_of[tops.symbol[root_item]]));
+        trace_top(scores, 0, n, tops.symbol[root_item], codes);
+    }
+
+    std::int64_t n = 0;
+    double root = no_tree;
+    std::int32_t root_item = -1;
+    Items bases, tops;
+
+private:
+    void fill(GrammarScores& scores, std::int64_t begin, std::int64_t end) {
+        const GrammarRules& rules = scores.rules();
+        if (end == begin + 1) {
+            const std::int32_t word = scores.word(begin);
+            for (std::int32_t k = word < 0 ? 0 : rules.word_begin[word]; word >= 0 && k < rules.word_begin[word + 1]; ++k)
+                base_.add(rules.word_tag[k], scores.lexical(k), k, 0);
+        }
+        for (std::int64_t split = begin + 1; split < end; ++split) combine(scores, begin, split);
+        base_.finish();
+        scores.enter(begin, end);
+        for (std::int32_t s : base_.touched) {
+            base_.value[s] += scores.node(s);
+            top_.add(s, base_.value[s], -1, 0);
+            if (s >= rules.n_plain) continue;
+            for (std::int32_t c = rules.chain_begin[s]; c < rules.chain_begin[s + 1]; ++c)
+                top_.add(rules.chains[c].top, base_.value[s] + scores.chain(c), c, 0);
+        }
+        top_.finish();
+        bases.append(cell(begin, end), base_), tops.append(cell(begin, end), top_);
+        double* row = &column_[begin * rules.n_plain];
+        for (std::int32_t s : top_.touched)
+            if (s < rules.n_plain) row[s] = top_.value[s];
+        base_.clear(), top_.clear();
+    }
+
+    void combine(const GrammarScores& scores, std::int64_t begin, std::int64_t split) {
+        const GrammarRules& rules = scores.rules();
+        const double* right = &column_[split * rules.n_plain];
+        const double* weight = scores.binary();
+        const std::int64_t left_cell = cell(begin, split);
+        for (std::int32_t t = tops.begin[left_cell]; t < tops.end[left_cell]; ++t) {
+            const std::int32_t left = tops.symbol[t];
+            const double left_value = tops.value[t];
+            for (std::int32_t p = rules.pair_begin[left]; p < rules.pair_begin[left + 1]; ++p) {
+                const double right_value = right[rules.pair_right[p]];
+                if (right_value == no_tree) continue;
+                for (std::int32_t r = rules.pair_rules[p]; r < rules.pair_rules[p + 1]; ++r)
+                    base_.add(rules.parent[r], left_value + right_value + weight[r], r,
+                              static_cast<std::int32_t>(split));
+            }
+        }
+    }
+
+    void trace_top(const GrammarScores& scores, std::int64_t begin, std::int64_t end, std::int32_t symbol,
+                   std::vector<std::int32_t>& codes) const {
+        const GrammarRules& rules = scores.rules();
+        const std::int32_t c = tops.back[tops.find(cell(begin, end), symbol)].rule;
+        if (c >= 0) {
+            append_chain(rules, c, codes);
+            symbol = rules.chains[c].bottom;
+        }
+        const Back back = bases.back[bases.find(cell(begin, end), symbol)];
+        if (back.split == 0) {
+            if (rules.lexical) codes.push_back(static_cast<std::int32_t>(rules.words_at() + back.rule));
+            return;
+        }
+        codes.push_back(back.rule);
+        trace_top(scores, begin, back.split, rules.left[back.rule], codes);
+        trace_top(scores, back.split, end, rules.right[back.rule], codes);
+    }
+
+public:
+    // The codes of a chain, from the top.
+    static void append_chain(const GrammarRules& rules, std::int32_t c, std::vector<std::int32_t>& codes) {
+        for (std::int32_t k = rules.chains[c].end; k > rules.chains[c].begin; --k)
+            codes.push_back(static_cast<std::int32_t>(rules.unary_at() + rules.chain_rules[k - 1]));
+    }
+
+private:
+    Joined<sums> base_, top_;
+    std::vector<double> column_;  // (begin, plain symbol): tops of the cells that end here
+};
+
+// From the whole sentence down to the words, what trees through each item are worth: for maxima the score of the best of
+// them, for sums the expected number of times that a tree has the item.
+template <bool sums>
+class Descent {
+public:
+    // rule(code, value) is called for all that was used, node(label, begin, end, value) for all phrases.
+    template <class Rule, class Node>
+    void run(const Chart<sums>& chart, GrammarScores& scores, Rule&& rule, Node&& node) {
+        const GrammarRules& rules = scores.rules();
+        const std::int64_t n = chart.n;
+        tops.assign(chart.tops.symbol.size(), none);
+        bases.assign(chart.bases.symbol.size(), none);
+        raw_.resize(static_cast<std::size_t>(rules.n_symbols)), value_.resize(raw_.size(), none);
+        chart.for_each_root(scores, [&](std::int32_t item, double value) {
+            tops[item] = sums ? std::exp(value - chart.root) : value;
+            rule(rules.starts_at() + rules.start_of[chart.tops.symbol[item]], tops[item]);
+        });
+        for (std::int64_t end = n; end > 0; --end) {
+            right_value_.assign(static_cast<std::size_t>(n * rules.n_plain), no_tree);
+            right_item_.resize(right_value_.size());
+            for (std::int64_t begin = 0; begin < end; ++begin) {
+                const std::int64_t cell = chart.cell(begin, end);
+                for (std::int32_t t = chart.tops.begin[cell]; t < chart.tops.end[cell]; ++t) {
+                    const std::int32_t s = chart.tops.symbol[t];
+                    if (s >= rules.n_plain) break;
+                    right_value_[begin * rules.n_plain + s] = chart.tops.value[t];
+                    right_item_[begin * rules.n_plain + s] = t;
+                }
+            }
+            for (std::int64_t begin = 0; begin < end; ++begin) {
+                unfold_chains(chart, scores, begin, end, rule, node);
+                unfold_rules(chart, scores, begin, end, rule);
+            }
+        }
+    }
+
+    std::vector<double> bases, tops;  // by item
+
+private:
+    static constexpr double none = sums ? 0.0 : no_tree;
+    static double share(double value, double difference) {
+        if constexpr (!sums) return value + difference;
+        else return difference > -40.0 ? value * std::exp(difference) : 0.0;
+    }
+    static void join(double& into, double value) {
+        if constexpr (sums) into += value;
+        else into = std::max(into, value);
+    }
+
+    template <class Rule, class Node>
+    void unfold_chains(const Chart<sums>& chart, GrammarScores& scores, std::int64_t begin, std::int64_t end,
+                       Rule& rule, Node& node) {
+        const GrammarRules& rules = scores.rules();
+        const std::int64_t cell = chart.cell(begin, end);
+        scores.enter(begin, end);
+        // Tops by symbol, for chains to find them.
+        for (std::int32_t t = chart.tops.begin[cell]; t < chart.tops.end[cell]; ++t) {
+            raw_[chart.tops.symbol[t]] = chart.tops.value[t];
+            value_[chart.tops.symbol[t]] = tops[t];
+        }
+        for (std::int32_t b = chart.bases.begin[cell]; b < chart.bases.end[cell]; ++b) {
+            const std::int32_t s = chart.bases.symbol[b];
+            const double value = chart.bases.value[b];
+            double& through = bases[b];
+            if (value_[s] != none) join(through, share(value_[s], value - raw_[s]));
+            if (s < rules.n_plain) {
+                for (std::int32_t c = rules.chain_begin[s]; c < rules.chain_begin[s + 1]; ++c) {
+                    const UnaryChain& chain = rules.chains[c];
+                    if (value_[chain.top] == none) continue;
+                    const double part = share(value_[chain.top], value + scores.chain(c) - raw_[chain.top]);
+                    if (part == none) continue;
+                    join(through, part);
+                    for (std::int32_t k = chain.begin; k < chain.end; ++k) {
+                        const std::int32_t u = rules.chain_rules[k];
+                        rule(rules.unary_at() + u, part);
+                        node(rules.label[rules.upper[u]], begin, end, part);
+                    }
+                }
+            }
+            if (rules.label[s] >= 0 && through != none) node(rules.label[s], begin, end, through);
+        }
+        for (std::int32_t t = chart.tops.begin[cell]; t < chart.tops.end[cell]; ++t)
+            value_[chart.tops.symbol[t]] = none;
+    }
+
+    template <class Rule>
+    void unfold_rules(const Chart<sums>& chart, const GrammarScores& scores, std::int64_t begin, std::int64_t end,
+                      Rule& rule) {
+        const GrammarRules& rules = scores.rules();
+        const std::int64_t cell = chart.cell(begin, end);
+        const std::int32_t first = chart.bases.begin[cell], last = chart.bases.end[cell];
+        for (std::int32_t b = first; b < last; ++b) {
+            const std::int32_t s = chart.bases.symbol[b];
+            raw_[s] = chart.bases.value[b] - scores.node(s);
+            value_[s] = bases[b];
+        }
+        if (end == begin + 1) {
+            const std::int32_t word = scores.word(begin);
+            for (std::int32_t k = word < 0 ? 0 : rules.word_begin[word];
+                 rules.lexical && word >= 0 && k < rules.word_begin[word + 1]; ++k)
+                if (value_[rules.word_tag[k]] != none) rule(rules.words_at() + k, value_[rules.word_tag[k]]);
+        }
+        const double* weight = scores.binary();
+        for (std::int64_t split = begin + 1; split < end; ++split) {
+            const std::int64_t left_cell = chart.cell(begin, split);
+            for (std::int32_t t = chart.tops.begin[left_cell]; t < chart.tops.end[left_cell]; ++t) {
+                const std::int32_t left = chart.tops.symbol[t];
+                for (std::int32_t p = rules.pair_begin[left]; p < rules.pair_begin[left + 1]; ++p) {
+                    const std::int64_t place = split * rules.n_plain + rules.pair_right[p];
+                    if (right_value_[place] == no_tree) continue;
+                    const double children = chart.tops.value[t] + right_value_[place];
+                    for (std::int32_t r = rules.pair_rules[p]; r < rules.pair_rules[p + 1]; ++r) {
+                        const std::int32_t s = rules.parent[r];
+                        if (value_[s] == none) continue;
+                        const double part = share(value_[s], children + weight[r] - raw_[s]);
+                        if (part == none) continue;
+                        rule(r, part);
+                        join(tops[t], part);
+                        join(tops[right_item_[place]], part);
+                    }
+                }
+            }
+        }
+        for (std::int32_t b = first; b < last; ++b) value_[chart.bases.symbol[b]] = none;
+    }
+
+    std::vector<double> raw_, value_;  // of the present cell, by symbol
+    std::vector<double> right_value_;  // (begin, plain symbol) of the cells that end here
+    std::vector<std::int32_t> right_item_;
+};
+
+}  // namespace structlearn
