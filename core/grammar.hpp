@@ -55,6 +55,7 @@ struct GrammarRules {
     std::vector<UnaryChain> chains;                                    // in order of their bottom
     std::vector<std::int32_t> chain_rules, chain_begin;            // unary rules from the bottom up; chains of a bottom
     Grouped chains_of_top;
+    std::vector<std::uint8_t> follows, precedes;  // (tag or end of the sentence, symbol): whether it can come next to it
 
     std::int64_t unary_at() const { return static_cast<std::int64_t>(parent.size()); }
     std::int64_t starts_at() const { return unary_at() + static_cast<std::int64_t>(upper.size()); }
@@ -93,6 +94,15 @@ struct GrammarRules {
         std::vector<std::int32_t> tops;
         for (const UnaryChain& chain : chains) tops.push_back(chain.top);
         chains_of_top = Grouped::by(tops, n_symbols);
+        find_neighbours();
+    }
+
+    // The row of `follows` and `precedes` of a tag; that of −1 is the end of the sentence.
+    std::int64_t neighbour_row(std::int32_t tag) const {
+        return std::int64_t{tag < 0 ? n_plain - n_phrases() : tag - n_phrases()} * n_symbols;
+    }
+    std::int32_t n_phrases() const {
+        return static_cast<std::int32_t>(std::count_if(label.begin(), label.end(), [](std::int32_t l) { return l >= 0; }));
     }
 
     // How spans of this length count in their features: 1, …, 5, 6-7, 8-11, 12-19, 20 and more.
@@ -102,6 +112,45 @@ struct GrammarRules {
     }
 
 private:
+    // Which tags can stand right after, and right before, the words of a symbol in any tree: FOLLOW sets, and their mirror
+    // image. Most symbols of a binarised treebank are parts that only few words can continue.
+    void find_neighbours() {
+        const std::int32_t n_phrases_ = n_phrases(), K = n_plain - n_phrases_ + 1;
+        auto closed = [&](const std::vector<std::int32_t>& near, const std::vector<std::int32_t>& far) {
+            // edge: tags at the near end of a symbol; beside: those beyond its far end.
+            std::vector<std::uint8_t> edge(static_cast<std::size_t>(n_symbols) * K, 0), beside(edge.size(), 0);
+            for (std::int32_t tag = 0; tag + 1 < K; ++tag) edge[(n_phrases_ + tag) * K + tag] = 1;
+            auto grow = [&](std::vector<std::uint8_t>& to, std::int32_t a, const std::vector<std::uint8_t>& from,
+                            std::int32_t b) {
+                bool changed = false;
+                for (std::int32_t t = 0; t < K; ++t)
+                    if (from[std::size_t(b) * K + t] && !to[std::size_t(a) * K + t])
+                        to[std::size_t(a) * K + t] = 1, changed = true;
+                return changed;
+            };
+            for (bool changed = true; changed;) {
+                changed = false;
+                for (std::size_t r = 0; r < parent.size(); ++r) changed |= grow(edge, parent[r], edge, near[r]);
+                for (std::size_t u = 0; u < upper.size(); ++u) changed |= grow(edge, upper[u], edge, lower[u]);
+            }
+            for (std::int32_t s : starts) beside[std::size_t(s) * K + K - 1] = 1;
+            for (bool changed = true; changed;) {
+                changed = false;
+                for (std::size_t r = 0; r < parent.size(); ++r) {
+                    changed |= grow(beside, near[r], edge, far[r]);
+                    changed |= grow(beside, far[r], beside, parent[r]);
+                }
+                for (std::size_t u = 0; u < upper.size(); ++u) changed |= grow(beside, lower[u], beside, upper[u]);
+            }
+            std::vector<std::uint8_t> rows(beside.size());
+            for (std::int32_t s = 0; s < n_symbols; ++s)
+                for (std::int32_t t = 0; t < K; ++t) rows[std::size_t(t) * n_symbols + s] = beside[std::size_t(s) * K + t];
+            return rows;
+        };
+        follows = closed(left, right);
+        precedes = closed(right, left);
+    }
+
     void extend_chain(const Grouped& above, std::int32_t bottom, std::int32_t top, std::int32_t longest,
                       std::vector<std::int32_t>& path, std::vector<std::int32_t>& labels) {
         if (static_cast<std::int32_t>(path.size()) == longest) return;

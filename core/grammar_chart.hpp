@@ -82,9 +82,31 @@ struct Items {
     }
 };
 
+// The binary rules that can be used where a span ends: those whose parent and right child may end there.
+struct RulesHere {
+    std::vector<std::int32_t> pair_begin, pair_right, rule_begin, rule;
+
+    void narrow(const GrammarRules& rules, const std::uint8_t* may_end) {
+        pair_begin.assign(1, 0), rule_begin.assign(1, 0);
+        pair_right.clear(), rule.clear();
+        for (std::int32_t left = 0; left < rules.n_symbols; ++left) {
+            for (std::int32_t p = rules.pair_begin[left]; p < rules.pair_begin[left + 1]; ++p) {
+                if (!may_end[rules.pair_right[p]]) continue;
+                for (std::int32_t r = rules.pair_rules[p]; r < rules.pair_rules[p + 1]; ++r)
+                    if (may_end[rules.parent[r]]) rule.push_back(r);
+                if (static_cast<std::int32_t>(rule.size()) == rule_begin.back()) continue;
+                pair_right.push_back(rules.pair_right[p]);
+                rule_begin.push_back(static_cast<std::int32_t>(rule.size()));
+            }
+            pair_begin.push_back(static_cast<std::int32_t>(pair_right.size()));
+        }
+    }
+};
+
 // CKY: for every cell (begin, end), which symbols can span it and the maximum, or log Σ exp, of the scores of their trees.
 // The base of a cell is what a binary rule or a word gives, the tops what unary chains make of it. Cells are filled
-// column by column, so that right children are looked up in a small table and left children are lists.
+// column by column, so that right children are looked up in a small table and left children are lists. Symbols that no tree
+// can have beside the neighbouring words are left out; no tree is lost by that.
 template <bool sums>
 class Chart {
 public:
@@ -94,8 +116,10 @@ public:
         n = scores.length();
         base_.resize(rules.n_symbols), top_.resize(rules.n_symbols);
         bases.clear((n + 1) * (n + 1)), tops.clear((n + 1) * (n + 1));
+        look_around(scores);
         for (std::int64_t end = 1; end <= n; ++end) {
             column_.assign(static_cast<std::size_t>(n * rules.n_plain), no_tree);
+            here_.narrow(rules, may_end(rules, end));
             for (std::int64_t begin = end - 1; begin >= 0; --begin) fill(scores, begin, end);
         }
         root = no_tree;
@@ -113,6 +137,9 @@ public:
     }
 
     std::int64_t cell(std::int64_t begin, std::int64_t end) const { return begin * (n + 1) + end; }
+    const std::uint8_t* may_end(const GrammarRules& rules, std::int64_t end) const {
+        return &may_end_[end * rules.n_symbols];
+    }
 
     // visit(item, value with the weight of the start) for everything that spans the sentence and may.
     template <class Visit>
@@ -139,12 +166,37 @@ public:
     Items bases, tops;
 
 private:
+    // At every place between words, which symbols may end there, and which may begin.
+    void look_around(const GrammarScores& scores) {
+        const GrammarRules& rules = scores.rules();
+        const std::int64_t S = rules.n_symbols;
+        may_end_.assign(static_cast<std::size_t>((n + 1) * S), 0), may_begin_.assign(may_end_.size(), 0);
+        auto add = [&](std::vector<std::uint8_t>& to, const std::vector<std::uint8_t>& rows, std::int64_t at,
+                       std::int64_t neighbour) {
+            auto row = [&](std::int32_t tag) {
+                const std::uint8_t* from = &rows[rules.neighbour_row(tag)];
+                for (std::int64_t s = 0; s < S; ++s) to[at * S + s] |= from[s];
+            };
+            if (neighbour < 0 || neighbour == n) return row(-1);
+            const std::int32_t word = scores.word(neighbour);
+            for (std::int32_t k = word < 0 ? 0 : rules.word_begin[word]; word >= 0 && k < rules.word_begin[word + 1]; ++k)
+                row(rules.word_tag[k]);
+        };
+        for (std::int64_t at = 0; at <= n; ++at) {
+            add(may_end_, rules.follows, at, at);
+            add(may_begin_, rules.precedes, at, at - 1);
+        }
+        allowed_.resize(static_cast<std::size_t>(S));
+    }
+
     void fill(GrammarScores& scores, std::int64_t begin, std::int64_t end) {
         const GrammarRules& rules = scores.rules();
+        const std::int64_t S = rules.n_symbols;
+        for (std::int64_t s = 0; s < S; ++s) allowed_[s] = may_begin_[begin * S + s] & may_end_[end * S + s];
         if (end == begin + 1) {
             const std::int32_t word = scores.word(begin);
             for (std::int32_t k = word < 0 ? 0 : rules.word_begin[word]; word >= 0 && k < rules.word_begin[word + 1]; ++k)
-                base_.add(rules.word_tag[k], scores.lexical(k), k, 0);
+                if (allowed_[rules.word_tag[k]]) base_.add(rules.word_tag[k], scores.lexical(k), k, 0);
         }
         for (std::int64_t split = begin + 1; split < end; ++split) combine(scores, begin, split);
         base_.finish();
@@ -154,7 +206,7 @@ private:
             top_.add(s, base_.value[s], -1, 0);
             if (s >= rules.n_plain) continue;
             for (std::int32_t c = rules.chain_begin[s]; c < rules.chain_begin[s + 1]; ++c)
-                top_.add(rules.chains[c].top, base_.value[s] + scores.chain(c), c, 0);
+                if (allowed_[rules.chains[c].top]) top_.add(rules.chains[c].top, base_.value[s] + scores.chain(c), c, 0);
         }
         top_.finish();
         bases.append(cell(begin, end), base_), tops.append(cell(begin, end), top_);
@@ -172,12 +224,15 @@ private:
         for (std::int32_t t = tops.begin[left_cell]; t < tops.end[left_cell]; ++t) {
             const std::int32_t left = tops.symbol[t];
             const double left_value = tops.value[t];
-            for (std::int32_t p = rules.pair_begin[left]; p < rules.pair_begin[left + 1]; ++p) {
-                const double right_value = right[rules.pair_right[p]];
+            for (std::int32_t p = here_.pair_begin[left]; p < here_.pair_begin[left + 1]; ++p) {
+                const double right_value = right[here_.pair_right[p]];
                 if (right_value == no_tree) continue;
-                for (std::int32_t r = rules.pair_rules[p]; r < rules.pair_rules[p + 1]; ++r)
-                    base_.add(rules.parent[r], left_value + right_value + weight[r], r,
-                              static_cast<std::int32_t>(split));
+                for (std::int32_t k = here_.rule_begin[p]; k < here_.rule_begin[p + 1]; ++k) {
+                    const std::int32_t r = here_.rule[k];
+                    const std::int32_t s = rules.parent[r];
+                    if (!allowed_[s]) continue;
+                    base_.add(s, left_value + right_value + weight[r], r, static_cast<std::int32_t>(split));
+                }
             }
         }
     }
@@ -210,6 +265,9 @@ public:
 private:
     Joined<sums> base_, top_;
     std::vector<double> column_;  // (begin, plain symbol): tops of the cells that end here
+    RulesHere here_;
+    std::vector<std::uint8_t> may_end_, may_begin_;  // (place, symbol)
+    std::vector<std::uint8_t> allowed_;              // by symbol, in the present cell
 };
 
 // From the whole sentence down to the words, what trees through each item are worth: for maxima the score of the best of
@@ -232,6 +290,7 @@ public:
         for (std::int64_t end = n; end > 0; --end) {
             right_value_.assign(static_cast<std::size_t>(n * rules.n_plain), no_tree);
             right_item_.resize(right_value_.size());
+            here_.narrow(rules, chart.may_end(rules, end));
             for (std::int64_t begin = 0; begin < end; ++begin) {
                 const std::int64_t cell = chart.cell(begin, end);
                 for (std::int32_t t = chart.tops.begin[cell]; t < chart.tops.end[cell]; ++t) {
@@ -319,11 +378,12 @@ private:
             const std::int64_t left_cell = chart.cell(begin, split);
             for (std::int32_t t = chart.tops.begin[left_cell]; t < chart.tops.end[left_cell]; ++t) {
                 const std::int32_t left = chart.tops.symbol[t];
-                for (std::int32_t p = rules.pair_begin[left]; p < rules.pair_begin[left + 1]; ++p) {
-                    const std::int64_t place = split * rules.n_plain + rules.pair_right[p];
+                for (std::int32_t p = here_.pair_begin[left]; p < here_.pair_begin[left + 1]; ++p) {
+                    const std::int64_t place = split * rules.n_plain + here_.pair_right[p];
                     if (right_value_[place] == no_tree) continue;
                     const double children = chart.tops.value[t] + right_value_[place];
-                    for (std::int32_t r = rules.pair_rules[p]; r < rules.pair_rules[p + 1]; ++r) {
+                    for (std::int32_t k = here_.rule_begin[p]; k < here_.rule_begin[p + 1]; ++k) {
+                        const std::int32_t r = here_.rule[k];
                         const std::int32_t s = rules.parent[r];
                         if (value_[s] == none) continue;
                         const double part = share(value_[s], children + weight[r] - raw_[s]);
@@ -341,6 +401,7 @@ private:
     std::vector<double> raw_, value_;  // of the present cell, by symbol
     std::vector<double> right_value_;  // (begin, plain symbol) of the cells that end here
     std::vector<std::int32_t> right_item_;
+    RulesHere here_;
 };
 
 }  // namespace structlearn

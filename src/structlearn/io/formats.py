@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from structlearn.io.brackets import Brackets
 from structlearn.io.columns import Columns
 from structlearn.io.conllu import ConllU
 from structlearn.io.crfsuite import CrfSuite
@@ -16,7 +17,7 @@ from structlearn.io.text import Source, open_text
 
 #: In the order in which they are tried: from those that are hard to mistake to columns of anything.
 FORMATS: dict[str, type[Format]] = {
-    kind.name: kind for kind in (JsonLines, ConllU, SvmHmm, SvmLight, CrfSuite, Columns)
+    kind.name: kind for kind in (JsonLines, Brackets, ConllU, SvmHmm, SvmLight, CrfSuite, Columns)
 }
 
 
