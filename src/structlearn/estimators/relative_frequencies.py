@@ -56,6 +56,7 @@ class RelativeFrequencies(StructuredEstimator):
         self.history_: list[Any] = []
         self.n_iter_, self.converged_ = 1, True
         self.objective_ = self.duality_gap_ = np.nan
+        self.slacks_ = None
         self.training_ = problem.sizes() | {"library": version("structlearn")}
         return self
 

@@ -12,7 +12,7 @@ from structlearn.io.text import Lines, quoted
 from structlearn.models.trees import Tree, as_tree, is_leaf, leaves
 
 #: The most brackets that may be open at once.
-DEEPEST = 500
+DEEPEST = 200
 _PIECES = re.compile(r"[()]|[^\s()]+")
 #: What the treebank writes for brackets in the text, which would otherwise be taken for its own.
 _ESCAPES = {"(": "-LRB-", ")": "-RRB-"}
@@ -47,7 +47,7 @@ class Brackets(Format):
     @classmethod
     def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
         text = "\n".join(head).lstrip()
-        return cls() if re.match(r"\(\s*(\(|[^\s()]+\s*\(|[^\s()]+\s+[^\s()]+\s*\))", text) else None
+        return cls() if re.match(r"(\(\s*[^\s()]*\s*)+\([^\s()]+\s+[^\s()]+\s*\)", text) else None
 
     def parse(self, lines: Lines) -> Iterator[Example]:
         stack: list[list[Any]] = []
