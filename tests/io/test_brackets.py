@@ -7,7 +7,8 @@ from structlearn.models import leaves
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="()", exclude_categories=["Z", "C"]), min_size=1)
 TREES = st.recursive(
-    st.tuples(NAMES, NAMES), lambda child: st.builds(lambda label, below: (label, *below), NAMES, st.lists(child, min_size=1))
+    st.tuples(NAMES, NAMES),
+    lambda child: st.builds(lambda label, below: (label, *below), NAMES, st.lists(child, min_size=1)),
 )
 
 

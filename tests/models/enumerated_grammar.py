@@ -84,7 +84,13 @@ class EnumeratedGrammar:
             for label, begin, end in nodes(y):
                 length = end - begin
                 bucket = length - 1 if length <= 5 else 5
-                columns = [kinds[begin], V + kinds[end - 1], 2 * V + around[begin], 3 * V + around[end + 1], 4 * V + bucket]
+                columns = [
+                    kinds[begin],
+                    V + kinds[end - 1],
+                    2 * V + around[begin],
+                    3 * V + around[end + 1],
+                    4 * V + bucket,
+                ]
                 for column in columns:
                     counts[first + column * L + spec.labels.index(label)] += 1
         vector = np.zeros(size)

@@ -1,4 +1,5 @@
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ def random_tree(random, tokens, above=()):
         return (label, random_tree(random, tokens, (*above, label)))
     n = int(random.integers(2, min(3, len(tokens)) + 1))
     cuts = [0, *sorted(random.choice(np.arange(1, len(tokens)), n - 1, replace=False).tolist()), len(tokens)]
-    children = [tokens[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+    children = [tokens[a:b] for a, b in pairwise(cuts)]
     return (
         label,
         *(c[0] if len(c) == 1 and random.random() < 0.7 else random_tree(random, c) for c in children),
@@ -113,9 +114,7 @@ def test_every_tree_of_the_grammar_is_found_once_in_the_order_of_scores(instance
 def test_differences_and_losses_are_those_of_the_definition(instance):
     twins, _ = instance
     for i, example in enumerate(listed(twins)):
-        other = twins.reference.model.bind(
-            twins.reference.spec, [twins.X[i]] * len(example.outputs), example.outputs
-        )
+        other = twins.reference.model.bind(twins.reference.spec, [twins.X[i]] * len(example.outputs), example.outputs)
         codes = [(i, other._truth(k)) for k in range(len(example.outputs))]
         rows, losses = twins.problem.differences(np.full(len(codes), i), codes)
         assert twins.problem.present(codes) == example.outputs

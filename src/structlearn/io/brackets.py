@@ -98,8 +98,8 @@ class Brackets(Format):
 def clean_tree(tree: Tree) -> Tree | None:
     """A tree of the Penn Treebank as parsers are trained on it; None if nothing is left.
 
-    Traces (-NONE-) and phrases that hold nothing else are removed; function tags and indices are cut off labels, NP-SBJ-1
-    to NP, but not off tags; a phrase that is the only child of one with the same label is merged with it.
+    Traces (-NONE-) and phrases that hold nothing else are removed; function tags and indices are cut off labels,
+    NP-SBJ-1 to NP, but not off tags; a phrase that is the only child of one with the same label is merged with it.
 
     >>> clean_tree(("S", ("NP-SBJ-1", ("-NONE-", "*")), ("VP", ("VP", ("VB", "go")))))
     ('S', ('VP', ('VB', 'go')))

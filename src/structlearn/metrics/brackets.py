@@ -74,7 +74,9 @@ def bracket_counts(
     array([[2, 3, 3]])
     """
     both = _true_and_found(Y, Y_pred, labelled, delete, equal)
-    return np.array([((true & found).total(), found.total(), true.total()) for true, found in both], np.int64).reshape(-1, 3)
+    return np.array([((true & found).total(), found.total(), true.total()) for true, found in both], np.int64).reshape(
+        -1, 3
+    )
 
 
 def correct_trees(
@@ -82,14 +84,17 @@ def correct_trees(
 ) -> npt.NDArray[np.bool_]:
     """Whether all brackets of each sentence are right, evalb's complete match; for `mcnemar`.
 
-    >>> correct_trees(["(S (NP (PRP it)) (VP (VBZ is)))"] * 2, ["(S (NP (PRP it)) (VP (VBZ is)))", "(S (PRP it) (VBZ is))"])
+    >>> true = "(S (NP (PRP it)) (VP (VBZ is)))"
+    >>> correct_trees([true, true], [true, "(S (PRP it) (VBZ is))"])
     array([ True, False])
     """
     return np.array([true == found for true, found in _true_and_found(Y, Y_pred, True, delete, equal)], np.bool_)
 
 
-def crossing_brackets(Y: Sequence[Any], Y_pred: Sequence[Any], *, delete: Collection[str] = ()) -> npt.NDArray[np.int64]:
-    """How many predicted brackets of each sentence begin within a true one and end outside of it, or the other way round.
+def crossing_brackets(
+    Y: Sequence[Any], Y_pred: Sequence[Any], *, delete: Collection[str] = ()
+) -> npt.NDArray[np.int64]:
+    """How many predicted brackets of each sentence overlap with a true one without one being within the other.
 
     >>> crossing_brackets(["(S (NP (DT a) (NN b)) (VB c))"], ["(S (DT a) (VP (NN b) (VB c)))"])
     array([1])

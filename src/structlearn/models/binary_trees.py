@@ -8,8 +8,8 @@ from typing import Any
 
 from structlearn.models.trees import Tree, is_leaf
 
-#: A symbol: ("phrase", label, parents…), ("tag", name), or ("part", parent symbol, last children…) for the first children
-#: of a node, which binarisation puts under a symbol of their own.
+#: A symbol: ("phrase", label, parents…), ("tag", name), or ("part", parent symbol, last children…) for the first
+#: children of a node, which binarisation puts under a symbol of their own.
 Symbol = tuple[Any, ...]
 
 

@@ -16,7 +16,6 @@ from structlearn.models.base import Model, Spec
 from structlearn.models.binary_trees import Rule, Symbol, longest_chain, repeated_label, rules, symbol_name
 from structlearn.models.grammar_problem import GrammarProblem
 from structlearn.models.trees import ROOTS, Tree, as_tree, brackets, leaves
-from structlearn.problem import IntArray
 
 Inputs = Literal["tags", "words"]
 #: The kind of words whose likes were never seen.
@@ -175,8 +174,12 @@ class Grammar(Model):
         for i, tree in enumerate(trees):
             chain = repeated_label(tree)
             if chain is not None:
-                raise ValueError(f"Y[{i}] has the cyclic unary chain {' → '.join(chain)}; no label may come twice in it")
-        found = {rule for tree in trees for rule in rules(tree, self.horizontal, self.vertical) if isinstance(rule, Rule)}
+                raise ValueError(
+                    f"Y[{i}] has the cyclic unary chain {' → '.join(chain)}; no label may come twice in it"
+                )
+        found = {
+            rule for tree in trees for rule in rules(tree, self.horizontal, self.vertical) if isinstance(rule, Rule)
+        }
         symbols = {symbol for rule in found for symbol in (rule.parent, *rule.children) if symbol is not None}
         phrases = sorted(symbol[1:] for symbol in symbols if symbol[0] == "phrase")
         tags = sorted(symbol[1] for symbol in symbols if symbol[0] == "tag")
@@ -224,7 +227,9 @@ class Grammar(Model):
             offsets=offsets,
             kinds=np.array(kinds, np.int32),
             n_edges=n_edges,
-            codes=None if trees is None else [self._derivation(spec, tree, i, allow_unknown) for i, tree in enumerate(trees)],
+            codes=None
+            if trees is None
+            else [self._derivation(spec, tree, i, allow_unknown) for i, tree in enumerate(trees)],
             brackets=None if trees is None else [brackets(tree) for tree in trees],
             loss=self.loss,
             inputs=self.inputs,
@@ -306,7 +311,11 @@ class Grammar(Model):
         if chain is not None or longest_chain(tree) > spec.longest_chain:
             if allow_unknown:
                 return []
-            what = f"the cyclic unary chain {' → '.join(chain)}" if chain else f"{longest_chain(tree)} unary rules in a row"
+            what = (
+                f"the cyclic unary chain {' → '.join(chain)}"
+                if chain
+                else f"{longest_chain(tree)} unary rules in a row"
+            )
             raise ValueError(f"Y[{i}] cannot be derived: it has {what}, and max_chain is {spec.longest_chain}")
         return codes
 

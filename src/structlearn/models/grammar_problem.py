@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn import _core
-from structlearn.models.trees import ROOTS, Bracket, Tree, flat_tree
+from structlearn.models.trees import Bracket, Tree, flat_tree
 from structlearn.objective import PREDICTION, Scaling
 from structlearn.parts import PartProblem
 from structlearn.problem import FloatArray, IntArray, LabelArray, Oracle, Outputs, SparseRows, digest
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CodedTrees(Sequence[tuple[int, LabelArray]]):
-    """Trees of several sentences: the sentence and the codes of each, see ``core/grammar.hpp``; no codes for no tree."""
+    """Trees of several sentences: the number of the sentence, and codes, see ``core/grammar.hpp``; none for no tree."""
 
     def __init__(self, examples: IntArray, codes: LabelArray, offsets: IntArray):
         self.examples = examples
@@ -184,7 +184,7 @@ class GrammarProblem(PartProblem):
         return None
 
     def label_probabilities(self, w: FloatArray) -> list[FloatArray]:
-        """P[begin, end, l], the expected number of phrases with label l on tokens begin, …, end − 1 of each sentence."""
+        """P[begin, end, l]: how many phrases with label l are expected on tokens begin, …, end − 1 of a sentence."""
         lengths, L = np.diff(self._offsets) + 1, len(self._spec.labels)
         out = np.empty(int((lengths**2).sum()) * L)
         self._core.phrase_probabilities(w, np.arange(self.n_examples), out, self.n_threads)
@@ -210,7 +210,9 @@ class GrammarProblem(PartProblem):
         spec = self._spec
         parents = np.array([0 if len(key) == 1 else key[0] + 1 for key in spec.rule_codes], np.int64)
         if self._inputs == "words":
-            parents = np.concatenate([parents, np.array([tag + 1 for tags in spec.word_tags for tag in tags], np.int64)])
+            parents = np.concatenate(
+                [parents, np.array([tag + 1 for tags in spec.word_tags for tag in tags], np.int64)]
+            )
         if self.n_features != len(parents):
             raise ValueError("relative frequencies are for rules only; leave spans=True out")
         counts = self._with_unknown_words(counts)
@@ -225,7 +227,9 @@ class GrammarProblem(PartProblem):
         from structlearn.models.grammar import UNKNOWN
 
         first = len(self._spec.rule_codes)
-        entries = [(word, tag) for word, tags in zip(self._spec.words, self._spec.word_tags, strict=True) for tag in tags]
+        entries = [
+            (word, tag) for word, tags in zip(self._spec.words, self._spec.word_tags, strict=True) for tag in tags
+        ]
         rare: dict[int, float] = {}
         for k, (word, tag) in enumerate(entries):
             if word.startswith("<") and word.endswith(">"):
