@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
+from sklearn.base import clone
 
 import structlearn
 from models import sums
@@ -222,6 +223,7 @@ LEARNERS = [
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_every_learner_learns_the_trees_it_saw(learner):
     X, Y = toy()
+    learner = clone(learner)
     predicted = learner.fit(X, Y).predict(X)
     assert [brackets(y) for y in predicted] == [brackets(as_tree(y, "y")) for y in Y]
     assert learner.score(X, Y) == pytest.approx(1.0)

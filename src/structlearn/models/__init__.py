@@ -2,7 +2,8 @@
 
 from structlearn.models.base import LinearSpec, Model, Spec, Weights
 from structlearn.models.chain import Chain
-from structlearn.models.grammar import Grammar, GrammarSpec
+from structlearn.models.grammar import Grammar
+from structlearn.models.grammar_spec import GrammarSpec
 from structlearn.models.multiclass import Multiclass
 from structlearn.models.output_features import (
     ClassAttributes,

@@ -4,99 +4,16 @@ from __future__ import annotations
 
 import numbers
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from structlearn import _core
-from structlearn.models.base import Model, Spec
-from structlearn.models.binary_trees import Rule, Symbol, longest_chain, repeated_label, rules, symbol_name
+from structlearn.models.base import Model
+from structlearn.models.binary_trees import Rule, Symbol, longest_chain, repeated_label, rules
 from structlearn.models.grammar_problem import GrammarProblem
-from structlearn.models.trees import ROOTS, Tree, as_tree, brackets, leaves
-
-Inputs = Literal["tags", "words"]
-#: The kind of words whose likes were never seen.
-UNKNOWN = "<unknown>"
-#: Ranges of lengths that spans are told apart by; see ``core/grammar.hpp``.
-N_BUCKETS = 9
-
-
-@dataclass(frozen=True)
-class GrammarSpec(Spec):
-    """The rules of a treebank. Symbols are numbered: phrases, then tags, then parts; rules refer to the numbers.
-
-    Attributes
-    ----------
-    labels : tuple of str
-    phrases : tuple of tuples
-        Label, and the labels of the ancestors that are told apart.
-    tags : tuple of str
-    parts : tuple of tuples
-        The number of a phrase and the labels of the children it remembers, see `binary_trees`.
-    binary, unary : tuple of int
-        (parent, left, right) and (parent, child) of every rule, one after another.
-    starts : tuple of int
-        Symbols of whole sentences.
-    words : tuple of str
-        Kinds of tokens: tags if those are the input, otherwise words and kinds of rare words.
-    word_tags : tuple of tuples of int
-        The symbols that each kind of tokens may have.
-    longest_chain : int
-        Most unary rules one above the other.
-    """
-
-    labels: tuple[str, ...]
-    phrases: tuple[tuple[str, ...], ...]
-    tags: tuple[str, ...]
-    parts: tuple[tuple[Any, ...], ...]
-    binary: tuple[int, ...]
-    unary: tuple[int, ...]
-    starts: tuple[int, ...]
-    words: tuple[str, ...]
-    word_tags: tuple[tuple[int, ...], ...]
-    longest_chain: int
-
-    @cached_property
-    def symbols(self) -> list[Symbol]:
-        phrases: list[Symbol] = [("phrase", *names) for names in self.phrases]
-        tags: list[Symbol] = [("tag", name) for name in self.tags]
-        return [*phrases, *tags, *(("part", phrases[part[0]], *part[1:]) for part in self.parts)]
-
-    @cached_property
-    def symbol_codes(self) -> dict[Symbol, int]:
-        return {symbol: k for k, symbol in enumerate(self.symbols)}
-
-    @cached_property
-    def word_codes(self) -> dict[str, int]:
-        return {word: k for k, word in enumerate(self.words)}
-
-    @cached_property
-    def rule_codes(self) -> dict[tuple[int, ...], int]:
-        """The weights of binary and unary rules, and of starts, by their symbols."""
-        binary, unary = _rows(self.binary, 3), _rows(self.unary, 2)
-        keys = [tuple(row) for row in [*binary.tolist(), *unary.tolist()]] + [(s,) for s in self.starts]
-        return {key: k for k, key in enumerate(keys)}
-
-    def rule_names(self) -> list[str]:
-        """The rules as text, in the order of their weights.
-
-        >>> spec = Grammar().specify([["N", "V"]], ["(S (N N) (V V))"])
-        >>> spec.rule_names()
-        ['S → N V', 'start → S']
-        """
-        names = [symbol_name(symbol) for symbol in self.symbols]
-        found = []
-        for key in self.rule_codes:
-            parent = "start" if len(key) == 1 else names[key[0]]
-            found.append(f"{parent} → {' '.join(names[k] for k in key[len(key) > 1 :])}")
-        return found
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The fields only: what is looked up is quickly made again.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+from structlearn.models.grammar_spec import UNKNOWN, GrammarSpec, Inputs, word_form
+from structlearn.models.trees import Tree, as_tree, brackets, leaves
 
 
 class Grammar(Model):
@@ -219,14 +136,12 @@ class Grammar(Model):
             for i, (x, tree) in enumerate(zip(X, trees, strict=True)):
                 self._check_leaves(x, tree, i)
         kinds = [self._kind(spec, token) for x in sentences for token in x]
-        n_edges = len(spec.words) + 2 if self.spans else 0
         return GrammarProblem(
-            rules=self._rules(spec, n_edges),
+            rules=spec.core_rules(lexical=self.inputs == "words", spans=self.spans),
             spec=spec,
             sentences=sentences,
             offsets=offsets,
             kinds=np.array(kinds, np.int32),
-            n_edges=n_edges,
             codes=None
             if trees is None
             else [self._derivation(spec, tree, i, allow_unknown) for i, tree in enumerate(trees)],
@@ -237,26 +152,6 @@ class Grammar(Model):
 
     def spec_from_dict(self, values: dict[str, Any]) -> GrammarSpec:
         return GrammarSpec.from_dict(values)
-
-    def _rules(self, spec: GrammarSpec, n_edges: int) -> _core.GrammarRules:
-        label_codes = {label: k for k, label in enumerate(spec.labels)}
-        label = [label_codes[names[0]] for names in spec.phrases] + [-1] * (len(spec.tags) + len(spec.parts))
-        lengths = [len(tags) for tags in spec.word_tags]
-        return _core.GrammarRules(
-            n_symbols=len(label),
-            n_plain=len(spec.phrases) + len(spec.tags),
-            label=np.array(label, np.int32),
-            counts=np.array([name not in ROOTS for name in spec.labels], np.uint8),
-            binary=_rows(spec.binary, 3),
-            unary=_rows(spec.unary, 2),
-            starts=np.array(spec.starts, np.int32),
-            word_begin=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32),
-            word_tag=np.array([tag for tags in spec.word_tags for tag in tags], np.int32),
-            lexical=self.inputs == "words",
-            n_edges=n_edges,
-            n_buckets=N_BUCKETS if self.spans else 0,
-            longest_chain=spec.longest_chain,
-        )
 
     def _lexicon(
         self, trees: list[Tree], codes: dict[Symbol, int], tags: list[str]
@@ -289,7 +184,6 @@ class Grammar(Model):
         codes: list[int] = []
         tags = iter(leaves(tree))
         first_word = len(spec.rule_codes)
-        begins = np.cumsum([0, *map(len, spec.word_tags)]).tolist() if self.inputs == "words" else []
         for rule in rules(tree, self.horizontal, self.vertical):
             if isinstance(rule, Rule):
                 symbols = [spec.symbol_codes.get(s, -1) for s in (rule.parent, *rule.children) if s is not None]
@@ -300,7 +194,7 @@ class Grammar(Model):
                     continue
                 kind, symbol = self._kind(spec, tag), spec.symbol_codes.get(("tag", tag[0]), -1)
                 known = symbol in spec.word_tags[kind]
-                code = first_word + begins[kind] + spec.word_tags[kind].index(symbol) if known else None
+                code = first_word + spec.word_begins[kind] + spec.word_tags[kind].index(symbol) if known else None
                 rule = Rule(("tag", tag[0]), (("tag", tag[1]),))
             if code is None:
                 if allow_unknown:
@@ -346,21 +240,6 @@ class Grammar(Model):
                 continue
             if not (isinstance(number, numbers.Integral) and number >= least):
                 raise ValueError(f"{name} is {number!r}; it must be a whole number ≥ {least}")
-
-
-def word_form(word: str) -> str:
-    """What is known of a rare word: capitals, digits, hyphens, and its last two letters.
-
-    >>> word_form("Walking"), word_form("1,000"), word_form("x")
-    ('<C-ng>', '<1>', '<>')
-    """
-    form = "C" * word[:1].isupper() + "1" * any(c.isdigit() for c in word) + "h" * ("-" in word)
-    ending = f"-{word[-2:].lower()}" if len(word) > 3 and word[-2:].isalpha() else ""
-    return f"<{form}{ending}>"
-
-
-def _rows(values: Iterable[int], width: int) -> Any:
-    return np.array(tuple(values), np.int32).reshape(-1, width)
 
 
 def _tokens(x: Any, where: str, inputs: Inputs) -> list[tuple[str, str]]:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from structlearn import _core
+from structlearn.models.grammar_spec import UNKNOWN, GrammarSpec, Inputs
 from structlearn.models.trees import Bracket, Tree, flat_tree
 from structlearn.objective import PREDICTION, Scaling
 from structlearn.parts import PartProblem
 from structlearn.problem import FloatArray, IntArray, LabelArray, Oracle, Outputs, SparseRows, digest
-
-if TYPE_CHECKING:
-    from structlearn.models.grammar import GrammarSpec, Inputs
 
 
 class CodedTrees(Sequence[tuple[int, LabelArray]]):
@@ -60,7 +58,6 @@ class GrammarProblem(PartProblem):
         sentences: list[list[tuple[str, str]]],
         offsets: IntArray,
         kinds: LabelArray,
-        n_edges: int,
         codes: list[list[int]] | None,
         brackets: list[list[Bracket]] | None,
         loss: str,
@@ -87,7 +84,7 @@ class GrammarProblem(PartProblem):
             rules,
             offsets,
             kinds,
-            np.where(kinds < 0, n_edges - 2, kinds).astype(np.int32),
+            np.where(kinds < 0, spec.n_edges - 2, kinds).astype(np.int32),
             self._tree_offsets,
             np.cumsum([0, *self._n_gold], dtype=np.int64),
             np.array(flat, np.int32).reshape(-1),
@@ -205,8 +202,6 @@ class GrammarProblem(PartProblem):
 
     def relative_frequencies(self, sample_weight: FloatArray) -> FloatArray:
         """Weights of the PCFG: the logarithm of how often a parent of the treebank is expanded by each rule."""
-        counts = np.zeros(self.n_features)
-        self.push(self.truths(np.arange(self.n_examples)), np.arange(self.n_examples), sample_weight, counts)
         spec = self._spec
         parents = np.array([0 if len(key) == 1 else key[0] + 1 for key in spec.rule_codes], np.int64)
         if self._inputs == "words":
@@ -215,7 +210,8 @@ class GrammarProblem(PartProblem):
             )
         if self.n_features != len(parents):
             raise ValueError("relative frequencies are for rules only; leave spans=True out")
-        counts = self._with_unknown_words(counts)
+        often = np.repeat(sample_weight, np.diff(self._tree_offsets))
+        counts = self._with_unknown_words(np.bincount(self._codes, often, minlength=self.n_features))
         totals = np.bincount(parents, counts)[parents]
         with np.errstate(divide="ignore"):
             return np.log(np.where(counts > 0, counts, 1e-10) / np.maximum(totals, 1e-10))
@@ -224,8 +220,6 @@ class GrammarProblem(PartProblem):
         """Each tag's rare words together say how probable a word of a form never seen is."""
         if self._inputs == "tags":
             return counts
-        from structlearn.models.grammar import UNKNOWN
-
         first = len(self._spec.rule_codes)
         entries = [
             (word, tag) for word, tags in zip(self._spec.words, self._spec.word_tags, strict=True) for tag in tags
@@ -241,7 +235,7 @@ class GrammarProblem(PartProblem):
 
     def truths(self, examples: IntArray) -> FloatArray:
         size = len(examples) * self.n_features
-        if size > 2**28:
+        if size > 2**26:
             raise ValueError(
                 f"{len(examples)} sentences times {self.n_features} weights are too many for a solver that keeps "
                 "expected rule counts of every sentence; use solver='lbfgs'"
@@ -297,7 +291,7 @@ class GrammarProblem(PartProblem):
             return flat_tree(tokens)
         spec = self._spec
         n_phrases, n_plain = len(spec.phrases), len(spec.phrases) + len(spec.tags)
-        keys = self._rule_keys
+        keys = spec.rule_keys
         rest = iter(codes.tolist())
         words = iter(tokens)
 
@@ -311,7 +305,3 @@ class GrammarProblem(PartProblem):
             return below if symbol >= n_plain else [(spec.phrases[symbol][0], *below)]
 
         return children(keys[next(rest)][0])[0]
-
-    @property
-    def _rule_keys(self) -> list[tuple[int, ...]]:
-        return list(self._spec.rule_codes)
