@@ -1,6 +1,6 @@
 #pragma once
 
-#include "grammar_chart.hpp"
+#include "grammar_descent.hpp"
 
 namespace structlearn {
 

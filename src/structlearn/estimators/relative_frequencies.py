@@ -16,8 +16,8 @@ from structlearn.solvers import Solver
 class RelativeFrequencies(StructuredEstimator):
     """w_k = log(n_k / Σ_j n_j), with n the counts of choices in the training data, summed over choices of one kind.
 
-    Prediction is then the most probable output of a generative model fitted by maximum likelihood, such as a
-    probabilistic grammar. For a chain see `HiddenMarkov`.
+    Prediction is then the most probable output of a generative model fitted by maximum likelihood. For a chain see
+    `HiddenMarkov`.
 
     Parameters
     ----------
