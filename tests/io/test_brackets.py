@@ -59,14 +59,10 @@ def test_the_format_is_recognised_and_columns_with_brackets_are_not_taken_for_it
     assert recognise(["( ( O", "EC NNP B-NP", ") ) O"]).name == "columns"
 
 
-@pytest.mark.parametrize("tree", [("S", ("A", "a b")), ("S x", ("A", "a")), ("S", ("A", ""))])
+@pytest.mark.parametrize("tree", [("S", ("A", "a b")), ("S x", ("A", "a")), ("S", ("A", "")), ("S", ("A", "("))])
 def test_what_the_format_cannot_hold_is_refused(tree):
     with pytest.raises(ValueError, match="cannot be written"):
         Brackets().write(None, tree)
-
-
-def test_brackets_among_the_words_are_escaped():
-    assert Brackets().write(None, ("S", ("-LRB-", "("), ("NN", "x"))) == "((S (-LRB- -LRB-) (NN x)))\n"
 
 
 def test_clean_trees_have_no_traces_function_tags_nor_phrases_twice():

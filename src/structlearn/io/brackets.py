@@ -13,9 +13,9 @@ from structlearn.models.trees import Tree, as_tree, is_leaf, leaves
 
 #: The most brackets that may be open at once.
 DEEPEST = 200
-_PIECES = re.compile(r"[()]|[^\s()]+")
-#: What the treebank writes for brackets in the text, which would otherwise be taken for its own.
-_ESCAPES = {"(": "-LRB-", ")": "-RRB-"}
+#: What neither a label nor a word can hold; the treebank has -LRB- and -RRB- for brackets in the text.
+FORBIDDEN = "() \t"
+_PIECES = re.compile(r"[()]|[^ \t()]+")
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _unwrapped(tree: Tree) -> Tree:
 
 
 def _written(tree: Tree) -> str:
-    label = check_written(tree[0], "label", "() \t") if tree[0] else ""
+    label = check_written(tree[0], "label", FORBIDDEN) if tree[0] else ""
     if is_leaf(tree):
-        return f"({label} {check_written(_ESCAPES.get(tree[1], tree[1]), 'word', '() ' + chr(9))})"
+        return f"({label} {check_written(tree[1], 'word', FORBIDDEN)})"
     return f"({label} {' '.join(map(_written, tree[1:]))})"

@@ -17,7 +17,7 @@ from structlearn.io.text import Source, open_text
 
 #: In the order in which they are tried: from those that are hard to mistake to columns of anything.
 FORMATS: dict[str, type[Format]] = {
-    kind.name: kind for kind in (JsonLines, Brackets, ConllU, SvmHmm, SvmLight, CrfSuite, Columns)
+    kind.name: kind for kind in (JsonLines, ConllU, Brackets, SvmHmm, SvmLight, CrfSuite, Columns)
 }
 
 
