@@ -211,7 +211,8 @@ class GrammarProblem(PartProblem):
         if self.n_features != len(parents):
             raise ValueError("relative frequencies are for rules only; leave spans=True out")
         often = np.repeat(sample_weight, np.diff(self._tree_offsets))
-        counts = self._with_unknown_words(np.bincount(self._codes, often, minlength=self.n_features))
+        found = np.asarray(np.bincount(self._codes, often, minlength=self.n_features), np.float64)
+        counts = self._with_unknown_words(found)
         totals = np.bincount(parents, counts)[parents]
         with np.errstate(divide="ignore"):
             return np.log(np.where(counts > 0, counts, 1e-10) / np.maximum(totals, 1e-10))
