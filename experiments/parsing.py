@@ -12,7 +12,7 @@ counts.
 
 **Folds.** Sentence i of a shuffled list (seed 0) is in fold i mod 5. Each fold is parsed by what was trained on the
 others; the counts of all folds are put together. At most 40 words: one split; of every fifth sentence of the shuffled
-list the first 300 are for testing, of the others the first 600 for training, because all would take hours on one core.
+list the first 300 are for testing, of the others the first 600 for training, to keep the run short.
 
 **Settings.** ½‖w‖² + (C/2n) Σ ξ² for the zero-one loss and for 1 − F1 in both rescalings, n-slack cutting planes until
 no constraint is violated by more than ε = 0.01, at most 200 passes. All of C = 0.1, 1, 10, 100 are reported at most 10
@@ -26,10 +26,11 @@ squared slacks, missed plus spurious brackets with linear slacks and margin resc
 bootstrap over sentences of the difference of F1 (2,000 resamples, seed 0), at C = 1 and at C = 100.
 
 This was fixed after looking at the times, and at the scores of one fold of the shortest sentences with another split.
-One thing was changed after a first run: C = 100 was added at most 15 words and to the tests, because at C = 1 the
-zero-one machine of 737 sentences stops at w = 0. That is right by the rule, if of little use: with C/n = 0.0014 the
-objective at 0 is within 0.25 % of its minimum, no constraint is violated by more than ε beyond the slacks, and of all w
-that were priced the best is kept, where the paper's algorithm keeps the last. Nothing else was chosen by scores.
+One thing was changed after a first run, stopped in the second fold of 15 words: C = 100 was added at most 15 words and
+to the tests, because at C = 1 the zero-one machine of 737 sentences stops at w = 0. That is right by the rule, if of
+little use: with C/n = 0.0014 the objective at 0 is within 0.25 % of its minimum, no constraint is violated by more than
+ε beyond the slacks, and of all w that were priced the best is kept, where the paper's algorithm keeps the last. Nothing
+else was chosen by scores.
 """
 
 import argparse
@@ -173,6 +174,25 @@ def long_sentences(runs: list[Run]) -> str:
     return table(*rows)
 
 
+#: Written after the run whose tables it describes.
+FINDINGS = """\
+- The paper's finding holds at 15 words and C = 100: training for 1 − F1 beats the PCFG (+1.0 slack, +1.4 margin) and
+  the zero-one machine (+3.5, +4.0), with intervals above 0. At 10 words there are too few sentences to tell: of all
+  comparisons only margin F1 against zero-one at C = 1 has an interval above 0 (+1.2), and at C = 100 that is gone. At
+  15 words and C = 1 all margins lose to the PCFG.
+- McNemar's test on whole sentences, which is not what 1 − F1 asks for, finds nothing at 10 words. At 15 words and C =
+  100 it finds margin F1 ahead of zero-one (p = 0.035), one of five comparisons there, which is weak.
+- Scores are some 10 points below the published ones, with a tenth of the sentences: 39 of 393 have no tree under the
+  rules of the other folds.
+- C is not indifferent here. 0.1 is too small at 10 words and 1 at 15, where zero-one training ends at w = 0 (see the
+  protocol).
+- A fit takes 0.3 to 0.6 seconds at 10 words, where the paper had hours for thirteen times the sentences, and nearly
+  all of it is the oracle. The exact 1 − F1 oracle makes training one to four times as long as the zero-one loss does,
+  and is not out of reach at 40 words: 22 seconds for six passes over 600 sentences, against 11 for the loss that adds
+  up. Those passes do not converge (see the gap), so that table shows scale, not who wins.
+- Constraints are 0.9 to 1.9 times 2n at 10 words and 2.2 to 3.2 times at 15; the paper had 0.9 to 1.0 times 2n.
+  Theorem 18 allows thousands to millions of times more.
+"""
 HEAD = [
     "",
     "train acc.",
@@ -245,6 +265,7 @@ def main() -> None:
     fewer = [(method, price) for method in MARGINS for price in (1.0, 100.0)]
     medium = cross_validate(15, [("PCFG", 1.0), *fewer, ("likelihood", 1.0)], runs)
     sections = {
+        "What it shows": FINDINGS.strip(),
         "At most 10 words": results_table(short, runs, 10, published=True),
         "Differences, at most 10 words": comparisons(short),
         "At most 15 words": results_table(medium, runs, 15, published=False),
