@@ -1,4 +1,5 @@
 #include "../chain_parts.hpp"
+#include "../grammar_parts.hpp"
 #include "../multiclass_parts.hpp"
 #include "../parallel.hpp"
 #include "../part_ascent.hpp"
@@ -134,11 +135,12 @@ void bind(nb::class_<Problem>& problem_class) {
 }  // namespace
 
 void bind_parts(nb::class_<Chain>& chain, nb::class_<SecondOrderChain>& second_order,
-                nb::class_<Segments>& segments, nb::class_<Multiclass>& multiclass) {
+                nb::class_<Segments>& segments, nb::class_<Multiclass>& multiclass, nb::class_<Grammar>& grammar) {
     bind<ChainParts>(chain);
     bind<SecondOrderParts>(second_order);
     bind<SegmentParts>(segments);
     bind<MulticlassParts>(multiclass);
+    bind<GrammarParts>(grammar);
 }
 
 }  // namespace structlearn::bindings

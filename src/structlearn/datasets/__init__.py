@@ -14,6 +14,7 @@ from structlearn.datasets.letters import LetterSequences, fetch_letters
 from structlearn.datasets.multiclass import Multiclass, make_multiclass
 from structlearn.datasets.newsgroups import ClassifiedTexts, fetch_newsgroups
 from structlearn.datasets.sentences import make_sentences
+from structlearn.datasets.treebank import ParsedSentences, fetch_treebank
 from structlearn.datasets.universal_dependencies import TaggedWords, fetch_ud_english
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "HMMSequences",
     "LetterSequences",
     "Multiclass",
+    "ParsedSentences",
     "ProteinStructures",
     "TaggedSentences",
     "TaggedWords",
@@ -33,6 +35,7 @@ __all__ = [
     "fetch_imclef07a",
     "fetch_letters",
     "fetch_newsgroups",
+    "fetch_treebank",
     "fetch_ud_english",
     "load_digit_sequences",
     "make_block_sequences",

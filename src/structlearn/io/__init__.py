@@ -1,5 +1,6 @@
 """Files: one module a format."""
 
+from structlearn.io.brackets import Brackets, clean_tree
 from structlearn.io.columns import Columns
 from structlearn.io.conllu import ConllU
 from structlearn.io.crfsuite import CrfSuite
@@ -12,6 +13,7 @@ from structlearn.io.text import EncodingError, FormatError, Lines, open_text
 
 __all__ = [
     "FORMATS",
+    "Brackets",
     "Columns",
     "ConllU",
     "CrfSuite",
@@ -23,6 +25,7 @@ __all__ = [
     "Lines",
     "SvmHmm",
     "SvmLight",
+    "clean_tree",
     "open_text",
     "read_examples",
     "recognise",

@@ -22,6 +22,7 @@ _MODULES = {
     "structlearn.models": (
         "Chain",
         "Segments",
+        "Grammar",
         "Multiclass",
         "Taxonomy",
         "ClassAttributes",

@@ -2,6 +2,8 @@
 
 from structlearn.models.base import LinearSpec, Model, Spec, Weights
 from structlearn.models.chain import Chain
+from structlearn.models.grammar import Grammar
+from structlearn.models.grammar_spec import GrammarSpec
 from structlearn.models.multiclass import Multiclass
 from structlearn.models.output_features import (
     ClassAttributes,
@@ -13,12 +15,15 @@ from structlearn.models.output_features import (
 from structlearn.models.python_model import PythonModel
 from structlearn.models.segments import Segments, from_bio, to_bio
 from structlearn.models.sequences import Sequences
+from structlearn.models.trees import as_tree, brackets, format_tree, leaves, parse_tree
 
 __all__ = [
     "Chain",
     "ClassAttributes",
     "ClassDescriptions",
     "ClassKernel",
+    "Grammar",
+    "GrammarSpec",
     "LinearSpec",
     "Model",
     "Multiclass",
@@ -29,6 +34,11 @@ __all__ = [
     "Spec",
     "Taxonomy",
     "Weights",
+    "as_tree",
+    "brackets",
+    "format_tree",
     "from_bio",
+    "leaves",
+    "parse_tree",
     "to_bio",
 ]
