@@ -11,8 +11,10 @@ nanobind::class_<Chain> bind_chain(nanobind::module_& module);
 void bind_chain_sums(nanobind::class_<Chain>& chain);
 nanobind::class_<SecondOrderChain> bind_second_order(nanobind::module_& module);
 nanobind::class_<Segments> bind_segments(nanobind::module_& module);
+nanobind::class_<Alignment> bind_alignment(nanobind::module_& module);
 void bind_parts(nanobind::class_<Chain>& chain, nanobind::class_<SecondOrderChain>& second_order,
-                nanobind::class_<Segments>& segments, nanobind::class_<Multiclass>& multiclass);
+                nanobind::class_<Segments>& segments, nanobind::class_<Alignment>& alignment,
+                nanobind::class_<Multiclass>& multiclass);
 
 }  // namespace structlearn::bindings
 
@@ -27,5 +29,6 @@ NB_MODULE(_core, module) {
     structlearn::bindings::bind_chain_sums(chain);
     auto second_order = structlearn::bindings::bind_second_order(module);
     auto segments = structlearn::bindings::bind_segments(module);
-    structlearn::bindings::bind_parts(chain, second_order, segments, multiclass);
+    auto alignment = structlearn::bindings::bind_alignment(module);
+    structlearn::bindings::bind_parts(chain, second_order, segments, alignment, multiclass);
 }

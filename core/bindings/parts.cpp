@@ -1,3 +1,4 @@
+#include "../alignment_parts.hpp"
 #include "../chain_parts.hpp"
 #include "../multiclass_parts.hpp"
 #include "../parallel.hpp"
@@ -134,10 +135,11 @@ void bind(nb::class_<Problem>& problem_class) {
 }  // namespace
 
 void bind_parts(nb::class_<Chain>& chain, nb::class_<SecondOrderChain>& second_order,
-                nb::class_<Segments>& segments, nb::class_<Multiclass>& multiclass) {
+                nb::class_<Segments>& segments, nb::class_<Alignment>& alignment, nb::class_<Multiclass>& multiclass) {
     bind<ChainParts>(chain);
     bind<SecondOrderParts>(second_order);
     bind<SegmentParts>(segments);
+    bind<AlignmentParts>(alignment);
     bind<MulticlassParts>(multiclass);
 }
 

@@ -1,7 +1,9 @@
 """What is predicted: joint features, losses and decoders, one file for each output structure."""
 
+from structlearn.models.alignment import Alignment, from_gapped, to_gapped
 from structlearn.models.base import LinearSpec, Model, Spec, Weights
 from structlearn.models.chain import Chain
+from structlearn.models.homologues import Homologues
 from structlearn.models.multiclass import Multiclass
 from structlearn.models.output_features import (
     ClassAttributes,
@@ -15,10 +17,12 @@ from structlearn.models.segments import Segments, from_bio, to_bio
 from structlearn.models.sequences import Sequences
 
 __all__ = [
+    "Alignment",
     "Chain",
     "ClassAttributes",
     "ClassDescriptions",
     "ClassKernel",
+    "Homologues",
     "LinearSpec",
     "Model",
     "Multiclass",
@@ -30,5 +34,7 @@ __all__ = [
     "Taxonomy",
     "Weights",
     "from_bio",
+    "from_gapped",
     "to_bio",
+    "to_gapped",
 ]
