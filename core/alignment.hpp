@@ -55,28 +55,26 @@ public:
                 semiring.join_shifted(n_ + 1, &matched[at(i - 1, 0)], gap.first[i - 1], gap.first_beside,
                                       &deleted[at(i - 1, 0)], gap.next[i - 1], gap.next_beside, &deleted[at(i, 0)]);
             }
+            const double* after = inserting_after(i);
             if (ends_ == Ends::semiglobal && i == 0)
                 semiring.fill(n_ + 1, &inserted[0]);
             else
-                semiring.scan(n_, inserting_after(i), scores.insertion.first_beside[i], scores.insertion.first,
+                semiring.scan(n_, after, scores.insertion.first_beside[i], scores.insertion.first,
                               scores.insertion.next_beside[i], scores.insertion.next, &inserted[at(i, 0)]);
-            matching_after(i, any_.data());
+            if (i < m_) matching_after(i, any_.data());
         }
     }
 
     // Row i of what insertions begin after: matches and deletions; lives until the next call.
     const double* inserting_after(std::int64_t i) {
-        if (ends_ == Ends::semiglobal && i == m_) return &deleted[at(i, 0)];
         semiring.join(n_ + 1, &matched[at(i, 0)], &deleted[at(i, 0)], either_.data());
-        return either_.data();
+        return ends_ == Ends::semiglobal && i == m_ ? &deleted[at(i, 0)] : either_.data();
     }
 
-    // Row i of what matches come after: anything, or the beginning where the ends are free.
+    // After inserting_after(i), row i of what matches come after: anything, or the beginning where the ends are free.
     void matching_after(std::int64_t i, double* out) {
-        semiring.join(n_ + 1, &matched[at(i, 0)], &deleted[at(i, 0)], out);
-        semiring.join(n_ + 1, out, &inserted[at(i, 0)], out);
-        if (ends_ == Ends::local)
-            for (std::int64_t j = 0; j <= n_; ++j) semiring.join_one(out + j * semiring.width());
+        semiring.join(n_ + 1, either_.data(), &inserted[at(i, 0)], out);
+        if (ends_ == Ends::local) semiring.join_one(n_ + 1, out);
         if (ends_ == Ends::semiglobal)
             for (std::int64_t j = 0; j <= (i == 0 ? n_ : 0); ++j) semiring.set_one(out + j * semiring.width());
     }

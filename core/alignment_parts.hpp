@@ -109,16 +109,22 @@ public:
 
     void scores(std::int64_t i, const double* w, double* theta) {
         const std::int64_t m = data_.s.length(i), n = data_.t.length(i);
-        std::fill_n(theta, size(i), 0.0);
-        each_group(i, [&](std::int64_t, std::span<const MatchChannel> channels, std::span<const std::int64_t> letters) {
-            const std::int64_t code = data_.s.code(channels[0].s_stream, i)[letters[0]];
+        std::fill_n(theta + (data_.matches.empty() ? 0 : m * n), size(i) - (data_.matches.empty() ? 0 : m * n), 0.0);
+        each_group(i, [&](std::span<const MatchChannel> channels, std::span<const std::int64_t> letters) {
+            const std::int64_t stream = channels[0].s_stream;
+            const std::int64_t code = data_.s.code(stream, i)[letters[0]];
             row_.assign(static_cast<std::size_t>(n), 0.0);
             for (const MatchChannel& channel : channels) {
                 const double* weights = w + channel.at + code * channel.t_size;
                 const std::int32_t* t = data_.t.code(channel.t_stream, i);
                 for (std::int64_t j = 0; j < n; ++j) row_[j] += weights[t[j]];
             }
-            for (std::int64_t letter : letters) add_scaled(n, 1.0, row_.data(), theta + letter * n);
+            for (std::int64_t letter : letters) {
+                if (stream == data_.matches[0].s_stream)
+                    std::copy(row_.begin(), row_.end(), theta + letter * n);
+                else
+                    add_scaled(n, 1.0, row_.data(), theta + letter * n);
+            }
         });
         if (data_.s.n_dense) {
             const std::int64_t p = data_.s.n_dense, q = data_.t.n_dense;
@@ -175,7 +181,7 @@ public:
             growth += value * (2.0 * weight + value);
             weight += value;
         };
-        each_group(i, [&](std::int64_t, std::span<const MatchChannel> channels, std::span<const std::int64_t> letters) {
+        each_group(i, [&](std::span<const MatchChannel> channels, std::span<const std::int64_t> letters) {
             const std::int64_t code = data_.s.code(channels[0].s_stream, i)[letters[0]];
             row_.assign(static_cast<std::size_t>(n), 0.0);
             for (std::int64_t letter : letters) add_scaled(n, scale, change + letter * n, row_.data());
@@ -206,8 +212,8 @@ public:
     }
 
 private:
-    // Calls visit(stream, channels, letters) for all letters of s that have the same code in a stream, with the channels that
-    // read it: what their matches score depends on the letter of t only.
+    // Calls visit(channels, letters) for all letters of s that have the same code in a stream, with the channels that read
+    // it: what their matches score depends on the letter of t only. One stream comes after another.
     template <class Visit>
     void each_group(std::int64_t i, Visit&& visit) {
         const std::int64_t m = data_.s.length(i);
@@ -222,7 +228,7 @@ private:
             });
             for (std::size_t first = 0, last = 0; first < order_.size(); first = last) {
                 while (last < order_.size() && codes[order_[last]] == codes[order_[first]]) ++last;
-                visit(stream, data_.matches.subspan(begin, end - begin),
+                visit(data_.matches.subspan(begin, end - begin),
                       std::span<const std::int64_t>(order_).subspan(first, last - first));
             }
         }

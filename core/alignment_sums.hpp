@@ -133,6 +133,7 @@ private:
     // Hands the probabilities of matches back to row i.
     void take_matches(std::int64_t i) {
         const std::int64_t n = tables_.n();
+        tables_.inserting_after(i);
         tables_.matching_after(i, source_.data());
         const std::int64_t begin = tables_.ends() != Ends::semiglobal ? 0 : i == 0 ? n : 1;
         auto take = [&](Step step, std::vector<double>& row) {

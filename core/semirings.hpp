@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -13,79 +12,42 @@ namespace structlearn {
 // with a score add it to all doubles of a cell:
 //
 //     shift(n, a, s, out)                             out[j] = a[j] ⊗ s[j]
-//     join(n, a, b, out)                              out[j] = a[j] ⊕ b[j]; out may be a or b
+//     join(n, a, b, out)                              out[j] = a[j] ⊕ b[j]
 //     join_shifted(n, a, a0, a1, b, b0, b1, out)      out[j] = a[j] ⊗ (a0 + a1[j]) ⊕ b[j] ⊗ (b0 + b1[j])
 //     scan(n, a, a0, a1, b0, b1, out)                 out[0] = 0, out[j + 1] = a[j] ⊗ (a0 + a1[j]) ⊕ out[j] ⊗ (b0 + b1[j])
-//     fill(n, out), set_one(cell), join_one(cell)     out[j] = 0; cell = 1; cell = cell ⊕ 1
+//     fill(n, out), set_one(cell), join_one(n, out)   out[j] = 0; cell = 1; out[j] = out[j] ⊕ 1
 
 // What semirings of single numbers share.
 struct Numbers {
     static constexpr std::int64_t width() { return 1; }
     static void fill(std::int64_t n, double* out) { std::fill_n(out, n, minus_infinity); }
     static void set_one(double* cell) { *cell = 0.0; }
-    static void shift(std::int64_t n, const double* a, const double* s, double* out) {
-        for (std::int64_t j = 0; j < n; ++j) out[j] = a[j] + s[j];
-    }
+    static void shift(std::int64_t n, const double* a, const double* s, double* out);
 };
 
 // The best score.
 struct MaxPlus : Numbers {
-    static double larger(double a, double b) { return a < b ? b : a; }
-    static void join_one(double* cell) { *cell = larger(*cell, 0.0); }
-    static void join(std::int64_t n, const double* a, const double* b, double* out) {
-        for (std::int64_t j = 0; j < n; ++j) out[j] = larger(a[j], b[j]);
-    }
+    static void join_one(std::int64_t n, double* cells);
+    static void join(std::int64_t n, const double* a, const double* b, double* out);
     static void join_shifted(std::int64_t n, const double* a, double a0, const double* a1, const double* b, double b0,
-                             const double* b1, double* out) {
-        for (std::int64_t j = 0; j < n; ++j) out[j] = larger(a[j] + (a0 + a1[j]), b[j] + (b0 + b1[j]));
-    }
+                             const double* b1, double* out);
     static void scan(std::int64_t n, const double* a, double a0, const double* a1, double b0, const double* b1,
-                     double* out) {
-        double last = minus_infinity;
-        out[0] = last;
-        for (std::int64_t j = 0; j < n; ++j) {
-            last = larger(a[j] + (a0 + a1[j]), last + (b0 + b1[j]));
-            out[j + 1] = last;
-        }
-    }
+                     double* out);
 };
 
 // log Σ exp of the scores.
 class LogSum : public Numbers {
 public:
-    static double add(double a, double b) {
-        const double top = std::max(a, b);
-        return top == minus_infinity ? top : top + std::log1p(std::exp(-std::abs(a - b)));
-    }
-    static void join_one(double* cell) { *cell = add(*cell, 0.0); }
-    void join(std::int64_t n, const double* a, const double* b, double* out) {
-        rest_.resize(static_cast<std::size_t>(n));
-        for (std::int64_t j = 0; j < n; ++j) {
-            const double top = MaxPlus::larger(a[j], b[j]);
-            const double low = a[j] < b[j] ? a[j] : b[j];
-            rest_[j] = low == minus_infinity ? -1000.0 : low - top;
-            out[j] = top;
-        }
-        exponentials(n, rest_.data(), 0.0, rest_.data());
-        for (double& value : rest_) value += 1.0;
-        logarithms(n, rest_.data(), rest_.data());
-        for (std::int64_t j = 0; j < n; ++j) out[j] += rest_[j];
-    }
+    void join_one(std::int64_t n, double* cells);
+    void join(std::int64_t n, const double* a, const double* b, double* out);
     void join_shifted(std::int64_t n, const double* a, double a0, const double* a1, const double* b, double b0,
-                      const double* b1, double* out) {
-        shifted_.resize(static_cast<std::size_t>(n));
-        for (std::int64_t j = 0; j < n; ++j) shifted_[j] = a[j] + (a0 + a1[j]);
-        for (std::int64_t j = 0; j < n; ++j) out[j] = b[j] + (b0 + b1[j]);
-        join(n, shifted_.data(), out, out);
-    }
-    static void scan(std::int64_t n, const double* a, double a0, const double* a1, double b0, const double* b1,
-                     double* out) {
-        out[0] = minus_infinity;
-        for (std::int64_t j = 0; j < n; ++j) out[j + 1] = add(a[j] + (a0 + a1[j]), out[j] + (b0 + b1[j]));
-    }
+                      const double* b1, double* out);
+    // With E[j] = Σ_{k≤j} (b0 + b1[k]) it is out[j + 1] = E[j] + log Σ_{k≤j} exp(a[k] + a0 + a1[k] − E[k]); the sum goes along
+    // relative to its largest term so far, so that neither underflows.
+    void scan(std::int64_t n, const double* a, double a0, const double* a1, double b0, const double* b1, double* out);
 
 private:
-    std::vector<double> rest_, shifted_;
+    std::vector<double> rest_, shifted_, zeros_;
 };
 
 // The k best scores, the best first; −∞ where there are fewer.
@@ -99,7 +61,9 @@ public:
         fill(1, cell);
         *cell = 0.0;
     }
-    void join_one(double* cell) { merge(cell, 0.0, &one_, 1, 0.0, cell); }
+    void join_one(std::int64_t n, double* cells) {
+        for (std::int64_t j = 0; j < n; ++j) merge(cells + j * k_, 0.0, &one_, 1, 0.0, cells + j * k_);
+    }
     void shift(std::int64_t n, const double* a, const double* s, double* out) const {
         for (std::int64_t j = 0; j < n; ++j)
             for (std::int64_t r = 0; r < k_; ++r) out[j * k_ + r] = a[j * k_ + r] + s[j];

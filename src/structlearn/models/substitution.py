@@ -49,11 +49,12 @@ def log_odds(
     Y: Sequence[Sequence[tuple[int, int]]],
     alphabet: Sequence[Any],
     smoothing: float = 1.0,
+    background: Sequence[Sequence[Any]] | None = None,
 ) -> dict[tuple[Any, Any], float]:
     """log P(a, b) / (P(a) P(b)), the generative substitution matrix of Tsochantaridis et al. (2005, section 5.3).
 
     P(a, b) is estimated from the matches, P(a) from the letters of all first sequences and P(b) from those of all
-    second ones, each with `smoothing` added to every count.
+    second ones, or both from the sequences of the `background`, each with `smoothing` added to every count.
 
     Examples
     --------
@@ -61,7 +62,8 @@ def log_odds(
     >>> {pair: round(score, 3) for pair, score in matrix.items()}
     {('a', 'a'): 0.105, ('a', 'b'): -0.588, ('b', 'a'): -0.182, ('b', 'b'): 0.511}
     """
-    letters = [Counter(letter for pair in X for letter in pair[side]) for side in (0, 1)]
+    sides = [[pair[side] for pair in X] if background is None else background for side in (0, 1)]
+    letters = [Counter(letter for sequence in side for letter in sequence) for side in sides]
     matched = Counter((s[i], t[j]) for (s, t), y in zip(X, Y, strict=True) for i, j in y)
     K = len(alphabet)
 
