@@ -149,12 +149,14 @@ public:
     std::int64_t run(const AlignmentScores& scores) {
         tables_.run(scores);
         found_.clear();
-        tables_.each_last([&](Step step, std::int64_t i, std::int64_t j) { add(step, i, j, 0.0, found_); });
-        const auto kept = std::min(static_cast<std::ptrdiff_t>(found_.size()),
-                                   static_cast<std::ptrdiff_t>(tables_.semiring.width()));
-        std::partial_sort(found_.begin(), found_.begin() + kept, found_.end(), better);
-        found_.resize(static_cast<std::size_t>(kept));
-        return kept;
+        const auto most = static_cast<std::size_t>(tables_.semiring.width());
+        tables_.each_last([&](Step step, std::int64_t i, std::int64_t j) {
+            if (found_.size() == most && !(*tables_.cell(step, i, j) > found_.back().score)) return;
+            add(step, i, j, 0.0, found_);
+            std::stable_sort(found_.begin(), found_.end(), better);
+            found_.resize(std::min(found_.size(), most));
+        });
+        return static_cast<std::int64_t>(found_.size());
     }
 
     double score(std::int64_t rank) const { return found_[static_cast<std::size_t>(rank)].score; }

@@ -34,8 +34,8 @@ public:
     // the cells before, in the shares that those have in its sum.
     void marginals(const AlignmentScores& scores, const AlignmentCounts& counts) {
         const std::int64_t m = scores.m, n = scores.n;
-        for (auto* row : {&matched_, &deleted_, &inserted_, &share_, &source_})
-            row->assign(static_cast<std::size_t>(n + 1), 0.0);
+        for (auto* row : {&matched_, &deleted_, &inserted_, &source_}) row->assign(static_cast<std::size_t>(n + 1), 0.0);
+        share_.resize(static_cast<std::size_t>(3 * (n + 1)));
         ended_.assign(static_cast<std::size_t>((m + 1) * (n + 1)), 0.0);
         tables_.each_last([&](Step step, std::int64_t i, std::int64_t j) {
             const double probability = std::exp(*tables_.cell(step, i, j) - log_z_);
@@ -83,44 +83,52 @@ private:
         std::int64_t i, j;
     };
 
-    // share[j] = exp(part[j] + score(j) − whole[j]), the share of a part in a sum; 0 where there is nothing to share.
+    // out[j] = exp(part[j] + score(j) − whole[j]), the share of a part in a sum; 0 where there is nothing to share.
     template <class Score>
-    void find_shares(std::int64_t n, const double* part, Score&& score, const double* whole) {
+    static void find_shares(std::int64_t n, const double* part, Score&& score, const double* whole, double* out) {
         for (std::int64_t j = 0; j < n; ++j)
-            share_[j] = part[j] == minus_infinity ? -1000.0 : part[j] + score(j) - whole[j];
-        exponentials(n, share_.data(), 0.0, share_.data());
+            out[j] = part[j] == minus_infinity ? -1000.0 : part[j] + score(j) - whole[j];
+        exponentials(n, out, 0.0, out);
     }
 
     void take_insertions(const AlignmentScores& scores, std::int64_t i, const GapCounts& counts) {
         const std::int64_t n = scores.n;
         const double* inserted = tables_.cell(Step::insertion, i, 0);
-        const double* after = tables_.inserting_after(i);
         const GapScores& gap = scores.insertion;
-        find_shares(n, after, [&](std::int64_t j) { return gap.first_beside[i] + gap.first[j]; }, inserted + 1);
+        auto next = [&](std::int64_t j) { return gap.next_beside[i] + gap.next[j]; };
+        find_shares(n, inserted, next, inserted + 1, share_.data());
         std::fill(source_.begin(), source_.end(), 0.0);
         for (std::int64_t j = n; j > 0; --j) {
-            const double all = inserted_[j], first = all * share_[j - 1];
+            const double all = inserted_[j], rest = all * share_[j - 1], first = std::max(all - rest, 0.0);
             inserted_[j] = 0.0;
             if (all == 0.0) continue;
             counts.all[j - 1] += all, counts.all_beside[i] += all;
             counts.firsts[j - 1] += first, counts.firsts_beside[i] += first;
             source_[j - 1] = first;
-            inserted_[j - 1] += std::max(all - first, 0.0);
+            inserted_[j - 1] += rest;
         }
-        inserted_[0] = 0.0;
-        find_shares(n + 1, tables_.cell(Step::deletion, i, 0), [](std::int64_t) { return 0.0; }, after);
+        // What insertions begin after is a match or a deletion, in the last row of a semiglobal alignment a deletion.
+        const double* matched = tables_.cell(Step::match, i, 0);
+        const double* deleted = tables_.cell(Step::deletion, i, 0);
+        if (tables_.ends() == Ends::semiglobal && i == scores.m) {
+            for (std::int64_t j = 0; j <= n; ++j) deleted_[j] += source_[j];
+            return;
+        }
+        for (std::int64_t j = 0; j <= n; ++j)
+            share_[j] = deleted[j] == minus_infinity ? 1000.0 : matched[j] == minus_infinity ? -1000.0 : matched[j] - deleted[j];
+        exponentials(n + 1, share_.data(), 0.0, share_.data());
         for (std::int64_t j = 0; j <= n; ++j) {
-            const double part = source_[j] * share_[j];
+            const double part = source_[j] / (1.0 + share_[j]);
             deleted_[j] += part;
-            matched_[j] += std::max(source_[j] - part, 0.0);
+            matched_[j] += source_[j] - part;
         }
     }
 
     void take_deletions(const AlignmentScores& scores, std::int64_t i, const GapCounts& counts) {
         const GapScores& gap = scores.deletion;
-        find_shares(
-            scores.n + 1, tables_.cell(Step::match, i - 1, 0),
-            [&](std::int64_t j) { return gap.first[i - 1] + gap.first_beside[j]; }, tables_.cell(Step::deletion, i, 0));
+        auto first_score = [&](std::int64_t j) { return gap.first[i - 1] + gap.first_beside[j]; };
+        find_shares(scores.n + 1, tables_.cell(Step::match, i - 1, 0), first_score, tables_.cell(Step::deletion, i, 0),
+                    share_.data());
         for (std::int64_t j = 0; j <= scores.n; ++j) {
             const double all = deleted_[j], first = all * share_[j];
             counts.all[i - 1] += all, counts.all_beside[j] += all;
@@ -133,22 +141,36 @@ private:
     // Hands the probabilities of matches back to row i.
     void take_matches(std::int64_t i) {
         const std::int64_t n = tables_.n();
-        tables_.inserting_after(i);
-        tables_.matching_after(i, source_.data());
-        const std::int64_t begin = tables_.ends() != Ends::semiglobal ? 0 : i == 0 ? n : 1;
-        auto take = [&](Step step, std::vector<double>& row) {
-            find_shares(n, tables_.cell(step, i, 0), [](std::int64_t) { return 0.0; }, source_.data());
-            for (std::int64_t j = begin; j < n; ++j) row[j] += from_match_[j] * share_[j];
-        };
-        take(Step::match, matched_);
-        take(Step::deletion, deleted_);
-        take(Step::insertion, inserted_);
+        const bool semiglobal = tables_.ends() == Ends::semiglobal;
+        if (semiglobal && i == 0) return;
+        const double* parts[] = {tables_.cell(Step::match, i, 0), tables_.cell(Step::deletion, i, 0),
+                                 tables_.cell(Step::insertion, i, 0)};
+        const double lowest = tables_.ends() == Ends::local ? 0.0 : -1e300;
+        for (std::int64_t j = 0; j < n; ++j) source_[j] = std::max({parts[0][j], parts[1][j], parts[2][j], lowest});
+        for (int k = 0; k < 3; ++k)
+            find_shares(n, parts[k], [](std::int64_t) { return 0.0; }, source_.data(), &share_[k * (n + 1)]);
+        if (tables_.ends() == Ends::local) {
+            for (std::int64_t j = 0; j < n; ++j) source_[j] = -source_[j];
+            exponentials(n, source_.data(), 0.0, source_.data());
+        } else {
+            std::fill(source_.begin(), source_.end(), 0.0);
+        }
+        for (std::int64_t j = semiglobal ? 1 : 0; j < n; ++j) {
+            const double* share = &share_[j];
+            const double whole = share[0] + share[n + 1] + share[2 * (n + 1)] + source_[j];
+            if (from_match_[j] == 0.0) continue;
+            const double factor = from_match_[j] / whole;
+            matched_[j] += factor * share[0];
+            deleted_[j] += factor * share[n + 1];
+            inserted_[j] += factor * share[2 * (n + 1)];
+        }
     }
 
     AlignmentTables<LogSum> tables_;
     double log_z_ = 0.0;
     std::vector<double> weights_, workspace_, ended_;
-    std::vector<double> matched_, deleted_, inserted_, source_, share_, from_match_;  // one row
+    std::vector<double> matched_, deleted_, inserted_, source_, from_match_;  // one row
+    std::vector<double> share_;                                               // three rows
 };
 
 }  // namespace structlearn

@@ -6,9 +6,9 @@ is the changed substring alone, padded to 50 letters, a random number of them be
 the candidates is random; 200 test examples a repeat. A homologue that kept the rest of the native would share 25
 letters with it and be found without learning.
 
-**Learners.** The SVM of the paper: SVM₂ with the zero-one loss, ε = 0.1, `NSlack`, local alignment with 400 substitution
-scores and one gap score. The paper says C = 0.01, and 0 % training error at n = 1; in the convention ½‖w‖² + C/(2n) Σ ξ²
-that C leaves w next to 0, training errors of 90 % and more, so its scale must have been another one. C = 1 was chosen
+**Learners.** The SVM of the paper: SVM₂ with the zero-one loss, ε = 0.1, `NSlack`, local alignment with 400
+substitution scores and one gap score. The paper says C = 0.01, and 0 % training error at n = 1; in the convention
+½‖w‖² + C/(2n) Σ ξ² that C leaves w next to 0, training errors of 90 % and more, so its scale was another one. C = 1 was chosen
 because its training errors are the published ones; C = 0.01 is shown beside it. The generative model: log-odds of the
 matches against all letters of the training set, with Laplace estimates, and a gap score. The paper's, −0.2, had been
 chosen on the test set; here as well several are shown, and the best of them on test.
@@ -19,8 +19,8 @@ the generator seed (r, n), the same data for both learners.
 
 **Figure 2.** Constraints ever added: for every n above, and for n = 20 and ε from 1 to 0.01.
 
-All of this was fixed before the first run of all repeats. One to five repeats of n = 1, 4, 10 and 40 had served to choose
-C, the reading of "applying the alignment string to a substring" (if the homologue keeps the rest of the native, nothing
+All of this was fixed before the first run of all repeats. One to five repeats of n = 1, 4, 10 and 40 had served to
+choose C, the reading of "applying the alignment string to a substring" (if the homologue keeps the rest of the native, nothing
 errs at all) and the letters that the log-odds are taken against.
 """
 

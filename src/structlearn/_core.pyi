@@ -71,7 +71,7 @@ class Tokens:
     def __init__(self, indptr: Ints, columns: Labels, values: npt.NDArray[Any], n_columns: int) -> None: ...
 
 class Parts:
-    """What Chain, SecondOrderChain, Segments, Alignment and Multiclass have in common; no class of its own at run time."""
+    """What all problems whose outputs are sums of parts have in common; no class of its own at run time."""
 
     def part_scores(self, w: Floats, examples: Ints, theta: Floats, n_threads: int) -> None: ...
     def part_sums(self, theta: Floats, examples: Ints, log_z: Floats, marginals: Floats, n_threads: int) -> None: ...
@@ -112,7 +112,7 @@ class Parts:
     ) -> None: ...
 
 class Differences:
-    """What FactoredRows asks of Chain, SecondOrderChain, Segments, Alignment and Multiclass; no class of its own at run time."""
+    """What FactoredRows asks of a problem; no class of its own at run time."""
 
     def differences(self, examples: Ints, labels: Labels, others: Labels) -> tuple[Ints, Ints, Floats]: ...
     def difference_dots(

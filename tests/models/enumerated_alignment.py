@@ -1,6 +1,6 @@
 """Alignments once more, as a plain slow class that lists all of them."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def alignments(m, n):
 
 
 class EnumeratedAlignment:
-    """Features by the definition: `match(s, i, t, j)` and `gap(own, i, other, j, deletion, first)` list indices and values."""
+    """`match(s, i, t, j)` and `gap(own, i, other, j, deletion, first)` list the features, as indices and values."""
 
     def __init__(self, n_features, match, gap, *, ends="global", loss="q", shift=0, reading="figure", scale=None):
         self.n_features = n_features
@@ -29,7 +29,7 @@ class EnumeratedAlignment:
         s, t = x
         features = np.zeros(self.n_features)
         borders = [(-1, -1), *y, (len(s), len(t))]
-        for k, ((i, j), (next_i, next_j)) in enumerate(zip(borders, borders[1:], strict=False)):
+        for k, ((i, j), (next_i, next_j)) in enumerate(pairwise(borders)):
             deleted, inserted = range(i + 1, next_i), range(j + 1, next_j)
             outside = k == 0 or k == len(y)
             free = outside and (self.ends == "local" or (self.ends == "semiglobal" and not (deleted and inserted)))

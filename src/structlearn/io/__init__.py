@@ -1,5 +1,6 @@
 """Files: one module a format."""
 
+from structlearn.io.aligned import AlignedRows, read_aligned_pairs, read_alignment, write_aligned_pair
 from structlearn.io.columns import Columns
 from structlearn.io.conllu import ConllU
 from structlearn.io.crfsuite import CrfSuite
@@ -12,6 +13,7 @@ from structlearn.io.text import EncodingError, FormatError, Lines, open_text
 
 __all__ = [
     "FORMATS",
+    "AlignedRows",
     "Columns",
     "ConllU",
     "CrfSuite",
@@ -24,6 +26,9 @@ __all__ = [
     "SvmHmm",
     "SvmLight",
     "open_text",
+    "read_aligned_pairs",
+    "read_alignment",
     "read_examples",
     "recognise",
+    "write_aligned_pair",
 ]

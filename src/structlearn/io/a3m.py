@@ -1,4 +1,4 @@
-"""A3M: aligned FASTA in which letters that the first sequence has no column for are small and need no gaps elsewhere."""
+"""A3M: aligned FASTA in which letters without a column in the first sequence are small and need no gaps elsewhere."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """How good the predicted label sequences are, and how sure that is."""
 
+from structlearn.metrics.alignments import q_score, q_scores
 from structlearn.metrics.labels import (
     Confusion,
     confusion,
@@ -36,6 +37,8 @@ __all__ = [
     "label_report",
     "mcnemar",
     "paired_t_test",
+    "q_score",
+    "q_scores",
     "sequence_accuracy",
     "span_counts",
     "span_scores",

@@ -37,7 +37,7 @@ _CHOICES = {
 
 
 class Alignment(Model):
-    """F((s, t), y) = Σ_(i, j)∈y ⟨w, φ(s, i, t, j)⟩ + Σ_gaps ⟨w, φ_gap⟩, maximised over alignments y by dynamic programming.
+    """F((s, t), y) = Σ_(i, j)∈y ⟨w, φ(s, i, t, j)⟩ + Σ_gaps ⟨w, φ_gap⟩ over alignments y of two sequences.
 
     An example's input is a pair of sequences (s, t), its output the tuple of matches (i, j), places counted from 0 that
     increase in both; all other letters have no partner. Between two matches the letters of s without partner come
@@ -65,9 +65,9 @@ class Alignment(Model):
     shift : int
         m of the loss Q_m: how many letters a match may be off.
     reading : {"figure", "text"}
-        For which letter "off" is measured, where Yu's thesis contradicts itself: a match (i, j) is good if (i, v) is true
-        for a v within the shift of j, as the example in its figure 4.5 needs, or if (u, j) is true for a u within the
-        shift of i, as its text says.
+        For which letter "off" is measured, where Yu's thesis contradicts itself: a match (i, j) is good if (i, v) is
+        true for a v within the shift of j, as the example in its figure 4.5 needs, or if (u, j) is true for a u within
+        the shift of i, as its text says.
 
     Notes
     -----

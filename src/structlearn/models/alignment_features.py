@@ -1,4 +1,4 @@
-"""What an alignment model sees of two letters and of a gap: annotations as codes, and which of them have weights together.
+"""What an alignment model sees of two letters and of a gap: annotations as codes, and which have weights together.
 
 A *stream* gives every letter of a sequence a code: its residue, its residue and structure together, the residues of a
 window around it. The weights of a match are indicators of two codes, one stream of each sequence; those of a gap are
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import Any, Literal
 
 import numpy as np
@@ -85,9 +85,10 @@ class Layout:
     def pairs(self) -> tuple[tuple[Stream, Stream], ...]:
         """The streams of s and t whose codes have weights together."""
         given = [tuple(self.spec.symbols(side)) for side in (0, 1)]
-        singles = [[(name,) for name in names] for names in given]
-        twos = [list(combinations(names, 2)) for names in given]
-        simple, anova2, tensor = list(product(*singles)), list(product(*twos)), [(given[0], given[1])]
+        singles: list[list[Stream]] = [[(name,) for name in names] for names in given]
+        twos: list[list[Stream]] = [list(combinations(names, 2)) for names in given]
+        simple, anova2 = list(product(singles[0], singles[1])), list(product(twos[0], twos[1]))
+        tensor = [(given[0], given[1])]
         if self.features == "substitution":
             return ((("residue",), ("residue",)),)
         if self.features == "simple":
@@ -105,7 +106,7 @@ class Layout:
             return tuple(tensor)
         union = ([] if self.features == "profile" else simple) + anova2 + tensor
         if self.features in ("window", "profile"):
-            union += [(("window", name),) * 2 for name in given[0] if name in given[1]]
+            union += [(("window", name), ("window", name)) for name in given[0] if name in given[1]]
         drop = set(simple) if self.features == "profile" else set()
         return tuple(pair for pair in dict.fromkeys(union) if pair not in drop)
 
@@ -156,7 +157,7 @@ class Layout:
             at += self.size(0, left) * self.size(1, right)
         dense_at = at
         at += self.dense[0] * self.dense[1]
-        channels = []
+        channels: list[tuple[int, ...]] = []
         for first in range(1 + (self.gaps == "affine")):
             if self.gap_features == "plain":
                 channels += [(deletion, 0, first, 0, at) for deletion in (1, 0)]
@@ -300,7 +301,7 @@ def _windows(
     bins = np.array([_bin(name, symbol, symbols) for symbol in symbols], np.int64)[codes]
     reach = WINDOWS[name]
     found = np.zeros(len(codes), np.int64)
-    for begin, end in zip(offsets, offsets[1:], strict=False):
+    for begin, end in pairwise(offsets):
         padded = np.pad(bins[begin:end], reach, constant_values=beyond)
         for shift in range(2 * reach + 1):
             found[begin:end] = found[begin:end] * n_bins + padded[shift : shift + end - begin]
@@ -318,7 +319,7 @@ def _bin(name: str, symbol: Any, symbols: tuple[Any, ...]) -> int:
 def _borders(codes: npt.NDArray[np.int64], size: int, offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """The codes of the letters on both sides of each border, as one number; beyond the ends there is a code more."""
     found = []
-    for begin, end in zip(offsets, offsets[1:], strict=False):
+    for begin, end in pairwise(offsets):
         padded = np.pad(codes[begin:end], 1, constant_values=size)
         found.append(padded[:-1] * (size + 1) + padded[1:])
     return np.concatenate([*found, np.empty(0, np.int64)])

@@ -57,7 +57,8 @@ class AlignmentProblem(PartProblem):
         self._layout = layout
         self._sides = (s, t)
         self._core = _core.Alignment(
-            *(_core.AlignmentSide(side.offsets, side.codes, side.gaps, side.borders, side.dense) for side in (s, t)),
+            _core.AlignmentSide(s.offsets, s.codes, s.gaps, s.borders, s.dense),
+            _core.AlignmentSide(t.offsets, t.codes, t.gaps, t.borders, t.dense),
             layout.matches,
             layout.gap_channels,
             layout.dense_at,
@@ -200,7 +201,7 @@ class AlignmentProblem(PartProblem):
         return [*sides, self._layout.matches, self._layout.gap_channels, self._scale, ends]
 
     def _beside_truth(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Labelings]:
-        """The best alignments that are not the truth; or the truth, unless it is barred, where it wins by the margin."""
+        """The best alignments that are not the truth; the truth, unless it is barred, where it wins by the margin."""
         out, scores, counts = self._k_best(w, examples, 2)
         kept, found = [], []
         for k, i in enumerate(examples):

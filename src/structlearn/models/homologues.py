@@ -18,7 +18,7 @@ from structlearn.problem import FloatArray, IntArray, LabelArray, Oracle, Output
 
 
 class Homologues(Model):
-    """f(x) = argmax_k max_a ⟨w, Ψ(x, z_k, a)⟩: which of several candidates z_k aligns best (Tsochantaridis et al. 2005, 4.4).
+    """f(x) = argmax_k max_a ⟨w, Ψ(x, z_k, a)⟩: which candidate z_k aligns best (Tsochantaridis et al. 2005, 4.4).
 
     Training asks that the homologue, with its known alignment, scores more than every decoy with any alignment; other
     alignments of the homologue are no constraints. The loss is zero-one.
@@ -30,8 +30,8 @@ class Homologues(Model):
 
     Notes
     -----
-    An example's input is a pair (native, candidates), its output for training (k, matches), the homologue's place among the
-    candidates and its matches (i, j) with the native sequence. `predict` returns places; `score` also takes them.
+    An example's input is a pair (native, candidates), its output for training (k, matches), the homologue's place among
+    the candidates and its matches (i, j) with the native sequence. `predict` returns places; `score` also takes them.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class HomologuesProblem(Problem):
         return SparseRows.from_matrix(sp.csr_array(rows)), (chosen != self._places[examples]).astype(np.float64)
 
     def losses(self, outputs: Outputs) -> FloatArray:
-        return (np.array([output[0] for output in outputs]) != self._places).astype(np.float64)
+        return np.asarray(np.array([output[0] for output in outputs]) != self._places, np.float64)
 
     def max_losses(self) -> FloatArray:
         return (np.diff(self._offsets) > 1).astype(np.float64)
@@ -138,7 +138,7 @@ class HomologuesProblem(Problem):
     def radii(self) -> FloatArray:
         # The bound on differences of two alignments of a pair is one on the length of each.
         largest = np.maximum.reduceat(self._aligner.radii(), self._offsets[:-1])
-        return 2.0 * largest
+        return np.asarray(2.0 * largest)
 
     def present(self, outputs: Outputs) -> list[int]:
         return [int(output[0]) for output in outputs]
@@ -154,7 +154,8 @@ class HomologuesProblem(Problem):
         return self._truths.indptr, self._truths.indices, self._truths.values
 
     def _truth(self, i: int) -> LabelArray:
-        assert self._places is not None and self._alignments is not None
+        assert self._places is not None
+        assert self._alignments is not None
         return np.concatenate([[self._places[i]], self._alignments[i]]).astype(np.int32)
 
 
@@ -184,7 +185,7 @@ def _truth(y: Any, where: str, count: int, bare: bool) -> tuple[int, Any]:
         if not (isinstance(y, (tuple, list)) and len(y) == 2):
             raise ValueError(f"{where} is {y!r}; expected (place of the homologue, matches)")
         place, matches = y
-    if not isinstance(place, numbers.Integral) or not 0 <= place < count:
+    if not isinstance(place, numbers.Integral) or not 0 <= int(place) < count:
         raise ValueError(f"{where} says candidate {place!r}, but there are {count}")
     return int(place), matches
 
