@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from structlearn.models.alignment_codes import annotated, coded
 from structlearn.models.alignment_features import (
     ANNOTATIONS,
     AlignmentSpec,
@@ -15,8 +16,6 @@ from structlearn.models.alignment_features import (
     GapFeatures,
     Gaps,
     Layout,
-    annotated,
-    coded,
 )
 from structlearn.models.alignment_problem import AlignmentLoss, AlignmentProblem, Ends
 from structlearn.models.base import Model

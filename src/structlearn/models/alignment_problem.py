@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn import _core
-from structlearn.models.alignment_features import CodedSequences, Layout
+from structlearn.models.alignment_codes import CodedSequences
+from structlearn.models.alignment_features import Layout
 from structlearn.models.chain_problem import Labelings
 from structlearn.models.factored_rows import FactoredRows, segments
 from structlearn.objective import PREDICTION, Scaling
