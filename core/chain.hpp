@@ -10,8 +10,6 @@
 
 namespace structlearn {
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
-
 // Scores of one label sequence: F(y) = start[y_0] + Σ_t emission[t, y_t] + Σ_t transition[y_t, y_{t+1}] + stop[y_T].
 // A score of −∞ forbids.
 struct ChainScores {

@@ -9,8 +9,6 @@ namespace structlearn {
 
 namespace {
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
-
 // The maxima of 4·Count neighbouring columns, over all rows.
 template <int Count>
 [[gnu::always_inline]] inline void max_plus_block(std::int64_t n, const double* before, const double* matrix,

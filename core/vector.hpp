@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 // One portable build that uses the vector units of the machine it runs on: the loader picks the clone.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(STRUCTLEARN_SANITIZE)
@@ -11,6 +12,8 @@
 #endif
 
 namespace structlearn {
+
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
 // Four doubles in a register, or in two on older processors. Spelt out, because the compiler does not find by itself that a
 // block of sums or maxima can stay in registers.

@@ -1,3 +1,4 @@
+#include "../alignment_parts.hpp"
 #include "../chain_parts.hpp"
 #include "../grammar_parts.hpp"
 #include "../multiclass_parts.hpp"
@@ -135,10 +136,12 @@ void bind(nb::class_<Problem>& problem_class) {
 }  // namespace
 
 void bind_parts(nb::class_<Chain>& chain, nb::class_<SecondOrderChain>& second_order,
-                nb::class_<Segments>& segments, nb::class_<Multiclass>& multiclass, nb::class_<Grammar>& grammar) {
+                nb::class_<Segments>& segments, nb::class_<Multiclass>& multiclass, nb::class_<Grammar>& grammar,
+                nb::class_<Alignment>& alignment) {
     bind<ChainParts>(chain);
     bind<SecondOrderParts>(second_order);
     bind<SegmentParts>(segments);
+    bind<AlignmentParts>(alignment);
     bind<MulticlassParts>(multiclass);
     bind<GrammarParts>(grammar);
 }

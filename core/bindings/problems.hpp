@@ -5,6 +5,7 @@
 #include <optional>
 #include <variant>
 
+#include "../alignment_parts.hpp"
 #include "../chain.hpp"
 #include "../grammar.hpp"
 #include "../multiclass.hpp"
@@ -169,6 +170,59 @@ struct Grammar {
     Vector<std::int64_t> tree_offsets, gold_offsets;
     Vector<std::int32_t> gold;
     GrammarData data;
+};
+
+// One side of the pairs of a bound Alignment; holding the arrays keeps them alive.
+struct AlignmentSide {
+    AlignmentSide(Vector<std::int64_t> offsets_, Matrix<std::int32_t> codes_, Matrix<std::int32_t> gaps_,
+                  Matrix<std::int32_t> borders_, Matrix<double> dense_)
+        : offsets(std::move(offsets_)),
+          codes(std::move(codes_)),
+          gaps(std::move(gaps_)),
+          borders(std::move(borders_)),
+          dense(std::move(dense_)) {}
+
+    AlignedSide view() const {
+        const auto n_pairs = static_cast<std::int64_t>(offsets.shape(0)) - 1;
+        return {offsets.data(), codes.data(), gaps.data(), borders.data(), dense.data(),
+                static_cast<std::int64_t>(dense.shape(1)), offsets.data()[n_pairs], n_pairs};
+    }
+
+    Vector<std::int64_t> offsets;
+    Matrix<std::int32_t> codes, gaps, borders;
+    Matrix<double> dense;
+};
+
+// A bound Alignment. Rows of `matches_`: stream of s, stream of t, codes of t, first weight; of `gaps_`: deletion, beside,
+// first, stream, first weight.
+struct Alignment {
+    Alignment(const AlignmentSide& s_, const AlignmentSide& t_, Matrix<std::int64_t> matches_, Matrix<std::int64_t> gaps_,
+              std::int64_t dense_at, Vector<double> scale_, int ends)
+        : s(s_), t(t_), scale(std::move(scale_)) {
+        for (std::size_t k = 0; k < matches_.shape(0); ++k) {
+            const std::int64_t* row = matches_.data() + 4 * k;
+            matches.push_back({row[0], row[1], row[2], row[3]});
+        }
+        for (std::size_t k = 0; k < gaps_.shape(0); ++k) {
+            const std::int64_t* row = gaps_.data() + 5 * k;
+            gaps.push_back({row[0] != 0, row[1] != 0, row[2] != 0, row[3], row[4]});
+        }
+        data = {s.view(), t.view(), matches, gaps, dense_at, scale.data(), static_cast<Ends>(ends), s.offsets.data()};
+    }
+    Alignment(const Alignment&) = delete;
+
+    std::vector<std::int64_t> places(const Vector<std::int64_t>& examples, std::int64_t copies = 1) const {
+        std::vector<std::int64_t> result{0};
+        for (std::size_t k = 0; k < examples.shape(0); ++k)
+            result.push_back(result.back() + copies * data.length(examples.data()[k]));
+        return result;
+    }
+
+    AlignmentSide s, t;
+    std::vector<MatchChannel> matches;
+    std::vector<GapChannel> gaps;
+    Vector<double> scale;
+    AlignmentData data;
 };
 
 }  // namespace structlearn::bindings

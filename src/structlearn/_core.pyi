@@ -71,7 +71,7 @@ class Tokens:
     def __init__(self, indptr: Ints, columns: Labels, values: npt.NDArray[Any], n_columns: int) -> None: ...
 
 class Parts:
-    """What Chain, SecondOrderChain, Segments and Multiclass have in common; no class of its own at run time."""
+    """What all problems whose outputs are sums of parts have in common; no class of its own at run time."""
 
     def part_scores(self, w: Floats, examples: Ints, theta: Floats, n_threads: int) -> None: ...
     def part_sums(self, theta: Floats, examples: Ints, log_z: Floats, marginals: Floats, n_threads: int) -> None: ...
@@ -112,7 +112,7 @@ class Parts:
     ) -> None: ...
 
 class Differences:
-    """What FactoredRows asks of Chain, SecondOrderChain, Segments and Multiclass; no class of its own at run time."""
+    """What FactoredRows asks of a problem; no class of its own at run time."""
 
     def differences(self, examples: Ints, labels: Labels, others: Labels) -> tuple[Ints, Ints, Floats]: ...
     def difference_dots(
@@ -257,3 +257,28 @@ class Segments(Parts, Differences):
     def loss_augmented(
         self, w: Floats, examples: Ints, codes: Labels, hamming: bool, out: Labels, n_threads: int
     ) -> None: ...
+
+class AlignmentSide:
+    def __init__(self, offsets: Ints, codes: Labels, gaps: Labels, borders: Labels, dense: Floats) -> None: ...
+
+class Alignment(Parts, Differences):
+    def __init__(
+        self, s: AlignmentSide, t: AlignmentSide, matches: Ints, gaps: Ints, dense_at: int, scale: Floats, ends: int
+    ) -> None: ...
+    def best(
+        self,
+        w: Floats,
+        examples: Ints,
+        truth: Labels | None,
+        shift: int,
+        along_s: bool,
+        out: Labels,
+        scores: Floats,
+        n_threads: int,
+    ) -> None: ...
+    def most_matches(self, match: Floats, examples: Ints, out: Labels, n_threads: int) -> None: ...
+    def k_best(
+        self, w: Floats, examples: Ints, k: int, out: Labels, scores: Floats, counts: Ints, n_threads: int
+    ) -> None: ...
+    def samples(self, w: Floats, examples: Ints, copies: int, uniform: Floats, out: Labels, n_threads: int) -> None: ...
+    def joint_features(self, examples: Ints, codes: Labels) -> tuple[Ints, Ints, Floats]: ...

@@ -9,37 +9,50 @@ from structlearn.datasets.generators import (
     make_block_sequences,
     make_hmm_sequences,
 )
+from structlearn.datasets.homologues import HomologueData, make_homologues
 from structlearn.datasets.imclef import ClassifiedImages, fetch_imclef07a
 from structlearn.datasets.letters import LetterSequences, fetch_letters
 from structlearn.datasets.multiclass import Multiclass, make_multiclass
 from structlearn.datasets.newsgroups import ClassifiedTexts, fetch_newsgroups
+from structlearn.datasets.protein_pairs import (
+    AlignedPairs,
+    fetch_balibase_pairs,
+    fetch_homstrad,
+    fetch_tmalign_pairs,
+)
 from structlearn.datasets.sentences import make_sentences
 from structlearn.datasets.treebank import ParsedSentences, fetch_treebank
 from structlearn.datasets.universal_dependencies import TaggedWords, fetch_ud_english
 
 __all__ = [
+    "AlignedPairs",
     "BlockSequences",
     "ClassifiedImages",
     "ClassifiedTexts",
     "DigitSequences",
     "HMMSequences",
+    "HomologueData",
     "LetterSequences",
     "Multiclass",
     "ParsedSentences",
     "ProteinStructures",
     "TaggedSentences",
     "TaggedWords",
+    "fetch_balibase_pairs",
     "fetch_balibase_structures",
     "fetch_conll2000",
     "fetch_conll2002",
+    "fetch_homstrad",
     "fetch_imclef07a",
     "fetch_letters",
     "fetch_newsgroups",
+    "fetch_tmalign_pairs",
     "fetch_treebank",
     "fetch_ud_english",
     "load_digit_sequences",
     "make_block_sequences",
     "make_hmm_sequences",
+    "make_homologues",
     "make_multiclass",
     "make_sentences",
 ]

@@ -1,5 +1,15 @@
 """Decoding algorithms on plain arrays, for use on their own."""
 
+from structlearn.inference.alignment import align, edit_distance
 from structlearn.inference.chain import ChainMarginals, best_per_loss_level, k_best, marginals, sample, viterbi
 
-__all__ = ["ChainMarginals", "best_per_loss_level", "k_best", "marginals", "sample", "viterbi"]
+__all__ = [
+    "ChainMarginals",
+    "align",
+    "best_per_loss_level",
+    "edit_distance",
+    "k_best",
+    "marginals",
+    "sample",
+    "viterbi",
+]

@@ -1,5 +1,6 @@
 """Files: one module a format."""
 
+from structlearn.io.aligned import AlignedRows, read_aligned_pairs, read_alignment, write_aligned_pair
 from structlearn.io.brackets import Brackets, clean_tree
 from structlearn.io.columns import Columns
 from structlearn.io.conllu import ConllU
@@ -13,6 +14,7 @@ from structlearn.io.text import EncodingError, FormatError, Lines, open_text
 
 __all__ = [
     "FORMATS",
+    "AlignedRows",
     "Brackets",
     "Columns",
     "ConllU",
@@ -27,6 +29,9 @@ __all__ = [
     "SvmLight",
     "clean_tree",
     "open_text",
+    "read_aligned_pairs",
+    "read_alignment",
     "read_examples",
     "recognise",
+    "write_aligned_pair",
 ]

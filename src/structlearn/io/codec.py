@@ -20,6 +20,8 @@ _INLINE = 64
 #: What may be built from a file by its name, beside the solvers and the file formats.
 _MODULES = {
     "structlearn.models": (
+        "Alignment",
+        "Homologues",
         "Chain",
         "Segments",
         "Grammar",

@@ -1,5 +1,6 @@
 """How good the predicted label sequences and trees are, and how sure that is."""
 
+from structlearn.metrics.alignments import q_score, q_scores
 from structlearn.metrics.brackets import (
     PUNCTUATION,
     bracket_counts,
@@ -48,6 +49,8 @@ __all__ = [
     "label_report",
     "mcnemar",
     "paired_t_test",
+    "q_score",
+    "q_scores",
     "sequence_accuracy",
     "span_counts",
     "span_scores",

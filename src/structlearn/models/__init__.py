@@ -1,9 +1,11 @@
 """What is predicted: joint features, losses and decoders, one file for each output structure."""
 
+from structlearn.models.alignment import Alignment, from_gapped, to_gapped
 from structlearn.models.base import LinearSpec, Model, Spec, Weights
 from structlearn.models.chain import Chain
 from structlearn.models.grammar import Grammar
 from structlearn.models.grammar_spec import GrammarSpec
+from structlearn.models.homologues import Homologues
 from structlearn.models.multiclass import Multiclass
 from structlearn.models.output_features import (
     ClassAttributes,
@@ -18,12 +20,14 @@ from structlearn.models.sequences import Sequences
 from structlearn.models.trees import as_tree, brackets, format_tree, leaves, parse_tree
 
 __all__ = [
+    "Alignment",
     "Chain",
     "ClassAttributes",
     "ClassDescriptions",
     "ClassKernel",
     "Grammar",
     "GrammarSpec",
+    "Homologues",
     "LinearSpec",
     "Model",
     "Multiclass",
@@ -38,7 +42,9 @@ __all__ = [
     "brackets",
     "format_tree",
     "from_bio",
+    "from_gapped",
     "leaves",
     "parse_tree",
     "to_bio",
+    "to_gapped",
 ]

@@ -1,0 +1,314 @@
+#pragma once
+
+#include <span>
+
+#include "alignment_sums.hpp"
+#include "vector.hpp"
+
+namespace structlearn {
+
+// Indicators of what two letters are together: the weight of codes a and b is at + a t_size + b.
+struct MatchChannel {
+    std::int64_t s_stream, t_stream;  // rows of the codes
+    std::int64_t t_size;
+    std::int64_t at;
+};
+
+// Indicators of a letter that has no partner, or, beside, of where in the other sequence the gap is.
+struct GapChannel {
+    bool deletion, beside, first;  // first: only of the letter with which a gap begins
+    std::int64_t stream;
+    std::int64_t at;
+};
+
+// One of the two sequences of every pair, all pairs one after another.
+struct AlignedSide {
+    const std::int64_t* offsets;  // letters of pair i: offsets[i] ... offsets[i + 1] − 1
+    const std::int32_t* codes;    // (n_streams, n_letters)
+    const std::int32_t* gaps;     // (n_gap_streams, n_letters): of a letter that has no partner
+    const std::int32_t* borders;  // (n_border_streams, n_letters + n_pairs): before every letter, and after the last
+    const double* dense;          // (n_letters, n_dense)
+    std::int64_t n_dense;
+    std::int64_t n_letters, n_pairs;
+
+    std::int64_t length(std::int64_t i) const { return offsets[i + 1] - offsets[i]; }
+    const std::int32_t* code(std::int64_t stream, std::int64_t i) const { return codes + stream * n_letters + offsets[i]; }
+    const std::int32_t* gap(std::int64_t stream, std::int64_t i) const { return gaps + stream * n_letters + offsets[i]; }
+    const std::int32_t* border(std::int64_t stream, std::int64_t i) const {
+        return borders + stream * (n_letters + n_pairs) + offsets[i] + i;
+    }
+};
+
+// Pairs of sequences bound to an alignment model. Ψ counts the codes of matches and gaps, and for dense features has
+// Σ_(i, j) u_i v_jᵀ from `dense_at` on; all of it times the scale of the pair.
+struct AlignmentData {
+    AlignedSide s, t;
+    std::span<const MatchChannel> matches;  // by s_stream, increasing
+    std::span<const GapChannel> gaps;
+    std::int64_t dense_at;
+    const double* scale;  // (n_pairs,)
+    Ends ends;
+    const std::int64_t* offsets;  // where the codes of an output begin: those of s
+
+    std::int64_t length(std::int64_t i) const { return s.length(i); }
+    // The codes of a gap channel: one a letter of the gap's own sequence, or one a border of the other one.
+    const std::int32_t* codes(const GapChannel& channel, std::int64_t i) const {
+        const AlignedSide& side = channel.deletion != channel.beside ? s : t;
+        return channel.beside ? side.border(channel.stream, i) : side.gap(channel.stream, i);
+    }
+};
+
+// Calls match(i, j), gap(deletion, letter, border of the other sequence, first) along the path that codes stand for; what
+// is free is left out.
+template <class Match, class Gap>
+void walk(std::int64_t m, std::int64_t n, Ends ends, const std::int32_t* codes, Match&& match, Gap&& gap) {
+    auto between = [&](std::int64_t i, std::int64_t next_i, std::int64_t j, std::int64_t next_j, bool inside) {
+        if (!inside && (ends == Ends::local || (ends == Ends::semiglobal && (i == next_i || j == next_j)))) return;
+        for (std::int64_t k = i; k < next_i; ++k) gap(true, k, j, k == i);
+        for (std::int64_t k = j; k < next_j; ++k) gap(false, k, next_i, k == j);
+    };
+    std::int64_t i = 0, j = 0;
+    for (std::int64_t next = 0; next < m; ++next) {
+        if (codes[next] < 0) continue;
+        between(i, next, j, codes[next], i > 0);
+        match(next, static_cast<std::int64_t>(codes[next]));
+        i = next + 1, j = codes[next] + 1;
+    }
+    between(i, m, j, n, false);
+}
+
+// Alignments as a sum of parts: one for every pair of letters, (m, n), then for the gaps, of all their letters and of those
+// with which one begins: deletions by the letter and by the place in t, insertions by the letter and by the place in s.
+// θ = A w are the scores of the parts.
+class AlignmentParts {
+public:
+    explicit AlignmentParts(const AlignmentData& data) : data_(data) {}
+
+    void prepare(const double* w) { w_ = w; }
+
+    // −log P(y_i | x_i), and unless `change` is null the marginals less the parts of y_i.
+    double log_loss(std::int64_t i, const std::int32_t* codes, double* change) {
+        theta_.resize(static_cast<std::size_t>(size(i)));
+        scores(i, w_, theta_.data());
+        const AlignmentScores read_scores = read(i, theta_.data());
+        const double log_z = sums_.run(read_scores);
+        if (change) {
+            std::fill_n(change, size(i), 0.0);
+            sums_.marginals(read_scores, counts(i, change));
+            subtract(i, codes, 1.0, change);
+        }
+        double score = 0.0;
+        each_part(i, codes, [&](std::int64_t part) { score += theta_[static_cast<std::size_t>(part)]; });
+        return log_z - score;
+    }
+
+    std::int64_t size(std::int64_t i) const {
+        const std::int64_t m = data_.s.length(i), n = data_.t.length(i);
+        return m * n + 2 * (2 * m + 2 * n + 2);
+    }
+
+    void scores(std::int64_t i, const double* w, double* theta) {
+        const std::int64_t m = data_.s.length(i), n = data_.t.length(i);
+        std::fill_n(theta + (data_.matches.empty() ? 0 : m * n), size(i) - (data_.matches.empty() ? 0 : m * n), 0.0);
+        each_group(i, [&](std::span<const MatchChannel> channels, std::span<const std::int64_t> letters) {
+            const std::int64_t stream = channels[0].s_stream;
+            const std::int64_t code = data_.s.code(stream, i)[letters[0]];
+            row_.assign(static_cast<std::size_t>(n), 0.0);
+            for (const MatchChannel& channel : channels) {
+                const double* weights = w + channel.at + code * channel.t_size;
+                const std::int32_t* t = data_.t.code(channel.t_stream, i);
+                for (std::int64_t j = 0; j < n; ++j) row_[j] += weights[t[j]];
+            }
+            for (std::int64_t letter : letters) {
+                if (stream == data_.matches[0].s_stream)
+                    std::copy(row_.begin(), row_.end(), theta + letter * n);
+                else
+                    add_scaled(n, 1.0, row_.data(), theta + letter * n);
+            }
+        });
+        if (data_.s.n_dense) {
+            const std::int64_t p = data_.s.n_dense, q = data_.t.n_dense;
+            const double* v = data_.t.dense + data_.t.offsets[i] * q;
+            row_.resize(static_cast<std::size_t>(q));
+            for (std::int64_t k = 0; k < m; ++k) {
+                weighted_rows(p, q, data_.s.dense + (data_.s.offsets[i] + k) * p, 1, w + data_.dense_at, row_.data());
+                for (std::int64_t j = 0; j < n; ++j) theta[k * n + j] += inner_product(q, row_.data(), v + j * q);
+            }
+        }
+        for (const GapChannel& channel : data_.gaps) {
+            const std::int32_t* codes = data_.codes(channel, i);
+            double* out = theta + gap_at(i, channel.deletion, channel.beside, channel.first);
+            for (std::int64_t k = 0; k < gap_size(i, channel); ++k) out[k] += w[channel.at + codes[k]];
+        }
+        if (data_.scale[i] != 1.0)
+            for (std::int64_t k = 0; k < size(i); ++k) theta[k] *= data_.scale[i];
+    }
+
+    // The scores of a pair whose parts are given; they live until the next call.
+    AlignmentScores read(std::int64_t i, const double* theta) {
+        const std::int64_t m = data_.s.length(i), n = data_.t.length(i);
+        const std::int64_t half = 2 * m + 2 * n + 2;
+        const double* next = theta + m * n;
+        first_.assign(next, next + half);
+        add_scaled(half, 1.0, next + half, first_.data());
+        auto gap = [&](bool deletion) {
+            const std::int64_t own = gap_at(i, deletion, false, false) - m * n;
+            const std::int64_t beside = gap_at(i, deletion, true, false) - m * n;
+            return GapScores{first_.data() + own, next + own, first_.data() + beside, next + beside};
+        };
+        return {m, n, theta, gap(true), gap(false), data_.ends};
+    }
+
+    double sums(std::int64_t i, const double* theta, double* marginals) {
+        const AlignmentScores read_scores = read(i, theta);
+        const double log_z = sums_.run(read_scores);
+        std::fill_n(marginals, size(i), 0.0);
+        sums_.marginals(read_scores, counts(i, marginals));
+        return log_z;
+    }
+
+    // marginals −= coefficient × the parts of an alignment; codes are those of all pairs.
+    void subtract(std::int64_t i, const std::int32_t* codes, double coefficient, double* marginals) const {
+        each_part(i, codes, [&](std::int64_t part) { marginals[part] -= coefficient; });
+    }
+
+    // w += Aᵀ change; returns by how much ‖w‖² grows.
+    double push(std::int64_t i, const double* change, double* w) {
+        const std::int64_t m = data_.s.length(i), n = data_.t.length(i);
+        const double scale = data_.scale[i];
+        double growth = 0.0;
+        auto add = [&](double& weight, double value) {
+            growth += value * (2.0 * weight + value);
+            weight += value;
+        };
+        each_group(i, [&](std::span<const MatchChannel> channels, std::span<const std::int64_t> letters) {
+            const std::int64_t code = data_.s.code(channels[0].s_stream, i)[letters[0]];
+            row_.assign(static_cast<std::size_t>(n), 0.0);
+            for (std::int64_t letter : letters) add_scaled(n, scale, change + letter * n, row_.data());
+            for (const MatchChannel& channel : channels) {
+                double* weights = w + channel.at + code * channel.t_size;
+                const std::int32_t* t = data_.t.code(channel.t_stream, i);
+                for (std::int64_t j = 0; j < n; ++j) add(weights[t[j]], row_[j]);
+            }
+        });
+        if (data_.s.n_dense) {
+            const std::int64_t p = data_.s.n_dense, q = data_.t.n_dense;
+            row_.resize(static_cast<std::size_t>(q));
+            dense_.assign(static_cast<std::size_t>(p * q), 0.0);
+            for (std::int64_t k = 0; k < m; ++k) {
+                weighted_rows(n, q, change + k * n, 1, data_.t.dense + data_.t.offsets[i] * q, row_.data());
+                const double* u = data_.s.dense + (data_.s.offsets[i] + k) * p;
+                for (std::int64_t a = 0; a < p; ++a)
+                    if (u[a] != 0.0) add_scaled(q, scale * u[a], row_.data(), &dense_[a * q]);
+            }
+            for (std::int64_t k = 0; k < p * q; ++k) add(w[data_.dense_at + k], dense_[k]);
+        }
+        for (const GapChannel& channel : data_.gaps) {
+            const std::int32_t* codes = data_.codes(channel, i);
+            const double* changes = change + gap_at(i, channel.deletion, channel.beside, channel.first);
+            for (std::int64_t k = 0; k < gap_size(i, channel); ++k) add(w[channel.at + codes[k]], scale * changes[k]);
+        }
+        return growth;
+    }
+
+private:
+    // Calls visit(channels, letters) for all letters of s that have the same code in a stream, with the channels that read
+    // it: what their matches score depends on the letter of t only. One stream comes after another.
+    template <class Visit>
+    void each_group(std::int64_t i, Visit&& visit) {
+        const std::int64_t m = data_.s.length(i);
+        for (std::size_t begin = 0, end = 0; begin < data_.matches.size(); begin = end) {
+            const std::int64_t stream = data_.matches[begin].s_stream;
+            while (end < data_.matches.size() && data_.matches[end].s_stream == stream) ++end;
+            const std::int32_t* codes = data_.s.code(stream, i);
+            order_.resize(static_cast<std::size_t>(m));
+            for (std::int64_t k = 0; k < m; ++k) order_[k] = k;
+            std::sort(order_.begin(), order_.end(), [&](std::int64_t a, std::int64_t b) {
+                return codes[a] != codes[b] ? codes[a] < codes[b] : a < b;
+            });
+            for (std::size_t first = 0, last = 0; first < order_.size(); first = last) {
+                while (last < order_.size() && codes[order_[last]] == codes[order_[first]]) ++last;
+                visit(data_.matches.subspan(begin, end - begin),
+                      std::span<const std::int64_t>(order_).subspan(first, last - first));
+            }
+        }
+    }
+
+    template <class Visit>
+    void each_part(std::int64_t i, const std::int32_t* all_codes, Visit&& visit) const {
+        const std::int64_t n = data_.t.length(i);
+        walk(
+            data_.s.length(i), n, data_.ends, all_codes + data_.offsets[i],
+            [&](std::int64_t k, std::int64_t j) { visit(k * n + j); },
+            [&](bool deletion, std::int64_t letter, std::int64_t border, bool first) {
+                for (bool opening : {false, true}) {
+                    if (opening && !first) continue;
+                    visit(gap_at(i, deletion, false, opening) + letter);
+                    visit(gap_at(i, deletion, true, opening) + border);
+                }
+            });
+    }
+
+    AlignmentCounts counts(std::int64_t i, double* parts) const {
+        auto gap = [&](bool deletion) {
+            return GapCounts{parts + gap_at(i, deletion, false, false), parts + gap_at(i, deletion, true, false),
+                             parts + gap_at(i, deletion, false, true), parts + gap_at(i, deletion, true, true)};
+        };
+        return {parts, gap(true), gap(false)};
+    }
+
+    std::int64_t gap_at(std::int64_t i, bool deletion, bool beside, bool first) const {
+        const std::int64_t m = data_.s.length(i), n = data_.t.length(i);
+        return m * n + (first ? 2 * m + 2 * n + 2 : 0) + (deletion ? 0 : m + n + 1) + (beside ? (deletion ? m : n) : 0);
+    }
+    std::int64_t gap_size(std::int64_t i, const GapChannel& channel) const {
+        const AlignedSide& side = channel.deletion != channel.beside ? data_.s : data_.t;
+        return side.length(i) + channel.beside;
+    }
+
+    AlignmentData data_;
+    const double* w_ = nullptr;
+    AlignmentSums sums_;
+    std::vector<std::int64_t> order_;
+    std::vector<double> theta_, first_, row_, dense_;
+};
+
+// Calls visit(index, value) for the entries of sign × Ψ(x_i, codes), without the matches that `but` has as well.
+template <class Visit>
+void features(const AlignmentData& data, std::int64_t i, const std::int32_t* codes, const std::int32_t* but, double sign,
+              std::vector<double>& dense, Visit&& visit) {
+    const std::int64_t p = data.s.n_dense, q = data.t.n_dense;
+    const double value = sign * data.scale[i];
+    walk(
+        data.s.length(i), data.t.length(i), data.ends, codes,
+        [&](std::int64_t k, std::int64_t j) {
+            if (but && but[k] == j) return;
+            for (const MatchChannel& channel : data.matches)
+                visit(channel.at + data.s.code(channel.s_stream, i)[k] * channel.t_size +
+                          data.t.code(channel.t_stream, i)[j],
+                      value);
+            const double* u = data.s.dense + (data.s.offsets[i] + k) * p;
+            const double* v = data.t.dense + (data.t.offsets[i] + j) * q;
+            for (std::int64_t a = 0; a < p; ++a)
+                if (u[a] != 0.0) add_scaled(q, value * u[a], v, &dense[static_cast<std::size_t>(a * q)]);
+        },
+        [&](bool deletion, std::int64_t letter, std::int64_t border, bool first) {
+            for (const GapChannel& channel : data.gaps)
+                if (channel.deletion == deletion && (first || !channel.first))
+                    visit(channel.at + data.codes(channel, i)[channel.beside ? border : letter], value);
+        });
+}
+
+// Calls visit(index, value) for the entries of Ψ(x_i, codes) − Ψ(x_i, other); an index may come more than once.
+template <class Visit>
+void difference(const AlignmentData& data, std::int64_t i, const std::int32_t* codes, const std::int32_t* other,
+                Visit&& visit) {
+    if (std::equal(codes, codes + data.length(i), other)) return;
+    std::vector<double> dense(static_cast<std::size_t>(data.s.n_dense * data.t.n_dense), 0.0);
+    features(data, i, codes, other, 1.0, dense, visit);
+    features(data, i, other, codes, -1.0, dense, visit);
+    for (std::size_t k = 0; k < dense.size(); ++k)
+        if (dense[k] != 0.0) visit(data.dense_at + static_cast<std::int64_t>(k), dense[k]);
+}
+
+}  // namespace structlearn

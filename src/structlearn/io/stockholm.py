@@ -1,0 +1,51 @@
+"""Stockholm: rows "name letters", in blocks, with annotations in lines that begin with "#=", and "//" at the end."""
+
+from __future__ import annotations
+
+from structlearn.io.fasta import LONGEST, Row
+from structlearn.io.text import Lines, quoted
+
+GAPS = "-.~_"
+
+
+def read_stockholm_rows(lines: Lines) -> tuple[list[Row], dict[str, str]]:
+    """The rows of the first alignment of a file, capital and with "-" for gaps, and the structures (#=GR … SS) by name.
+
+    Examples
+    --------
+    >>> text = b"# STOCKHOLM 1.0\\n\\na  AC.\\n#=GR a SS  HH.\\nb  A-G\\n\\na  T\\nb  t\\n//\\n"
+    >>> rows, structures = read_stockholm_rows(Lines([text], "small.sto"))
+    >>> [(row.name, row.sequence) for row in rows], structures
+    ([('a', 'AC-T'), ('b', 'A-GT')], {'a': 'HH.'})
+    """
+    if not next(lines, "").startswith("# STOCKHOLM"):
+        raise lines.error("expected a first line with '# STOCKHOLM'")
+    parts: dict[str, list[str]] = {}
+    begins: dict[str, int] = {}
+    structures: dict[str, str] = {}
+    for line in lines:
+        fields = line.split()
+        if line.startswith("//"):
+            break
+        if line.startswith("#=GR") and len(fields) == 4 and fields[2] == "SS":
+            structures[fields[1]] = structures.get(fields[1], "") + fields[3]
+        if not fields or line.startswith("#"):
+            continue
+        if len(fields) != 2:
+            raise lines.error(f"expected a name and a row of letters, found {quoted(line)}")
+        name, letters = fields
+        at = line.rindex(letters)
+        for k, character in enumerate(letters):
+            if not (character.isascii() and character.isalpha()) and character not in GAPS:
+                raise lines.error(f"the character {character!r} is no letter of a sequence", at + k + 1)
+        begins.setdefault(name, lines.number)
+        parts.setdefault(name, []).append(letters)
+        if len(parts[name]) * len(letters) > LONGEST:
+            raise lines.error(f"{name!r} has more than {LONGEST:,} letters")
+    else:
+        raise lines.error("the file ends without '//'")
+    if not parts:
+        raise lines.error("the file holds no sequence")
+    gaps = str.maketrans(dict.fromkeys(GAPS, "-"))
+    rows = [Row(name, "".join(found).upper().translate(gaps), begins[name]) for name, found in parts.items()]
+    return rows, structures
