@@ -48,7 +48,8 @@ def convert(
     writer = Columns(reader.inputs) if to == Columns.name and reader.inputs else FORMATS[to]()
     if templates is not None or (reader.structure == "words" and writer.structure == "attributes"):
         X = attributes(X, read_templates(templates, reader), reader)
-    if (reader.structure == "row") != (writer.structure == "row") and to != "jsonl":
+    kinds = {reader.structure, writer.structure}
+    if len(kinds) > 1 and ("tree" in kinds or ("row" in kinds and to != "jsonl")):
         raise ValueError(
             f"{reader.name} holds {_words(reader)}, {to} holds {_words(writer)}: one cannot become the other"
         )
@@ -58,7 +59,7 @@ def convert(
 
 
 def _words(form: Any) -> str:
-    return "single examples" if form.structure == "row" else "sequences"
+    return {"row": "single examples", "tree": "trees"}.get(form.structure, "sequences")
 
 
 def _written(writer: Any, x: Any, example: Example, file: str) -> str:

@@ -27,7 +27,11 @@ def inspect_model(
 
     saved = read(model)
     _, last = steps_of(saved.estimator)
-    weights = last.top_weights(top, feature_names=feature_names(saved.estimator)) if top > 0 else None
+    weights = (
+        last.top_weights(top, feature_names=feature_names(saved.estimator))
+        if top > 0 and hasattr(last.model_, "unpack")
+        else None
+    )
     if as_json:
         shown = terminal.facts(saved.estimator) | {"reader": getattr(saved.reader, "name", None)}
         terminal.print_json(shown | ({} if weights is None else {"top_weights": asdict(weights)}))

@@ -66,10 +66,16 @@ CHAIN = Owner(
     "Chain",
     ("loss", "boundaries", "balance", "pair_features", "allowed_transitions", "observed_only", "order"),
 )
+GRAMMAR = Owner(
+    "Model of trees",
+    "models/grammar.py",
+    "Grammar",
+    ("inputs", "loss", "horizontal", "vertical", "spans", "min_count", "max_chain"),
+)
 FEATURES = Owner("Features", "features/text.py", "TextFeatures", ("min_count", "n_hashed"))
 
 LEARNERS = {"svm": SVM, "crf": CRF, "perceptron": PERCEPTRON}
-OWNERS = (*LEARNERS.values(), CHAIN, FEATURES)
+OWNERS = (*LEARNERS.values(), CHAIN, FEATURES, GRAMMAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +212,7 @@ def when(owner: Owner) -> str:
     ('--learner crf', 'files of words')
     """
     learners = {learner: f"--learner {name}" for name, learner in LEARNERS.items()}
-    return (learners | {CHAIN: "files of sequences", FEATURES: "files of words"})[owner]
+    return (learners | {CHAIN: "files of sequences", FEATURES: "files of words", GRAMMAR: "files of trees"})[owner]
 
 
 def flag(name: str) -> str:

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from structlearn.cli.options import CHAIN, FEATURES, LEARNERS, flag, owners_of, when
+from structlearn.cli.options import CHAIN, FEATURES, GRAMMAR, LEARNERS, flag, owners_of, when
 
 if TYPE_CHECKING:
     from structlearn.features import TextFeatures
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     Templates = CrfppTemplates | tuple[str, ...]
 
+#: Whose options have an effect on what kind of examples.
+USERS = {"words": (CHAIN, FEATURES), "attributes": (CHAIN,), "row": (), "tree": (GRAMMAR,)}
+
 
 def build(
     reader: Format, learner: str, options: dict[str, Any], templates: Templates | None = None, *, verbose: int = 0
@@ -22,16 +25,16 @@ def build(
     """An estimator for the examples of a format, or a pipeline that ends with one.
 
     Sequences of words get features by templates, sequences of attributes are learnt as they are, single rows of
-    attributes are classified.
+    attributes are classified, trees give a grammar.
     """
     from sklearn.pipeline import make_pipeline
 
     import structlearn
     from structlearn.features.crfpp import CrfppTemplates
-    from structlearn.models import Chain, Multiclass
+    from structlearn.models import Chain, Grammar, Multiclass
 
     owner = LEARNERS[learner]
-    used = [owner, *({"words": [CHAIN, FEATURES], "attributes": [CHAIN], "row": []}[reader.structure])]
+    used = [owner, *USERS[reader.structure]]
     for name in options:
         if not any(name in user.parameters for user in used):
             needed = " or ".join(map(when, owners_of(name)))
@@ -42,12 +45,14 @@ def build(
 
     if reader.structure == "row":
         model: Any = Multiclass()
+    elif reader.structure == "tree":
+        model = Grammar(**given(GRAMMAR))
     elif isinstance(templates, CrfppTemplates):
         model = templates.chain(**{"pair_features": False} | given(CHAIN))
     else:
         model = Chain(**given(CHAIN))
     estimator = getattr(structlearn, owner.name)(model, verbose=verbose, **given(owner))
-    if reader.structure == "attributes":
+    if reader.structure in ("attributes", "tree"):
         return estimator
     if reader.structure == "row":
         from sklearn.feature_extraction import DictVectorizer

@@ -55,7 +55,8 @@ def summarise(examples: Iterable[Example]) -> Summary:
     for example in examples:
         sequence = isinstance(example.x, list)
         tokens = example.x if sequence else [example.x]
-        labels = ([] if example.y is None else example.y) if sequence else [example.y]
+        # A tree is no list of labels.
+        labels = (example.y if isinstance(example.y, list) else []) if sequence else [example.y]
         summary.examples += 1
         summary.tokens += len(tokens)
         lengths.append(len(tokens))
