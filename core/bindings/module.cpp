@@ -12,9 +12,10 @@ void bind_chain_sums(nanobind::class_<Chain>& chain);
 nanobind::class_<SecondOrderChain> bind_second_order(nanobind::module_& module);
 nanobind::class_<Segments> bind_segments(nanobind::module_& module);
 nanobind::class_<Alignment> bind_alignment(nanobind::module_& module);
+nanobind::class_<Grammar> bind_grammar(nanobind::module_& module);
 void bind_parts(nanobind::class_<Chain>& chain, nanobind::class_<SecondOrderChain>& second_order,
-                nanobind::class_<Segments>& segments, nanobind::class_<Alignment>& alignment,
-                nanobind::class_<Multiclass>& multiclass);
+                nanobind::class_<Segments>& segments, nanobind::class_<Multiclass>& multiclass,
+                nanobind::class_<Alignment>& alignment, nanobind::class_<Grammar>& grammar);
 
 }  // namespace structlearn::bindings
 
@@ -30,5 +31,6 @@ NB_MODULE(_core, module) {
     auto second_order = structlearn::bindings::bind_second_order(module);
     auto segments = structlearn::bindings::bind_segments(module);
     auto alignment = structlearn::bindings::bind_alignment(module);
-    structlearn::bindings::bind_parts(chain, second_order, segments, alignment, multiclass);
+    auto grammar = structlearn::bindings::bind_grammar(module);
+    structlearn::bindings::bind_parts(chain, second_order, segments, multiclass, alignment, grammar);
 }

@@ -1,5 +1,6 @@
 #include "../alignment_parts.hpp"
 #include "../chain_parts.hpp"
+#include "../grammar_parts.hpp"
 #include "../multiclass_parts.hpp"
 #include "../parallel.hpp"
 #include "../part_ascent.hpp"
@@ -135,12 +136,14 @@ void bind(nb::class_<Problem>& problem_class) {
 }  // namespace
 
 void bind_parts(nb::class_<Chain>& chain, nb::class_<SecondOrderChain>& second_order,
-                nb::class_<Segments>& segments, nb::class_<Alignment>& alignment, nb::class_<Multiclass>& multiclass) {
+                nb::class_<Segments>& segments, nb::class_<Multiclass>& multiclass, nb::class_<Alignment>& alignment,
+                nb::class_<Grammar>& grammar) {
     bind<ChainParts>(chain);
     bind<SecondOrderParts>(second_order);
     bind<SegmentParts>(segments);
-    bind<AlignmentParts>(alignment);
     bind<MulticlassParts>(multiclass);
+    bind<AlignmentParts>(alignment);
+    bind<GrammarParts>(grammar);
 }
 
 }  // namespace structlearn::bindings

@@ -7,6 +7,7 @@
 
 #include "../alignment_parts.hpp"
 #include "../chain.hpp"
+#include "../grammar.hpp"
 #include "../multiclass.hpp"
 #include "../second_order.hpp"
 #include "../segments.hpp"
@@ -117,6 +118,58 @@ struct Multiclass {
     MulticlassData data;
     Tokens tokens;
     std::optional<Matrix<double>> output_features;
+};
+
+// The rules of a grammar, which many bound ones share. Binary rules are (parent, left, right), in order of left and right.
+struct Rules {
+    Rules(std::int32_t n_symbols, std::int32_t n_plain, Vector<std::int32_t> label, Vector<std::uint8_t> counts,
+          Matrix<std::int32_t> binary, Matrix<std::int32_t> unary, Vector<std::int32_t> starts,
+          Vector<std::int32_t> word_begin, Vector<std::int32_t> word_tag, bool lexical, std::int32_t n_edges,
+          std::int32_t n_buckets, std::int32_t longest_chain) {
+        rules.n_symbols = n_symbols, rules.n_plain = n_plain;
+        rules.n_labels = static_cast<std::int32_t>(counts.shape(0));
+        rules.label.assign(label.data(), label.data() + label.shape(0));
+        rules.counts.assign(counts.data(), counts.data() + counts.shape(0));
+        for (std::size_t r = 0; r < binary.shape(0); ++r) {
+            rules.parent.push_back(binary.data()[3 * r]);
+            rules.left.push_back(binary.data()[3 * r + 1]);
+            rules.right.push_back(binary.data()[3 * r + 2]);
+        }
+        for (std::size_t r = 0; r < unary.shape(0); ++r) {
+            rules.upper.push_back(unary.data()[2 * r]);
+            rules.lower.push_back(unary.data()[2 * r + 1]);
+        }
+        rules.starts.assign(starts.data(), starts.data() + starts.shape(0));
+        rules.word_begin.assign(word_begin.data(), word_begin.data() + word_begin.shape(0));
+        rules.word_tag.assign(word_tag.data(), word_tag.data() + word_tag.shape(0));
+        rules.lexical = lexical, rules.n_edges = n_edges, rules.n_buckets = n_buckets;
+        rules.build(longest_chain);
+    }
+
+    GrammarRules rules;
+};
+
+// A bound Grammar.
+struct Grammar {
+    Grammar(const Rules& rules_, Vector<std::int64_t> offsets_, Vector<std::int32_t> words_,
+            Vector<std::int32_t> edges_, Vector<std::int64_t> tree_offsets_, Vector<std::int64_t> gold_offsets_,
+            Vector<std::int32_t> gold_)
+        : rules(rules_.rules),
+          offsets(std::move(offsets_)),
+          words(std::move(words_)),
+          edges(std::move(edges_)),
+          tree_offsets(std::move(tree_offsets_)),
+          gold_offsets(std::move(gold_offsets_)),
+          gold(std::move(gold_)),
+          data{&rules, offsets.data(), words.data(), edges.data(), tree_offsets.data(), gold_offsets.data(), gold.data()} {}
+    Grammar(const Grammar&) = delete;
+
+    GrammarRules rules;
+    Vector<std::int64_t> offsets;
+    Vector<std::int32_t> words, edges;
+    Vector<std::int64_t> tree_offsets, gold_offsets;
+    Vector<std::int32_t> gold;
+    GrammarData data;
 };
 
 // One side of the pairs of a bound Alignment; holding the arrays keeps them alive.

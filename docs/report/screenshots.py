@@ -48,6 +48,7 @@ PICTURES = [
     ("learning-curve", "letters", DESKTOP, "light", "#learning-curve", 560),
     ("phone", "conll2000", PHONE, "light", "header", 844),
     ("phone-mistakes", "conll2000", PHONE, "dark", "#mistakes", 844),
+    ("phone-letters", "letters", PHONE, "light", "#mistakes", 844),
 ]
 
 

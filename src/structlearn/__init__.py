@@ -9,7 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from structlearn.estimators import ConditionalRandomField, HiddenMarkov, StructuralSVM, StructuredPerceptron
+    from structlearn.estimators import (
+        ConditionalRandomField,
+        HiddenMarkov,
+        RelativeFrequencies,
+        StructuralSVM,
+        StructuredPerceptron,
+    )
     from structlearn.io.model_file import load, save
 
     __version__: str
@@ -17,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ConditionalRandomField",
     "HiddenMarkov",
+    "RelativeFrequencies",
     "StructuralSVM",
     "StructuredPerceptron",
     "__version__",

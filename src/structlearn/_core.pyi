@@ -198,6 +198,56 @@ class SecondOrderChain(Parts, Differences):
         n_threads: int,
     ) -> None: ...
 
+class GrammarRules:
+    def __init__(
+        self,
+        n_symbols: int,
+        n_plain: int,
+        label: Labels,
+        counts: Bytes,
+        binary: Labels,
+        unary: Labels,
+        starts: Labels,
+        word_begin: Labels,
+        word_tag: Labels,
+        lexical: bool,
+        n_edges: int,
+        n_buckets: int,
+        longest_chain: int,
+    ) -> None: ...
+    @property
+    def n_weights(self) -> int: ...
+    @property
+    def n_chains(self) -> int: ...
+
+#: The codes of trees, one after another, and where each begins.
+Trees = tuple[Labels, Ints]
+
+class Grammar(Parts):
+    def __init__(
+        self,
+        rules: GrammarRules,
+        offsets: Ints,
+        words: Labels,
+        edges: Labels,
+        tree_offsets: Ints,
+        gold_offsets: Ints,
+        gold: Labels,
+    ) -> None: ...
+    def best(self, w: Floats, examples: Ints, loss: bool, n_threads: int) -> Trees: ...
+    def k_best(self, w: Floats, examples: Ints, count: int, n_threads: int) -> tuple[Trees, Ints, Floats]: ...
+    def most_violating(
+        self, w: Floats, examples: Ints, truths: Labels, f1: bool, slack: bool, squared: bool, n_threads: int
+    ) -> Trees: ...
+    def phrase_probabilities(self, w: Floats, examples: Ints, out: Floats, n_threads: int) -> None: ...
+    def least_risk(self, w: Floats, examples: Ints, n_threads: int) -> Trees: ...
+    def samples(self, w: Floats, examples: Ints, copies: int, seeds: Ints, n_threads: int) -> Trees: ...
+    def tree_scores(self, w: Floats, examples: Ints, codes: Labels, offsets: Ints, out: Floats) -> None: ...
+    def matches(self, examples: Ints, codes: Labels, offsets: Ints, matching: Ints, all: Ints) -> None: ...
+    def differences(
+        self, examples: Ints, truths: Labels, codes: Labels, offsets: Ints
+    ) -> tuple[Ints, Ints, Floats]: ...
+
 class Segments(Parts, Differences):
     def __init__(
         self, tokens: Tokens, offsets: Ints, n_labels: int, max_length: int, lengths: bool, ends: bool

@@ -18,8 +18,11 @@ from structlearn.datasets import (
     fetch_imclef07a,
     fetch_letters,
     fetch_newsgroups,
+    fetch_treebank,
     fetch_ud_english,
 )
+from structlearn.models.binary_trees import repeated_label
+from structlearn.models.trees import nodes
 
 needs_files = pytest.mark.skipif(
     not os.environ.get("STRUCTLEARN_DATA"), reason="STRUCTLEARN_DATA names no folder of data sets"
@@ -34,6 +37,7 @@ FILES = [
     (fetch_imclef07a, "imclef07a/ImCLEF07A_Train.arff.gz", "kt.ijs.si/DragiKocev/PhD/resources"),
     (fetch_ud_english, "ud_english_ewt/en_ewt-ud-train.conllu.gz", "universaldependencies.org/treebanks/en_ewt"),
     (fetch_balibase_structures, "balibase3/balibase3.tar.xz", "lbgi.fr/balibase"),
+    (fetch_treebank, "treebank/treebank.zip", "nltk.org/nltk_data"),
 ]
 SENTENCES = "He PRP B-NP\nruns VBZ B-VP\n\n\nYes UH O\n"
 
@@ -265,6 +269,17 @@ def test_ud_english_reads_syntactic_words_that_are_there(folder):
     assert data.Y == [["AUX", "PART", "VERB"], ["INTJ"]]
 
 
+def test_treebank_trees_lose_traces_function_tags_and_the_outer_bracket(folder):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("treebank/combined/wsj_0001.mrg", "( (S (NP-SBJ (-NONE- *)) (VP (VB Go) (. !))) )")
+        file.writestr("treebank/combined/README", "( nothing")
+    write(folder / "treebank" / "treebank.zip", archive.getvalue())
+    data = fetch_treebank()
+    assert data.X == [[("Go", "VB"), ("!", ".")]]
+    assert data.Y == [("S", ("VP", ("VB", "Go"), (".", "!")))]
+
+
 def test_balibase_elements_count_residues_from_one_without_gaps(folder):
     protein = ("1abc", "-mk.vl-ag", (2, 3, "HELIX"), (3, 4, "STRAND"), (6, 9, "HELIX"))
     write(folder / "balibase3/balibase3.tar.xz", balibase(BB11001=alignment(protein, ("homolog", "mkvlag-w"))))
@@ -381,6 +396,21 @@ def test_ud_english_is_complete(subset, sentences):
     assert len(data.X) == len(data.Y) == sentences
     assert list(map(len, data.X)) == list(map(len, data.Y))
     assert len({tag for tags in data.Y for tag in tags}) == 17
+
+
+@needs_files
+def test_treebank_is_complete_and_clean():
+    data = fetch_treebank()
+    lengths = np.array([len(x) for x in data.X])
+    assert [len(lengths), *((lengths <= most).sum() for most in (10, 15, 40))] == [3914, 393, 922, 3629]
+    labels = {label for y in data.Y for label, _, _ in nodes(y)}
+    assert len(labels) == 26
+    assert {"S", "NP", "VP"} < labels
+    tags = {tag for x in data.X for _, tag in x}
+    assert len(tags) == 45
+    assert "-NONE-" not in tags
+    assert all(repeated_label(y) is None for y in data.Y)
+    assert len(fetch_treebank(10).X) == 393
 
 
 @needs_files

@@ -25,6 +25,7 @@ PACKED = [lambda content: content, gzip.compress, bz2.compress, lambda content: 
 SEEDS = [
     b"The DT B-NP\ndog NN I-NP\n\n-DOCSTART- -X- O\n\nRuns VB B-VP\r\n",
     b"The\nold\n\nman\n",
+    b"( (S (NP-SBJ (PRP it))\n   (VP (VBZ works))) )\n(X (Y y) (Z z))\n",
     b"# text\n1-2 don't _ _ _ _ _ _ _ _\n1 do do AUX VBP _ 0 root _ _\n2.1 x _ _ _ _ _ _ _ _\n".replace(b" ", b"\t"),
     b"+1 1:0.5 7:2e-3 # comment\n-1 2:1\n",
     b"1 qid:1 3:1 # the\n2 qid:1 5:-.5\n2 qid:2 5:1\n",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from structlearn.io import (
     FORMATS,
+    Brackets,
     Columns,
     ConllU,
     CrfSuite,
@@ -21,6 +22,7 @@ from structlearn.io import (
     read_examples,
     recognise,
 )
+from structlearn.models import leaves
 
 REAL = Path(os.environ.get("STRUCTLEARN_DATA", ""))
 needs_files = pytest.mark.skipif(
@@ -53,6 +55,10 @@ def attributes(names, weights):
     return st.lists(names, min_size=1, max_size=4) | weighted
 
 
+leaf = st.tuples(words, words)
+trees = st.recursive(leaf, lambda below: st.tuples(words, below) | st.tuples(words, below, below), max_leaves=4)
+
+
 ROUND_TRIPS = [
     (Columns(), sequences(words, words)),
     (Columns(("word", "pos", "_"), label=1), sequences(st.tuples(words, words), words)),
@@ -60,6 +66,7 @@ ROUND_TRIPS = [
     (Columns(("word", "pos", "_"), label="pos", comment="#"), sequences(words, words)),
     (ConllU(), sequences(fields, fields)),
     (ConllU("feats", ("form", "lemma", "upos")), sequences(st.tuples(fields, fields, fields), fields)),
+    (Brackets(), trees.map(lambda tree: ([(word, tag) for tag, word in leaves(tree)], tree))),
     (SvmLight(), st.tuples(rows, classes)),
     (SvmHmm(), sequences(rows, classes)),
     (CrfSuite(), sequences(attributes(fields, numbers), fields)),
@@ -104,6 +111,7 @@ def test_examples_written_one_after_another_stay_apart(form, examples, data):
     [
         (Columns(("word", "_", "pos"), label=0), [("dog", "NN")], ["O"], "O dog _ NN\n\n"),
         (ConllU(), ["dog"], ["NOUN"], "1\tdog\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n"),
+        (Brackets(), [("dog", "NN")], ("NP", ("NN", "dog")), "((NP (NN dog)))\n"),
         (SvmLight(), {"10": 0.5, "9": 2.0}, 3, "3 9:2 10:0.5\n"),
         (SvmHmm(), [{"1": 1.0}], ["2"], "2 qid:1 1:1\n"),
         (CrfSuite(), [["a:b"], {"c": 0.5}], ["X", "Y"], "X\ta\\:b\nY\tc:0.5\n\n"),
@@ -117,6 +125,7 @@ def test_examples_are_written_as_others_write_them(form, x, y, text):
 FILES = {
     "columns": ["The DT B-NP", "dog NN I-NP", "", "Runs VB B-VP"],
     "conllu": ["# text = Go", "1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_"],
+    "brackets": ["( (S (NP (PRP it))", "  (VP (VBZ works))) )"],
     "svmlight": ["+1 1:0.5 3:1", "-1 2:1 # comment"],
     "svmhmm": ["1 qid:1 1:0.5", "2 qid:1 3:1"],
     "crfsuite": ["B-NP\tw[0]=The\tw[1]=dog\t__BOS__", "I-NP\tw[0]=dog\t__EOS__"],
@@ -143,7 +152,9 @@ def test_recognising_never_fails_with_anything_but_a_value_error(form, examples,
 
 
 def test_what_no_format_fits_is_refused_with_the_names_of_all():
-    with pytest.raises(ValueError, match="none of the formats jsonl, conllu, svmhmm, svmlight, crfsuite, columns"):
+    with pytest.raises(
+        ValueError, match="none of the formats jsonl, conllu, brackets, svmhmm, svmlight, crfsuite, columns"
+    ):
         recognise(["some running text", "of no format that is known"])
     with pytest.raises(ValueError, match="holds no example"):
         recognise(["", " "])

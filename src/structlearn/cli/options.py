@@ -181,10 +181,12 @@ def _shared() -> dict[str, tuple[Any, dict[str, Any]]]:
             first = declared[owner]
             texts = [first.help + ("" if first.default is None else f" \\[default: {first.default}]")]
             texts += [
-                f"With {_selection(other)}: {parameter.help}"
+                f"With {when(other)}: {parameter.help}"
                 for other, parameter in declared.items()
                 if other is not owner and parameter.help and parameter.help != first.help
             ]
+            choices = {text: value for parameter in declared.values() for text, value in parameter.choices.items()}
+            kind = Literal[tuple(choices)] if first.choices else first.kind
             names = [f"{flag(name)}/--no-{flag(name)[2:]}" if first.kind is bool else flag(name)]
             option = typer.Option(
                 *(["-c"] if name == "C" else []),
@@ -193,12 +195,18 @@ def _shared() -> dict[str, tuple[Any, dict[str, Any]]]:
                 show_default=False,
                 rich_help_panel=owner.panel,
             )
-            shared[name] = Annotated[first.kind | None, option], first.choices
+            shared[name] = Annotated[kind | None, option], choices
     return shared
 
 
-def _selection(owner: Owner) -> str:
-    return next(f"--learner {name}" for name, learner in LEARNERS.items() if learner is owner)
+def when(owner: Owner) -> str:
+    """In which case the parameters of a class have an effect.
+
+    >>> when(CRF), when(FEATURES)
+    ('--learner crf', 'files of words')
+    """
+    learners = {learner: f"--learner {name}" for name, learner in LEARNERS.items()}
+    return (learners | {CHAIN: "files of sequences", FEATURES: "files of words"})[owner]
 
 
 def flag(name: str) -> str:

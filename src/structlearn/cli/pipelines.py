@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from structlearn.cli.options import CHAIN, FEATURES, LEARNERS, flag, owners_of
+from structlearn.cli.options import CHAIN, FEATURES, LEARNERS, flag, owners_of, when
 
 if TYPE_CHECKING:
     from structlearn.features import TextFeatures
@@ -34,7 +34,7 @@ def build(
     used = [owner, *({"words": [CHAIN, FEATURES], "attributes": [CHAIN], "row": []}[reader.structure])]
     for name in options:
         if not any(name in user.parameters for user in used):
-            needed = " or ".join(_when(other) for other in owners_of(name))
+            needed = " or ".join(map(when, owners_of(name)))
             raise ValueError(f"{flag(name)} has no effect here: it is for {needed}")
 
     def given(user: Any) -> dict[str, Any]:
@@ -63,13 +63,6 @@ def _features(templates: Templates | None, reader: Format, options: dict[str, An
     if isinstance(templates, CrfppTemplates):
         return templates.features(**options)
     return TextFeatures(templates, columns=reader.inputs, **options)
-
-
-def _when(owner: Any) -> str:
-    for name, learner in LEARNERS.items():
-        if learner is owner:
-            return f"--learner {name}"
-    return "files of sequences" if owner is CHAIN else "files of words"
 
 
 def read_templates(path: Path | None, reader: Format) -> Templates | None:

@@ -21,6 +21,7 @@ from structlearn.datasets.protein_pairs import (
     fetch_tmalign_pairs,
 )
 from structlearn.datasets.sentences import make_sentences
+from structlearn.datasets.treebank import ParsedSentences, fetch_treebank
 from structlearn.datasets.universal_dependencies import TaggedWords, fetch_ud_english
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "HomologueData",
     "LetterSequences",
     "Multiclass",
+    "ParsedSentences",
     "ProteinStructures",
     "TaggedSentences",
     "TaggedWords",
@@ -45,6 +47,7 @@ __all__ = [
     "fetch_letters",
     "fetch_newsgroups",
     "fetch_tmalign_pairs",
+    "fetch_treebank",
     "fetch_ud_english",
     "load_digit_sequences",
     "make_block_sequences",

@@ -2,7 +2,8 @@
 
 from structlearn.estimators.conditional_random_field import ConditionalRandomField
 from structlearn.estimators.hidden_markov import HiddenMarkov
+from structlearn.estimators.relative_frequencies import RelativeFrequencies
 from structlearn.estimators.structural_svm import StructuralSVM
 from structlearn.estimators.structured_perceptron import StructuredPerceptron
 
-__all__ = ["ConditionalRandomField", "HiddenMarkov", "StructuralSVM", "StructuredPerceptron"]
+__all__ = ["ConditionalRandomField", "HiddenMarkov", "RelativeFrequencies", "StructuralSVM", "StructuredPerceptron"]

@@ -1,6 +1,7 @@
 """Files: one module a format."""
 
 from structlearn.io.aligned import AlignedRows, read_aligned_pairs, read_alignment, write_aligned_pair
+from structlearn.io.brackets import Brackets, clean_tree
 from structlearn.io.columns import Columns
 from structlearn.io.conllu import ConllU
 from structlearn.io.crfsuite import CrfSuite
@@ -14,6 +15,7 @@ from structlearn.io.text import EncodingError, FormatError, Lines, open_text
 __all__ = [
     "FORMATS",
     "AlignedRows",
+    "Brackets",
     "Columns",
     "ConllU",
     "CrfSuite",
@@ -25,6 +27,7 @@ __all__ = [
     "Lines",
     "SvmHmm",
     "SvmLight",
+    "clean_tree",
     "open_text",
     "read_aligned_pairs",
     "read_alignment",

@@ -24,6 +24,7 @@ _MODULES = {
         "Homologues",
         "Chain",
         "Segments",
+        "Grammar",
         "Multiclass",
         "Taxonomy",
         "ClassAttributes",

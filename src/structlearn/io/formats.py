@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from importlib.metadata import entry_points
 from typing import Any
 
+from structlearn.io.brackets import Brackets
 from structlearn.io.columns import Columns
 from structlearn.io.conllu import ConllU
 from structlearn.io.crfsuite import CrfSuite
@@ -17,7 +18,7 @@ from structlearn.io.text import Source, open_text
 
 #: In the order in which they are tried: from those that are hard to mistake to columns of anything.
 FORMATS: dict[str, type[Format]] = {
-    kind.name: kind for kind in (JsonLines, ConllU, SvmHmm, SvmLight, CrfSuite, Columns)
+    kind.name: kind for kind in (JsonLines, ConllU, Brackets, SvmHmm, SvmLight, CrfSuite, Columns)
 }
 
 # Formats of other packages, by the entry points of this group; see the page on formats.

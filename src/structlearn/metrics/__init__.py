@@ -1,6 +1,13 @@
-"""How good the predicted label sequences are, and how sure that is."""
+"""How good the predicted label sequences and trees are, and how sure that is."""
 
 from structlearn.metrics.alignments import q_score, q_scores
+from structlearn.metrics.brackets import (
+    PUNCTUATION,
+    bracket_counts,
+    bracket_scores,
+    correct_trees,
+    crossing_brackets,
+)
 from structlearn.metrics.labels import (
     Confusion,
     confusion,
@@ -23,6 +30,7 @@ from structlearn.metrics.significance import (
 from structlearn.metrics.spans import span_counts, span_scores, spans
 
 __all__ = [
+    "PUNCTUATION",
     "Comparison",
     "Confusion",
     "Interval",
@@ -30,9 +38,13 @@ __all__ = [
     "Score",
     "bootstrap",
     "bootstrap_counts",
+    "bracket_counts",
+    "bracket_scores",
     "confusion",
     "correct_sequences",
     "correct_tokens",
+    "correct_trees",
+    "crossing_brackets",
     "f1",
     "label_report",
     "mcnemar",

@@ -3,6 +3,8 @@
 from structlearn.models.alignment import Alignment, from_gapped, to_gapped
 from structlearn.models.base import LinearSpec, Model, Spec, Weights
 from structlearn.models.chain import Chain
+from structlearn.models.grammar import Grammar
+from structlearn.models.grammar_spec import GrammarSpec
 from structlearn.models.homologues import Homologues
 from structlearn.models.multiclass import Multiclass
 from structlearn.models.output_features import (
@@ -15,6 +17,7 @@ from structlearn.models.output_features import (
 from structlearn.models.python_model import PythonModel
 from structlearn.models.segments import Segments, from_bio, to_bio
 from structlearn.models.sequences import Sequences
+from structlearn.models.trees import as_tree, brackets, format_tree, leaves, parse_tree
 
 __all__ = [
     "Alignment",
@@ -22,6 +25,8 @@ __all__ = [
     "ClassAttributes",
     "ClassDescriptions",
     "ClassKernel",
+    "Grammar",
+    "GrammarSpec",
     "Homologues",
     "LinearSpec",
     "Model",
@@ -33,8 +38,13 @@ __all__ = [
     "Spec",
     "Taxonomy",
     "Weights",
+    "as_tree",
+    "brackets",
+    "format_tree",
     "from_bio",
     "from_gapped",
+    "leaves",
+    "parse_tree",
     "to_bio",
     "to_gapped",
 ]
