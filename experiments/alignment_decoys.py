@@ -8,8 +8,8 @@ with it and be found without learning.
 
 **Learners.** The SVM of the paper: SVM₂ with the zero-one loss, ε = 0.1, `NSlack`, local alignment with 400
 substitution scores and one gap score. The paper says C = 0.01, and 0 % training error at n = 1; in the convention ½‖w‖²
-+ C/(2n) Σ ξ² that C leaves w next to 0, training errors of 90 % and more, so its scale was another one. C = 1 was
-chosen because its training errors are the published ones; C = 0.01 is shown beside it. The generative model: log-odds
++ C/(2n) Σ ξ² that C leaves w next to 0, training errors of 90 % and more, so its scale was another one. Of 0.01, 1 and
+100, C = 1 has training errors next to the published ones; C = 0.01 is shown beside it. The generative model: log-odds
 of the matches against all letters of the training set, with Laplace estimates, and a gap score. The paper's, −0.2, had
 been chosen on the test set; here as well several are shown, and the best of them on test.
 
@@ -19,9 +19,12 @@ the generator seed (r, n), the same data for both learners.
 
 **Figure 2.** Constraints ever added: for every n above, and for n = 20 and ε from 1 to 0.01.
 
-All of this was fixed before the first run of all repeats. One to five repeats of n = 1, 4, 10 and 40 had served to
-choose C, the reading of "applying the alignment string to a substring" (if the homologue keeps the rest of the native,
-nothing errs at all) and the letters that the log-odds are taken against.
+This is a reproduction that was fitted to the published numbers, not a blind test. Before the run of all repeats, two to
+five repeats of n = 1, 4, 10 and 40 were tried with the same seeds, so on data that are part of the tables, and their
+test errors were seen: two readings of "applying the alignment string to a substring" (if the homologue keeps the rest
+of the native, next to nothing errs), three values of C, and for the generative model four ways to count letters times
+three bases of the logarithm, of which none meets the published curve with the gap score −0.2. The run was repeated once
+to add the comparison with the published errors; no setting changed.
 """
 
 from __future__ import annotations

@@ -141,8 +141,8 @@ void bind_parts(nb::class_<Chain>& chain, nb::class_<SecondOrderChain>& second_o
     bind<ChainParts>(chain);
     bind<SecondOrderParts>(second_order);
     bind<SegmentParts>(segments);
-    bind<AlignmentParts>(alignment);
     bind<MulticlassParts>(multiclass);
+    bind<AlignmentParts>(alignment);
     bind<GrammarParts>(grammar);
 }
 
