@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from structlearn.cli import main
+from structlearn import cli
 from structlearn.datasets import make_sentences
 from structlearn.io.columns import Columns
 
@@ -27,7 +27,7 @@ def run(monkeypatch, capsys):
         monkeypatch.setenv("TERM", "dumb")
         monkeypatch.setenv("COLUMNS", "120")
         try:
-            main()
+            cli.run()
             status = 0
         except SystemExit as exit:
             status = exit.code or 0

@@ -8,17 +8,25 @@ import sys
 
 from structlearn.cli.app import app
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "run"]
 
 #: What the command's exit status says beside 0 for success and 2, which is a wrong option.
 FAILED, INTERRUPTED = 1, 130
 
 
 def main() -> None:
-    """Runs the command line; errors that a user can do something about are one line, without a traceback."""
+    """The whole life of the process `structlearn`."""
     # Modules and parsed text are many objects that live to the end: looking for garbage among them took a fifth of the
     # time of a prediction.
     gc.set_threshold(200_000, 50, 100)
+    try:
+        run()
+    finally:
+        gc.freeze()
+
+
+def run() -> None:
+    """Runs the command line; errors that a user can do something about are one line, without a traceback."""
     try:
         app(prog_name="structlearn")
     except BrokenPipeError:
@@ -33,8 +41,6 @@ def main() -> None:
             raise
         print(f"structlearn: {_message(error)}", file=sys.stderr)
         sys.exit(FAILED)
-    finally:
-        gc.freeze()
 
 
 def _message(error: Exception) -> str:
