@@ -14,7 +14,7 @@ demo: $(VENV)/.library
 	$(BIN)/python examples/digit_sequences.py demo.png
 
 test: $(VENV)/.library
-	$(BIN)/pytest tests docs README.md --pyargs structlearn -m "not slow" --cov=structlearn --cov-report=term:skip-covered
+	$(BIN)/pytest tests docs README.md --pyargs structlearn -m "not slow"
 
 check-all: $(VENV)/.library
 	$(BIN)/pytest tests docs README.md --pyargs structlearn --cov=structlearn --cov-report=term
