@@ -36,4 +36,4 @@ def test_files_with_a_few_bytes_replaced_hold(choice, seed, patch, place, length
 def test_the_contract_notices_a_difference(monkeypatch):
     monkeypatch.setattr(JsonLines, "write", lambda self, x, y: '{"tokens": ["other"]}\n')
     with pytest.raises(AssertionError, match="written and read again"):
-        check(bytes([READ_AS.index(JsonLines()), 0, 0, 3]) + SEEDS[6])
+        check(bytes([READ_AS.index(JsonLines()), 0, 0, 3]) + next(seed for seed in SEEDS if seed.startswith(b"{")))
