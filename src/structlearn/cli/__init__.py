@@ -10,8 +10,8 @@ from structlearn.cli.app import app
 
 __all__ = ["app", "main", "run"]
 
-#: What the command's exit status says beside 0 for success and 2, which is a wrong option.
-FAILED, INTERRUPTED = 1, 130
+#: What the command's exit status says beside 0 for success, 2 for a wrong option and 130 after Ctrl-C.
+FAILED = 1
 
 
 def main() -> None:
@@ -21,8 +21,10 @@ def main() -> None:
     gc.set_threshold(200_000, 50, 100)
     try:
         run()
-    finally:
-        gc.freeze()
+    except SystemExit as exit:
+        if not exit.code:
+            gc.freeze()
+        raise
 
 
 def run() -> None:
@@ -33,9 +35,6 @@ def run() -> None:
         # Whoever read our output, such as `head`, has enough; Python would complain once more when it closes it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except KeyboardInterrupt as interrupt:
-        print(f"structlearn: {interrupt or 'interrupted'}", file=sys.stderr)
-        sys.exit(INTERRUPTED)
     except (OSError, ValueError, TypeError, ImportError, MemoryError) as error:
         if os.environ.get("STRUCTLEARN_TRACEBACK"):
             raise

@@ -104,7 +104,8 @@ def train(
     elif not quiet:
         terminal.print_facts(estimator, title=f"{output}")
     if interrupted is not None:
-        raise KeyboardInterrupt(f"{interrupted}; the best model so far is in {output}")
+        typer.echo(f"structlearn: {interrupted}; the best model so far is in {output}", err=True)
+        raise typer.Exit(130)
 
 
 def save(estimator: Any, output: Path, reader: Any, files: Sequence[str]) -> None:
