@@ -48,6 +48,9 @@ public:
         for (std::int64_t l = 0; l <= k; ++l) gram[k * capacity_ + l] = gram[l * capacity_ + k] = row[l];
     }
 
+    // After the rows have changed.
+    void forget_products() { known_ = 0; }
+
     // ξ's share of the primal when the largest violation is h.
     double slack(double h) const {
         if (std::isfinite(u)) return u * h;

@@ -33,6 +33,23 @@ public:
         block.values.insert(block.values.end(), row.values.begin(), row.values.end());
         block.offsets.push_back(block.indices.size());
     }
+    // Adds a row to all rows of a block.
+    void rebase(Block& block, SparseRow shift) const {
+        Block shifted;
+        RowBuilder sum;
+        for (std::int64_t k = 0; k < block.size(); ++k) {
+            sum.clear();
+            for (const SparseRow row : {block.row(k), shift})
+                for (std::size_t j = 0; j < row.indices.size(); ++j) sum(row.indices[j], row.values[j]);
+            sum.sort();
+            for (const auto& [index, value] : sum.entries()) {
+                shifted.indices.push_back(index);
+                shifted.values.push_back(value);
+            }
+            shifted.offsets.push_back(shifted.indices.size());
+        }
+        block = std::move(shifted);
+    }
     bool same(std::int64_t, const Block& block, std::int64_t k, SparseRow other) const {
         const SparseRow row = block.row(k);
         return std::ranges::equal(row.indices, other.indices) && std::ranges::equal(row.values, other.values);

@@ -69,6 +69,13 @@ public:
         return true;
     }
 
+    // The truth of an example has moved in weight space: `shift` joins every row of its block. Multipliers stay, so the dual
+    // keeps a feasible point; w = Σ α a row changes.
+    void rebase(std::int64_t i, const Plane& shift) {
+        store_.rebase(blocks_[i].planes, shift);
+        blocks_[i].dual.forget_products();
+    }
+
     // The largest b − a⟨w, row⟩ of each block and which plane has it, 0 and −1 for the truth; and Σ α (b − a⟨w, row⟩) − ½ r σ²,
     // which is what the block's slack term exceeds by its gap.
     void violations(const double* w, double* largest, std::int64_t* which, double* covered) {

@@ -211,6 +211,14 @@ void bind_working_sets(nb::module_& module) {
                 const auto count = static_cast<std::size_t>(indptr.data()[k + 1]) - begin;
                 return {{indices.data() + begin, count}, {values.data() + begin, count}};
             });
+        })
+        .def("rebase", [](SparseSets& sets, Vector<std::int64_t> indptr, Vector<std::int64_t> indices, Vector<double> values) {
+            nb::gil_scoped_release unlocked;
+            for (std::int64_t i = 0; i < sets.n_blocks(); ++i) {
+                const auto begin = static_cast<std::size_t>(indptr.data()[i]);
+                const auto count = static_cast<std::size_t>(indptr.data()[i + 1]) - begin;
+                if (count > 0) sets.rebase(i, {{indices.data() + begin, count}, {values.data() + begin, count}});
+            }
         });
     bind_save(sparse, [](nb::dict& saved, CsrRows rows) {
         saved["indptr"] = to_numpy(std::move(rows.indptr));

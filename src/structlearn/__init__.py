@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from structlearn.estimators import (
         ConditionalRandomField,
         HiddenMarkov,
+        LatentStructuralSVM,
         RelativeFrequencies,
         StructuralSVM,
         StructuredPerceptron,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ConditionalRandomField",
     "HiddenMarkov",
+    "LatentStructuralSVM",
     "RelativeFrequencies",
     "StructuralSVM",
     "StructuredPerceptron",

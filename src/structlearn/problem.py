@@ -103,6 +103,14 @@ class SparseRows:
         source = np.arange(indptr[-1]) + np.repeat(self.indptr[which] - indptr[:-1], counts)
         return SparseRows(indptr, self.indices[source], self.values[source])
 
+    def minus(self, other: SparseRows) -> SparseRows:
+        """The differences, row by row."""
+        width = 1 + max(int(rows.indices.max(initial=0)) for rows in (self, other))
+        left, right = (
+            sp.csr_array((rows.values, rows.indices, rows.indptr), shape=(len(rows), width)) for rows in (self, other)
+        )
+        return SparseRows.from_matrix(sp.csr_array(left - right))
+
     @property
     def nbytes(self) -> int:
         return self.indptr.nbytes + self.indices.nbytes + self.values.nbytes
@@ -168,6 +176,8 @@ class Problem(ABC):
         Whether `decode` finds the argmax. Only "approximate" forfeits certificates.
     n_threads : int
         Threads for the compiled kernels; answers do not depend on it.
+    hidden : bool
+        Whether parts of the truths are hidden, so that the truths depend on w and the objective is not convex.
     """
 
     n_examples: int
@@ -175,6 +185,7 @@ class Problem(ABC):
     oracles: frozenset[Oracle]
     exactness: Exactness = "exact"
     n_threads: int = 1
+    hidden: bool = False
 
     _chunk: ClassVar[int] = 4096
 
@@ -213,6 +224,10 @@ class Problem(ABC):
     def fingerprint(self) -> str | None:
         """A digest of the data, equal only for equal data; None where there is no such thing."""
         return None
+
+    def at(self, w: FloatArray) -> Problem:
+        """The problem with the truths that it has at w: itself, unless parts of the truths are hidden."""
+        return self
 
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
         """The k best outputs of each example with their scores, best first."""

@@ -2,8 +2,16 @@
 
 from structlearn.estimators.conditional_random_field import ConditionalRandomField
 from structlearn.estimators.hidden_markov import HiddenMarkov
+from structlearn.estimators.latent_structural_svm import LatentStructuralSVM
 from structlearn.estimators.relative_frequencies import RelativeFrequencies
 from structlearn.estimators.structural_svm import StructuralSVM
 from structlearn.estimators.structured_perceptron import StructuredPerceptron
 
-__all__ = ["ConditionalRandomField", "HiddenMarkov", "RelativeFrequencies", "StructuralSVM", "StructuredPerceptron"]
+__all__ = [
+    "ConditionalRandomField",
+    "HiddenMarkov",
+    "LatentStructuralSVM",
+    "RelativeFrequencies",
+    "StructuralSVM",
+    "StructuredPerceptron",
+]

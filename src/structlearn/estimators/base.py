@@ -35,10 +35,10 @@ from structlearn.estimators.watch import Watch
 from structlearn.io import model_file
 from structlearn.models.base import LinearSpec, Model
 from structlearn.models.multiclass import MulticlassProblem
-from structlearn.models.python_model import PythonModel
+from structlearn.models.python_latent_model import adapter
 from structlearn.objective import Objective
 from structlearn.problem import FloatArray, Problem
-from structlearn.solvers import DualState, GapSolver, Solution, Solver
+from structlearn.solvers import DualState, Solution, Solver
 
 
 def _is_tabular(estimator: StructuredEstimator) -> bool:
@@ -129,8 +129,9 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
             file.remove()
         if interruption.requested:
             raise KeyboardInterrupt(self._interrupted(file))
-        if isinstance(training.solver, GapSolver) and not (solution.converged or watch.stopped):
-            warnings.warn(_not_converged(solution, training.solver), ConvergenceWarning, stacklevel=3)
+        unfinished = training.solver.unfinished(solution.state)
+        if unfinished and not (solution.converged or watch.stopped):
+            warnings.warn(unfinished, ConvergenceWarning, stacklevel=3)
         if self.duality_gap_ < -1e-6:
             warnings.warn(
                 f"the duality gap is {self.duality_gap_:.2g}, below zero: an oracle of the model does not find the "
@@ -200,7 +201,7 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
             if isinstance(data, Iterator):
                 raise TypeError(f"{name} is a {type(data).__name__}; a list or an array is needed")
         if not isinstance(model, Model):
-            model = PythonModel.prepared(model, X, Y)
+            model = adapter(model).prepared(model, X, Y)
         if model.tabular:
             # scikit-learn's own words for what is wrong with X.
             X = check_array(X, accept_sparse="csr", dtype=np.float64, estimator=self, input_name="X")
@@ -334,17 +335,3 @@ def chosen_solver(given: Any, named: dict[str, type[Solver]], default: type[Solv
 def relative_gap(record: dict[str, Any]) -> float:
     """(primal − dual)/primal, 0 when the primal is 0, NaN where there is no certificate."""
     return 0.0 if record["primal"] == 0.0 else float(record["gap"] / record["primal"])
-
-
-def _not_converged(solution: Solution, solver: GapSolver) -> str:
-    gap = relative_gap(solution.state.record)
-    limit = f"tol={solver.tolerance:g}" if solver.tolerance > 0 else f"eps={getattr(solver, 'eps', None):g}"
-    if solution.state.stuck:
-        return (
-            f"rounding left no further step after {solution.state.iteration} iterations, at a relative duality gap of "
-            f"{gap:.2g} ({limit}); loosen the tolerance, lower C or scale the features"
-        )
-    return (
-        f"stopped after max_iter={solver.max_iter} iterations at a relative duality gap of {gap:.2g} ({limit}); raise "
-        "max_iter, loosen the tolerance, lower C or scale the features"
-    )

@@ -170,7 +170,7 @@ def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors,
     from structlearn import estimators
     from structlearn.models.base import Model
     from structlearn.models.labels import label_array
-    from structlearn.models.python_model import PythonModel
+    from structlearn.models.python_latent_model import adapter
 
     if metadata["model_params"] is not None:
         if model is not None:
@@ -183,7 +183,7 @@ def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors,
         raise ValueError(f"{path} was trained with a model of your own: load it with load(path, model=YourModel())")
     else:
         own = _restored(path, model, metadata.get("own_model") or {})
-        bound = own if isinstance(own, Model) else PythonModel(own)
+        bound = own if isinstance(own, Model) else adapter(own)(own)
     params = decode(metadata["params"], tensors)
     if metadata["estimator"] not in estimators.__all__:
         raise ValueError(f"{path} holds an estimator {metadata['estimator']!r}, which this version does not know")

@@ -14,6 +14,7 @@ from structlearn.models.output_features import (
     OutputFeatures,
     Taxonomy,
 )
+from structlearn.models.python_latent_model import PythonLatentModel
 from structlearn.models.python_model import PythonModel
 from structlearn.models.segments import Segments, from_bio, to_bio
 from structlearn.models.sequences import Sequences
@@ -32,6 +33,7 @@ __all__ = [
     "Model",
     "Multiclass",
     "OutputFeatures",
+    "PythonLatentModel",
     "PythonModel",
     "Segments",
     "Sequences",

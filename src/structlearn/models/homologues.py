@@ -6,7 +6,6 @@ import numbers
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from structlearn.models.alignment import Alignment, checked_matches
 from structlearn.models.alignment_features import AlignmentSpec
@@ -126,8 +125,7 @@ class HomologuesProblem(Problem):
         features = self._aligner.joint_features(
             self._offsets[examples] + chosen, Labelings.of([output[1:] for output in outputs])
         )
-        rows = _matrix(self._truths.take(examples), self.n_features) - _matrix(features, self.n_features)
-        return SparseRows.from_matrix(sp.csr_array(rows)), (chosen != self._places[examples]).astype(np.float64)
+        return self._truths.take(examples).minus(features), (chosen != self._places[examples]).astype(np.float64)
 
     def losses(self, outputs: Outputs) -> FloatArray:
         return np.asarray(np.array([output[0] for output in outputs]) != self._places, np.float64)
@@ -157,10 +155,6 @@ class HomologuesProblem(Problem):
         assert self._places is not None
         assert self._alignments is not None
         return np.concatenate([[self._places[i]], self._alignments[i]]).astype(np.int32)
-
-
-def _matrix(rows: SparseRows, n_features: int) -> sp.csr_array:
-    return sp.csr_array((rows.values, rows.indices, rows.indptr), shape=(len(rows), n_features))
 
 
 def _pairs(X: Any) -> tuple[list[tuple[Any, Any]], IntArray]:

@@ -90,9 +90,9 @@ class PythonModel(Model):
             raise ValueError("X is empty; training needs at least one example")
         if len(X) != len(Y):
             raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
-        return PythonSpec(n_features=_vector(self.user_model, X[0], Y[0], 0, None).shape[1])
+        return PythonSpec(n_features=feature_row(self.user_model.joint_feature(X[0], Y[0]), 0, None).shape[1])
 
-    def bind(self, spec: PythonSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> PythonProblem:
+    def bind(self, spec: PythonSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> Problem:
         if Y is not None and len(X) != len(Y):
             raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
         return PythonProblem(self.user_model, spec.n_features, X, Y)
@@ -240,7 +240,7 @@ class PythonProblem(Problem):
             raise TypeError(f"{wrong} for joint_feature ({error}); expected {_FORMS[method]}") from error
 
     def _feature(self, i: int, y: Any) -> sp.csr_array:
-        return _vector(self._model, self._X[i], y, i, self.n_features)
+        return feature_row(self._model.joint_feature(self._X[i], y), i, self.n_features)
 
     def _score(self, i: int, y: Any, w: FloatArray) -> float:
         return float((self._feature(i, y) @ w)[0])
@@ -260,8 +260,8 @@ def same_output(left: Any, right: Any) -> bool:
     return bool(np.all(left == right))
 
 
-def _vector(model: Any, x: Any, y: Any, i: int, size: int | None) -> sp.csr_array:
-    feature = model.joint_feature(x, y)
+def feature_row(feature: Any, i: int, size: int | None) -> sp.csr_array:
+    """A joint feature of example i as a row of this size, or of any size."""
     if not sp.issparse(feature):
         feature = np.asarray(feature, np.float64)
         if feature.ndim != 1:

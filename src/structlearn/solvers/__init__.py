@@ -2,6 +2,7 @@
 
 from structlearn.solvers.base import DualSolver, DualState, GapSolver, Solution, Solver, State, dual_record
 from structlearn.solvers.block_coordinate import BlockCoordinate
+from structlearn.solvers.concave_convex import ConcaveConvex
 from structlearn.solvers.dual_coordinate import DualCoordinate
 from structlearn.solvers.excessive_gap import ExcessiveGap
 from structlearn.solvers.exponentiated_gradient import ExponentiatedGradient
@@ -16,6 +17,7 @@ from structlearn.solvers.subgradient import Subgradient
 __all__ = [
     "LBFGS",
     "BlockCoordinate",
+    "ConcaveConvex",
     "DualCoordinate",
     "DualSolver",
     "DualState",

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from structlearn.objective import MarginObjective, Objective
-from structlearn.problem import FloatArray, Problem
+from structlearn.problem import FloatArray, Problem, SparseRows
 
 Record = dict[str, Any]
 Observer = Callable[["State"], bool]
@@ -122,6 +122,8 @@ class Solver(ABC):
     objectives: ClassVar[tuple[type[Objective], ...]] = (MarginObjective,)
     #: Slack forms the algorithm is made for, where it minimises margins.
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard")
+    #: Whether the objective need not be convex, so that parts of the truths may be hidden.
+    takes_hidden: ClassVar[bool] = False
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The options, as scikit-learn asks for them: they can be searched as ``solver__tol`` and so on."""
@@ -140,6 +142,8 @@ class Solver(ABC):
         name = type(self).__name__
         if not isinstance(objective, self.objectives):
             raise ValueError(f"{name} is not made for {objective}")
+        if problem.hidden and not self.takes_hidden:
+            raise ValueError(f"{name} is not made for truths with hidden parts: use LatentStructuralSVM")
         needed = self.oracle(objective)
         if needed not in problem.oracles:
             raise ValueError(
@@ -168,9 +172,20 @@ class Solver(ABC):
             "resume(state, problem, objective)"
         )
 
+    def rebase(self, state: Any, problem: Any, objective: Any, shifts: SparseRows) -> State:
+        """Takes up a state when the truths have moved; row i of `shifts` is Ψ(x_i, new truth) − Ψ(x_i, old truth).
+
+        What a state knows of the outputs stays true but for these shifts. By default the run begins anew.
+        """
+        return self.init_state(problem, objective)
+
     def done(self, state: Any) -> bool:
         """Whether the stopping rule is met."""
         return False
+
+    def unfinished(self, state: Any) -> str | None:
+        """What the user should know of a run that ended at `max_iter`; None for solvers that never claim to converge."""
+        return None
 
     def finish(self, state: Any, problem: Any, objective: Any) -> None:
         """Completes ``state.record`` where `observe` ended the run, if `update` puts anything off."""
@@ -259,6 +274,20 @@ class GapSolver(Solver):
 
     def done(self, state: Any) -> bool:
         return bool(state.relative_gap <= self.tolerance)
+
+    def unfinished(self, state: Any) -> str:
+        record = state.record
+        gap = 0.0 if record["primal"] == 0.0 else record["gap"] / record["primal"]
+        limit = f"tol={self.tolerance:g}" if self.tolerance > 0 else f"eps={getattr(self, 'eps', None):g}"
+        if state.stuck:
+            return (
+                f"rounding left no further step after {state.iteration} iterations, at a relative duality gap of "
+                f"{gap:.2g} ({limit}); loosen the tolerance, lower C or scale the features"
+            )
+        return (
+            f"stopped after max_iter={self.max_iter} iterations at a relative duality gap of {gap:.2g} ({limit}); raise "
+            "max_iter, loosen the tolerance, lower C or scale the features"
+        )
 
     @property
     def tolerance(self) -> float:

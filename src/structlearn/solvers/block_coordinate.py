@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from structlearn.objective import MarginObjective
-from structlearn.problem import FloatArray, IntArray, Planes, Problem
+from structlearn.problem import FloatArray, IntArray, Planes, Problem, SparseRows
 from structlearn.solvers.base import DualSolver, Record, dual_record
 from structlearn.solvers.working_sets import WorkingSetState
 
@@ -99,6 +99,15 @@ class BlockCoordinate(DualSolver):
         self.check_state(state, BlockCoordinateState, objective)
         state = state.reopened(problem, objective, random=state.random)
         self._certify(state, problem, objective)
+        return state
+
+    def rebase(
+        self, state: BlockCoordinateState, problem: Problem, objective: MarginObjective, shifts: SparseRows
+    ) -> BlockCoordinateState:
+        # Nothing is known of the gaps now: the next pass visits all examples.
+        fresh = {"gaps": np.ones(problem.n_examples), "slacks": np.zeros(problem.n_examples)}
+        state = state.rebased(problem, objective, shifts, random=state.random, certified=self.tolerance, **fresh)
+        state.record = self._record(state, problem, np.nan)
         return state
 
     def update(self, state: BlockCoordinateState, problem: Problem, objective: MarginObjective) -> BlockCoordinateState:

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from structlearn.objective import MarginObjective
-from structlearn.problem import Problem
+from structlearn.problem import Problem, SparseRows
 from structlearn.solvers.base import DualSolver, dual_record
 from structlearn.solvers.working_sets import WorkingSetState
 
@@ -59,6 +59,13 @@ class NSlack(DualSolver):
     def resume(self, state: NSlackState, problem: Problem, objective: MarginObjective) -> NSlackState:
         self.check_state(state, NSlackState, objective)
         state = state.reopened(problem, objective, planes=state.planes)
+        self._survey(state, problem, objective)
+        return state
+
+    def rebase(
+        self, state: NSlackState, problem: Problem, objective: MarginObjective, shifts: SparseRows
+    ) -> NSlackState:
+        state = state.rebased(problem, objective, shifts, planes=state.planes)
         self._survey(state, problem, objective)
         return state
 

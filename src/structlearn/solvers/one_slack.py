@@ -9,7 +9,7 @@ import numpy as np
 
 from structlearn import _core
 from structlearn.objective import MarginObjective
-from structlearn.problem import FloatArray, Problem
+from structlearn.problem import FloatArray, Problem, SparseRows
 from structlearn.solvers.base import DualSolver, DualState, dual_record
 
 
@@ -71,12 +71,33 @@ class OneSlack(DualSolver):
         self._survey(fresh, problem, objective)
         return fresh
 
+    def rebase(
+        self, state: OneSlackState, problem: Problem, objective: MarginObjective, shifts: SparseRows
+    ) -> OneSlackState:
+        # A cut is a sum over all examples and cannot be moved; the planes it was made of can, and give new cuts.
+        assert isinstance(state.cached, _core.SparseSets)
+        state.cached.rebase(shifts.indptr, shifts.indices, shifts.values)
+        fresh = OneSlackState(
+            w=np.zeros(problem.n_features),
+            iterate=np.zeros(problem.n_features),
+            cuts=_core.SparseSets(1, problem.n_features),
+            cached=state.cached,
+            objective=objective,
+            excess=state.excess,
+        )
+        self._cut_on(fresh, problem, objective)
+        return fresh
+
     def update(self, state: OneSlackState, problem: Problem, objective: MarginObjective) -> OneSlackState:
         self._solve(state, objective)
+        self._cut_on(state, problem, objective)
+        return state
+
+    def _cut_on(self, state: OneSlackState, problem: Problem, objective: MarginObjective) -> None:
+        """Cuts from cached planes as long as they are good ones, then one from the oracle."""
         while self.cache and self._cut_from_cache(state, objective):
             self._solve(state, objective)
         self._survey(state, problem, objective)
-        return state
 
     def _solve(self, state: OneSlackState, objective: MarginObjective) -> None:
         """The quadratic program over the cuts; leaves the iterate and raises the dual bound."""

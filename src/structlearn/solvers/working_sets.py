@@ -9,7 +9,7 @@ import numpy as np
 
 from structlearn import _core
 from structlearn.objective import MarginObjective
-from structlearn.problem import FloatArray, IntArray, Planes, Problem
+from structlearn.problem import FloatArray, IntArray, Planes, Problem, SparseRows
 from structlearn.solvers.base import DualState
 
 
@@ -38,6 +38,12 @@ class WorkingSetState(DualState):
         state.sets.weights(state.iterate)
         state.dual = max(0.0, state.dual_value())
         return state
+
+    def rebased(self, problem: Problem, objective: MarginObjective, shifts: SparseRows, **more: Any) -> Self:
+        """The same planes and multipliers after the truths have moved by `shifts`."""
+        assert isinstance(self.sets, _core.SparseSets)
+        self.sets.rebase(shifts.indptr, shifts.indices, shifts.values)
+        return self.reopened(problem, objective, **more)
 
     def dual_value(self) -> float:
         """The dual objective at the present multipliers."""

@@ -1,0 +1,252 @@
+"""The concave-convex procedure: large margins where the truths have a hidden part (Yu 2011, Algorithm 5.1)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from structlearn.latent_problem import LatentProblem, Start
+from structlearn.objective import MarginObjective
+from structlearn.problem import FloatArray, SparseRows
+from structlearn.solvers.base import Solver, State
+from structlearn.solvers.block_coordinate import BlockCoordinate
+
+
+@dataclass
+class ConcaveConvexState(State):
+    """A run of the concave-convex procedure. `w` is the last point at which the truths were completed.
+
+    Attributes
+    ----------
+    inner : State
+        Of the inner solver, on the convex problem with the present completions.
+    completions : Outputs
+        The truths with their hidden parts, the best ones at `w`.
+    completion : int
+        How often they were completed.
+    value : float
+        The objective at `w`.
+    drop : float
+        By which part of itself the last completion lowered it.
+    inner_tol : float
+        To which relative gap the convex problem is solved.
+    objective : Objective
+        What the state was made for.
+    """
+
+    inner: Any = None
+    completions: Any = None
+    completion: int = 0
+    value: float = np.inf
+    drop: float = 1.0
+    inner_tol: float = 0.1
+    objective: Any = None
+
+    @property
+    def stationarity(self) -> float:
+        """By which part of itself, at most, the objective at `w` exceeds the minimum of its convex upper bound."""
+        if self.value == 0.0:
+            return 0.0
+        return max(0.0, (self.value - getattr(self.inner, "dual", -np.inf)) / self.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConcaveConvex(Solver):
+    """min_w ½‖w‖² + (C/S) Σ_i s_i ℓ(ξ_i) with ξ_i = max_{ŷ,ĥ} [Δ + ⟨w, Ψ(x_i, ŷ, ĥ)⟩] − max_h ⟨w, Ψ(x_i, y_i, h)⟩.
+
+    With the hidden parts of the truths fixed at those that are best at w_t, the objective becomes a convex one that lies
+    above it and touches it at w_t. Its minimum is the next point, so that the objective never rises. A run ends where
+    w_t nearly minimises its own upper bound, which is what a stationary point does.
+
+    Parameters
+    ----------
+    inner : Solver
+        For the convex problems. One iteration here is one of this solver's; it may take its own `max_iter` for each.
+    tol : float
+        Stop when the objective exceeds the minimum of its upper bound by at most this part of itself; with an inner
+        solver that proves no bounds, when a completion lowers the objective by less.
+    carry_over : bool
+        Whether the inner solver goes on with the planes and multipliers that it has, moved to the new truths, instead of
+        beginning anew after every completion.
+    start : {"model", "random"}, Start or callable
+        Where to begin: as the model does by itself, from completions at random, or from given weights or completions;
+        or a function of the problem and a random generator that returns a `Start`.
+    random_state : int
+
+    Notes
+    -----
+    The first convex problems are solved roughly, to a tenth of what the last completion gained: their minimum is not
+    where the run will end.
+    """
+
+    inner: Solver = field(default_factory=BlockCoordinate)
+    tol: float = 1e-3
+    carry_over: bool = True
+    start: Literal["model", "random"] | Start | Callable[[LatentProblem, np.random.Generator], Start] = "model"
+    random_state: int = 0
+
+    slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
+    takes_hidden: ClassVar[bool] = True
+
+    def check(self, problem: Any, objective: Any) -> None:
+        if not isinstance(problem, LatentProblem):
+            raise TypeError(
+                f"{type(problem).__name__} has no hidden parts to complete: use StructuralSVM, or give the model a method "
+                "complete(x, y, w)"
+            )
+        self.inner.check(problem.completed(()), objective)
+        super().check(problem, objective)
+
+    def init_state(self, problem: LatentProblem, objective: MarginObjective) -> ConcaveConvexState:
+        start = self._started(problem)
+        w = np.zeros(problem.n_features) if start.w is None else start.w.copy()
+        completions = problem.complete(w, np.arange(problem.n_examples)) if start.w is not None else start.completions
+        assert completions is not None
+        # At w = 0 all completions are equally good: the upper bound touches the objective there whichever they are.
+        risk, _ = problem.risk(w, objective)
+        state = ConcaveConvexState(
+            w=w,
+            inner=self.inner.init_state(problem.completed(completions), objective),
+            completions=completions,
+            value=0.5 * float(w @ w) + objective.price * risk,
+            objective=objective,
+        )
+        state.record = self._record(state, problem)
+        return state
+
+    def resume(
+        self, state: ConcaveConvexState, problem: LatentProblem, objective: MarginObjective
+    ) -> ConcaveConvexState:
+        """Goes on under another C, with the completions of the earlier run."""
+        if not isinstance(state, ConcaveConvexState):
+            raise ValueError(f"ConcaveConvex cannot go on from a {type(state).__name__}")
+        risk, _ = problem.risk(state.w, objective)
+        fresh = ConcaveConvexState(
+            w=state.w,
+            inner=self.inner.resume(state.inner, problem.completed(state.completions), objective),
+            completions=state.completions,
+            value=0.5 * float(state.w @ state.w) + objective.price * risk,
+            objective=objective,
+        )
+        fresh.record = self._record(fresh, problem)
+        return fresh
+
+    def update(
+        self, state: ConcaveConvexState, problem: LatentProblem, objective: MarginObjective
+    ) -> ConcaveConvexState:
+        solver = self._inner(state)
+        convex = problem.completed(state.completions)
+        iteration = state.inner.iteration + 1
+        state.inner = solver.update(state.inner, convex, objective)
+        state.inner.iteration = iteration
+        if solver.done(state.inner) or state.inner.stuck or iteration >= solver.max_iter:
+            solver.finish(state.inner, convex, objective)
+            self._move(state, solver, problem, objective)
+        state.oracle_seconds, state.dual_seconds = state.inner.oracle_seconds, state.inner.dual_seconds
+        state.record = self._record(state, problem)
+        return state
+
+    def done(self, state: ConcaveConvexState) -> bool:
+        if hasattr(state.inner, "dual"):
+            return state.stationarity <= self.tol
+        return state.drop <= self.tol
+
+    def unfinished(self, state: ConcaveConvexState) -> str:
+        if state.stuck:
+            return (
+                f"the convex problem after {state.completion} completions could not be solved well enough to go on: the "
+                f"objective may be {state.stationarity:.2g} of itself above the minimum of its upper bound "
+                f"(tol={self.tol:g}); loosen tol, lower C, or let the inner solver take more iterations"
+            )
+        return (
+            f"stopped after max_iter={self.max_iter} iterations and {state.completion} completions, where the objective may "
+            f"be {state.stationarity:.2g} of itself above the minimum of its upper bound (tol={self.tol:g}); raise "
+            "max_iter, loosen tol or lower C"
+        )
+
+    def template(self, problem: LatentProblem, objective: MarginObjective) -> ConcaveConvexState:
+        state = self.init_state(problem, objective)
+        state.inner = self.inner.template(problem.completed(state.completions), objective)
+        return state
+
+    def _started(self, problem: LatentProblem) -> Start:
+        random = np.random.default_rng(self.random_state)
+        if isinstance(self.start, Start):
+            return self.start
+        if callable(self.start):
+            return self.start(problem, random)
+        if self.start == "random":
+            return Start(completions=problem.random_completions(random))
+        return problem.start(random)
+
+    def _inner(self, state: ConcaveConvexState) -> Solver:
+        """The inner solver with the precision that is worth its time now."""
+        if "tol" not in {option.name for option in fields(self.inner)}:
+            return self.inner
+        return replace(self.inner, tol=state.inner_tol)  # type: ignore[call-arg]
+
+    def _move(
+        self, state: ConcaveConvexState, solver: Solver, problem: LatentProblem, objective: MarginObjective
+    ) -> None:
+        """Goes to the minimum of the upper bound, if it is lower, and completes the truths there."""
+        upper = getattr(state.inner, "primal", state.inner.record["primal"])
+        finest = 0.1 * self.tol
+        if not upper < state.value:
+            # Solved too roughly to be of use.
+            state.stuck = state.inner_tol <= finest
+            state.inner_tol = max(finest, 0.1 * state.inner_tol)
+            state.drop = 0.0
+            return
+        w = state.inner.w.copy()
+        everything = np.arange(problem.n_examples)
+        completions = problem.complete(w, everything)
+        shifts = problem.between(everything, completions, state.completions)
+        value = _value(w, upper, state.inner, problem, objective, shifts)
+        if value > upper * (1.0 + 1e-9) and problem.exactness != "approximate":
+            warnings.warn(
+                f"completing the truths raised the objective from {upper:.6g} to {value:.6g}: complete of the model does "
+                "not find the best hidden part (see structlearn.testing.check_model)",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        state.drop = (state.value - value) / state.value
+        state.inner_tol = max(finest, min(state.inner_tol, 0.1 * state.drop))
+        state.w, state.value = w, value
+        state.completion += 1
+        if len(shifts.indices):
+            state.completions = completions
+            convex = problem.completed(completions)
+            spent = state.inner.oracle_seconds, state.inner.dual_seconds
+            state.inner = (
+                solver.rebase(state.inner, convex, objective, shifts)
+                if self.carry_over
+                else solver.init_state(convex, objective)
+            )
+            state.inner.oracle_seconds += spent[0]
+            state.inner.dual_seconds += spent[1]
+
+    def _record(self, state: ConcaveConvexState, problem: LatentProblem) -> dict[str, Any]:
+        return {
+            "primal": state.value,
+            "planes": state.inner.record.get("planes", 0),
+            "certified": problem.exactness != "approximate",
+            "completion": state.completion,
+            "stationarity": state.stationarity,
+        }
+
+
+def _value(
+    w: FloatArray, upper: float, inner: Any, problem: LatentProblem, objective: MarginObjective, shifts: SparseRows
+) -> float:
+    """The objective at w, of which the inner solver knows the upper bound with the completions before the shifts."""
+    if not len(shifts.indices):
+        return upper
+    if objective.rescaling == "margin" and hasattr(inner, "slacks"):
+        # Every constraint of an example moves by ⟨w, shift⟩, so no oracle need be asked.
+        return objective.primal(w, inner.slacks - shifts.dot(w))
+    risk, _ = problem.risk(w, objective)
+    return 0.5 * float(w @ w) + objective.price * risk
