@@ -29,8 +29,8 @@ class LatentProblem(Problem):
     makes the convex problem that has the hidden parts h_i fixed (Yu 2011, Section 5.2), which every solver can solve.
 
     A subclass implements `decode`, whose outputs are pairs (y, h) in compact form, and what is abstract below. Outputs
-    of all examples are an array with a row an example or a list. Δ(y, ŷ, ĥ) may depend on the predicted hidden part, never
-    on that of the truth, and is zero where y is completed.
+    of all examples are an array with a row an example or a list. Δ(y, ŷ, ĥ) may depend on the predicted hidden part,
+    never on that of the truth, and is zero where y is completed.
 
     Attributes
     ----------

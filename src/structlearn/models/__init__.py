@@ -6,6 +6,7 @@ from structlearn.models.chain import Chain
 from structlearn.models.grammar import Grammar
 from structlearn.models.grammar_spec import GrammarSpec
 from structlearn.models.homologues import Homologues
+from structlearn.models.latent_chain import LatentChain
 from structlearn.models.multiclass import Multiclass
 from structlearn.models.output_features import (
     ClassAttributes,
@@ -29,6 +30,7 @@ __all__ = [
     "Grammar",
     "GrammarSpec",
     "Homologues",
+    "LatentChain",
     "LinearSpec",
     "Model",
     "Multiclass",

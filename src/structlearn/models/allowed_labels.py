@@ -14,24 +14,30 @@ from structlearn.problem import IntArray, LabelArray
 Flags = npt.NDArray[np.bool_]
 
 
-def label_mask(allowed: Any, classes: Sequence[Any], offsets: IntArray) -> Flags:
+def label_mask(
+    allowed: Any, classes: Sequence[Any], offsets: IntArray, *, name: str = "allowed", allow_unknown: bool = False
+) -> Flags:
     """What is said about each token, as flags (n_tokens, n_labels).
 
     Parameters
     ----------
     allowed : sequence of sequences
         For each token None (any label), a label (this one), or a set, frozenset or list of labels (one of these).
+    name : str
+        What `allowed` is called in messages.
+    allow_unknown : bool
+        Whether labels that are not among the classes are passed over, perhaps until none is left.
     """
     codes = {label: code for code, label in enumerate(classes)}
     lengths = np.diff(offsets).tolist()
     if not hasattr(allowed, "__len__") or len(allowed) != len(lengths):
-        raise ValueError(f"allowed must say something about each of the {len(lengths)} sequences, or be None")
+        raise ValueError(f"{name} must say something about each of the {len(lengths)} sequences, or be None")
     mask = np.ones((int(offsets[-1]), len(classes)), bool)
     for i, (tokens, length) in enumerate(zip(allowed, lengths, strict=True)):
         if tokens is None:
             continue
         if len(tokens) != length:
-            raise ValueError(f"allowed[{i}] has {len(tokens)} entries but X[{i}] has {length} rows")
+            raise ValueError(f"{name}[{i}] has {len(tokens)} entries but X[{i}] has {length} rows")
         for t, entry in enumerate(tokens):
             if entry is None:
                 continue
@@ -39,11 +45,12 @@ def label_mask(allowed: Any, classes: Sequence[Any], offsets: IntArray) -> Flags
             row = mask[offsets[i] + t]
             row[:] = False
             for label in labels:
-                if label not in codes:
-                    raise ValueError(f"allowed[{i}][{t}] is {entry!r}, but {label!r} is not one of the labels")
-                row[codes[label]] = True
-            if not row.any():
-                raise ValueError(f"allowed[{i}][{t}] is {entry!r}: no label is left for this token")
+                if label in codes:
+                    row[codes[label]] = True
+                elif not allow_unknown:
+                    raise ValueError(f"{name}[{i}][{t}] is {entry!r}, but {label!r} is not one of the labels")
+            if not (row.any() or allow_unknown):
+                raise ValueError(f"{name}[{i}][{t}] is {entry!r}: no label is left for this token")
     return mask
 
 

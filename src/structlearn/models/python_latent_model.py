@@ -10,8 +10,10 @@ An output is a pair (y, h): y is what the data have, h what they leave out. A mo
 
 ``outputs(x)``, a list of all pairs, takes the place of the two inferences where outputs are few, and serves the
 other formulations. Also understood: ``hidden(x, y)``, a list of all h for this y, from which random starts are drawn
-(without it they are completions at random weights); ``initialize(X, Y)``, ``max_loss(y)`` and ``exactness`` as for models
-without hidden parts, see `structlearn.models.python_model`.
+(without it they are completions at random weights); ``initialize(X, Y)``, ``max_loss(y)`` and ``exactness`` as for
+models without hidden parts, see `structlearn.models.python_model`.
+
+How many weights there are is told by an attribute ``n_features``, or seen from the features of what ``hidden`` lists.
 """
 
 from __future__ import annotations
@@ -48,8 +50,6 @@ class PythonLatentModel(PythonModel):
             raise ValueError("X is empty; training needs at least one example")
         if len(X) != len(Y):
             raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
-        # How many weights there are is only known from a feature, for which there are neither hidden parts nor weights
-        # yet, unless the model says either.
         if hasattr(self.user_model, "n_features"):
             return PythonSpec(n_features=int(self.user_model.n_features))
         if not hasattr(self.user_model, "hidden"):

@@ -184,7 +184,7 @@ class Solver(ABC):
         return False
 
     def unfinished(self, state: Any) -> str | None:
-        """What the user should know of a run that ended at `max_iter`; None for solvers that never claim to converge."""
+        """What the user should know of a run that ended at `max_iter`; None if the solver claims no convergence."""
         return None
 
     def finish(self, state: Any, problem: Any, objective: Any) -> None:
@@ -285,8 +285,8 @@ class GapSolver(Solver):
                 f"{gap:.2g} ({limit}); loosen the tolerance, lower C or scale the features"
             )
         return (
-            f"stopped after max_iter={self.max_iter} iterations at a relative duality gap of {gap:.2g} ({limit}); raise "
-            "max_iter, loosen the tolerance, lower C or scale the features"
+            f"stopped after max_iter={self.max_iter} iterations at a relative duality gap of {gap:.2g} ({limit}); "
+            "raise max_iter, loosen the tolerance, lower C or scale the features"
         )
 
     @property

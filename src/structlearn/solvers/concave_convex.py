@@ -58,9 +58,9 @@ class ConcaveConvexState(State):
 class ConcaveConvex(Solver):
     """min_w ½‖w‖² + (C/S) Σ_i s_i ℓ(ξ_i) with ξ_i = max_{ŷ,ĥ} [Δ + ⟨w, Ψ(x_i, ŷ, ĥ)⟩] − max_h ⟨w, Ψ(x_i, y_i, h)⟩.
 
-    With the hidden parts of the truths fixed at those that are best at w_t, the objective becomes a convex one that lies
-    above it and touches it at w_t. Its minimum is the next point, so that the objective never rises. A run ends where
-    w_t nearly minimises its own upper bound, which is what a stationary point does.
+    With the hidden parts of the truths fixed at those that are best at w_t, the objective becomes a convex one that
+    lies above it and touches it at w_t. Its minimum is the next point, so that the objective never rises. A run ends
+    where w_t nearly minimises its own upper bound, which is what a stationary point does.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ class ConcaveConvex(Solver):
         Stop when the objective exceeds the minimum of its upper bound by at most this part of itself; with an inner
         solver that proves no bounds, when a completion lowers the objective by less.
     carry_over : bool
-        Whether the inner solver goes on with the planes and multipliers that it has, moved to the new truths, instead of
-        beginning anew after every completion.
+        Whether the inner solver goes on with the planes and multipliers that it has, moved to the new truths, instead
+        of beginning anew after every completion.
     start : {"model", "random"}, Start or callable
         Where to begin: as the model does by itself, from completions at random, or from given weights or completions;
         or a function of the problem and a random generator that returns a `Start`.
@@ -95,8 +95,8 @@ class ConcaveConvex(Solver):
     def check(self, problem: Any, objective: Any) -> None:
         if not isinstance(problem, LatentProblem):
             raise TypeError(
-                f"{type(problem).__name__} has no hidden parts to complete: use StructuralSVM, or give the model a method "
-                "complete(x, y, w)"
+                f"{type(problem).__name__} has no hidden parts to complete: use StructuralSVM, or give the model a "
+                "method complete(x, y, w)"
             )
         self.inner.check(problem.completed(()), objective)
         super().check(problem, objective)
@@ -158,14 +158,14 @@ class ConcaveConvex(Solver):
     def unfinished(self, state: ConcaveConvexState) -> str:
         if state.stuck:
             return (
-                f"the convex problem after {state.completion} completions could not be solved well enough to go on: the "
-                f"objective may be {state.stationarity:.2g} of itself above the minimum of its upper bound "
+                f"the convex problem after {state.completion} completions could not be solved well enough to go on: "
+                f"the objective may be {state.stationarity:.2g} of itself above the minimum of its upper bound "
                 f"(tol={self.tol:g}); loosen tol, lower C, or let the inner solver take more iterations"
             )
         return (
-            f"stopped after max_iter={self.max_iter} iterations and {state.completion} completions, where the objective may "
-            f"be {state.stationarity:.2g} of itself above the minimum of its upper bound (tol={self.tol:g}); raise "
-            "max_iter, loosen tol or lower C"
+            f"stopped after max_iter={self.max_iter} iterations and {state.completion} completions, where the "
+            f"objective may be {state.stationarity:.2g} of itself above the minimum of its upper bound "
+            f"(tol={self.tol:g}); raise max_iter, loosen tol or lower C"
         )
 
     def template(self, problem: LatentProblem, objective: MarginObjective) -> ConcaveConvexState:
@@ -208,8 +208,8 @@ class ConcaveConvex(Solver):
         value = _value(w, upper, state.inner, problem, objective, shifts)
         if value > upper * (1.0 + 1e-9) and problem.exactness != "approximate":
             warnings.warn(
-                f"completing the truths raised the objective from {upper:.6g} to {value:.6g}: complete of the model does "
-                "not find the best hidden part (see structlearn.testing.check_model)",
+                f"completing the truths raised the objective from {upper:.6g} to {value:.6g}: complete of the model "
+                "does not find the best hidden part (see structlearn.testing.check_model)",
                 RuntimeWarning,
                 stacklevel=2,
             )
