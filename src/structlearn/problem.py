@@ -213,6 +213,10 @@ class Problem(ABC):
     def present(self, outputs: Outputs) -> Any:
         """Outputs in the user's own terms, as `predict` returns them."""
 
+    def reachable(self) -> npt.NDArray[np.bool_]:
+        """(n_examples,): whether each truth is an output that the model can have; only those have a score."""
+        return np.ones(self.n_examples, bool)
+
     def missing(self, oracle: str) -> str:
         """What to add to the message that this oracle is missing: how the user can supply it."""
         return ""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from structlearn.cli import data
+from structlearn.cli import data, terminal
 
 #: Examples that are held in memory at once, so that a pipe without end can be labelled.
 BATCH = 4096
@@ -20,22 +20,30 @@ def predict(
     ] = None,
     format_name: data.FormatName = None,
     encoding: data.Encoding = "utf-8",
+    draw: Annotated[
+        bool, typer.Option("--draw", help="Draw trees and other structures for people to read, instead of the file.")
+    ] = False,
 ) -> None:
     """Label new examples.
 
     Predictions are written as the examples were: a column file gets one column more, CoNLL-U its tags, JSON lines a
     field "predicted". Labels that are there already stay beside the predicted ones.
 
+    --draw shows trees and other structures as pictures of text; what is wrong is marked where the file has the truth.
+
     \b
         structlearn predict tagger.slm new.txt > labelled.txt
         zcat text.gz | structlearn predict tagger.slm
         structlearn predict tagger.slm new.conllu -o labelled.conllu
+        structlearn predict parser.slm new.mrg --draw
     """
     from structlearn.io.model_file import read
 
     saved = read(model)
     reader, examples = data.stream(file, format_name, encoding, given=saved.reader)
+    if draw:
+        drawn = terminal.artist(saved.estimator, to_file=output is not None)
     with data.writing(output, not_over=file) as write:
         for batch in data.batches(examples, BATCH):
             for example, y in zip(batch, saved.estimator.predict([example.x for example in batch]), strict=True):
-                write(reader.annotate(example, y))
+                write(drawn(example, y) if draw else reader.annotate(example, y))

@@ -1,4 +1,4 @@
-"""How good the predicted label sequences and trees are, and how sure that is."""
+"""How good predicted label sequences, trees and alignments are, and how sure that is."""
 
 from structlearn.metrics.alignments import q_score, q_scores
 from structlearn.metrics.brackets import (
@@ -17,7 +17,8 @@ from structlearn.metrics.labels import (
     sequence_accuracy,
     token_accuracy,
 )
-from structlearn.metrics.scores import Report, Score, f1
+from structlearn.metrics.measures import Measures
+from structlearn.metrics.scores import Report, Score, f1, ratio
 from structlearn.metrics.significance import (
     Comparison,
     Interval,
@@ -34,6 +35,7 @@ __all__ = [
     "Comparison",
     "Confusion",
     "Interval",
+    "Measures",
     "Report",
     "Score",
     "bootstrap",
@@ -51,6 +53,7 @@ __all__ = [
     "paired_t_test",
     "q_score",
     "q_scores",
+    "ratio",
     "sequence_accuracy",
     "span_counts",
     "span_scores",

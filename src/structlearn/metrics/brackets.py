@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.metrics.scores import Report, report
+from structlearn.metrics.measures import Measures
+from structlearn.metrics.scores import Report, f1, ratio, report
 from structlearn.models.trees import ROOTS, Bracket, Tree, as_tree, leaves, nodes
 
 #: Tags of the Penn Treebank's punctuation, which evalb's usual parameters delete.
@@ -107,6 +108,36 @@ def crossing_brackets(
                 crossing += count
         counts.append(crossing)
     return np.array(counts, np.int64)
+
+
+def bracket_measures(Y: Sequence[Any], Y_pred: Sequence[Any]) -> Measures:
+    """F1, recall and precision of brackets, all three without labels, and the number that cross in a sentence.
+
+    >>> true, found = "(S (NP (DT a) (NN b)) (VB c))", "(S (DT a) (VP (NN b) (VB c)))"
+    >>> bracket_measures([true, true], [true, found]).scores()["f1"]
+    0.75
+    """
+    counts = np.column_stack(
+        [
+            bracket_counts(Y, Y_pred),
+            bracket_counts(Y, Y_pred, labelled=False),
+            crossing_brackets(Y, Y_pred),
+            np.ones(len(Y), np.int64),
+        ]
+    )
+    return Measures(
+        counts,
+        {
+            "f1": lambda sums: f1(sums[..., :3]),
+            "precision": lambda sums: ratio(sums[..., 0], sums[..., 1]),
+            "recall": lambda sums: ratio(sums[..., 0], sums[..., 2]),
+            "unlabelled_f1": lambda sums: f1(sums[..., 3:6]),
+            "unlabelled_precision": lambda sums: ratio(sums[..., 3], sums[..., 4]),
+            "unlabelled_recall": lambda sums: ratio(sums[..., 3], sums[..., 5]),
+            "crossing_brackets": lambda sums: ratio(sums[..., 6], sums[..., 7]),
+        },
+        correct_trees(Y, Y_pred),
+    )
 
 
 def _true_and_found(

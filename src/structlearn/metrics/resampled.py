@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from structlearn.metrics.scores import f1
+from structlearn.metrics.scores import f1, ratio
 from structlearn.metrics.significance import DRAWN_AT_ONCE, Interval
 from structlearn.problem import FloatArray
 
@@ -61,7 +61,7 @@ class ResampledSums:
 
     def ratio(self, part: int, whole: int) -> Interval:
         """The interval of the quotient of two columns."""
-        return self.interval(lambda sums: _ratio(sums[:, part], sums[:, whole]))
+        return self.interval(lambda sums: ratio(sums[:, part], sums[:, whole]))
 
     def average(self, columns: slice) -> tuple[Interval, Interval, Interval]:
         """Precision, recall and F1 over all classes of which each has three columns: correct, predicted and true."""
@@ -70,8 +70,8 @@ class ResampledSums:
             return np.asarray(sums[:, columns].reshape(len(sums), -1, 3).sum(axis=1))
 
         return (
-            self.interval(lambda sums: _ratio(summed(sums)[:, 0], summed(sums)[:, 1])),
-            self.interval(lambda sums: _ratio(summed(sums)[:, 0], summed(sums)[:, 2])),
+            self.interval(lambda sums: ratio(summed(sums)[:, 0], summed(sums)[:, 1])),
+            self.interval(lambda sums: ratio(summed(sums)[:, 0], summed(sums)[:, 2])),
             self.interval(lambda sums: f1(summed(sums))),
         )
 
@@ -83,8 +83,3 @@ class ResampledSums:
             _, predicted, true = self.total[begin + 3 * k : begin + 3 * k + 3].tolist()
             found[name] = ClassScore(precision.estimate, recall.estimate, both, int(true), int(predicted))
         return found
-
-
-def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
-    ratio: FloatArray = np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
-    return ratio

@@ -88,7 +88,7 @@ def f1(counts: npt.ArrayLike) -> FloatArray:
     array([0.5, 0. ])
     """
     counts = np.asarray(counts)
-    return _ratio(2 * counts[..., 0], counts[..., 1] + counts[..., 2])
+    return ratio(2 * counts[..., 0], counts[..., 1] + counts[..., 2])
 
 
 def report(classes: Sequence[Hashable], counts: npt.NDArray[np.int64]) -> Report:
@@ -113,9 +113,14 @@ def _score(row: FloatArray, support: int) -> Score:
 
 def _scores(counts: npt.NDArray[np.int64]) -> FloatArray:
     correct, predicted, true = np.moveaxis(counts, -1, 0)
-    return np.stack([_ratio(correct, predicted), _ratio(correct, true), f1(counts)], axis=-1)
+    return np.stack([ratio(correct, predicted), ratio(correct, true), f1(counts)], axis=-1)
 
 
-def _ratio(part: npt.NDArray[Any], whole: npt.NDArray[Any]) -> FloatArray:
-    ratio: FloatArray = np.divide(part, whole, out=np.zeros(np.shape(whole)), where=whole > 0)
-    return ratio
+def ratio(part: npt.ArrayLike, whole: npt.ArrayLike) -> FloatArray:
+    """part/whole, 0 where the whole is none.
+
+    >>> ratio([1, 0], [2, 0])
+    array([0.5, 0. ])
+    """
+    whole = np.asarray(whole, np.float64)
+    return np.asarray(np.divide(part, whole, out=np.zeros(whole.shape), where=whole > 0))

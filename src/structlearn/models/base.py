@@ -5,13 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from sklearn.base import BaseEstimator
 
 from structlearn import _core
 from structlearn.models.sequences import named_columns
 from structlearn.problem import FloatArray, Problem
+
+if TYPE_CHECKING:
+    from structlearn.drawing import Drawing
+    from structlearn.metrics import Measures
 
 
 @dataclass(frozen=True)
@@ -113,6 +117,20 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
 
         With `allow_unknown`, labels that are not in the spec count as always wrong instead of being refused.
         """
+
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures | None:
+        """What `evaluate` shall say of predictions beyond their loss and how many are right; None for no more.
+
+        Inputs, true and predicted outputs are in the user's own terms, as they were before any step of a pipeline.
+        """
+        return None
+
+    def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing | None:
+        """A picture of one output, with what differs marked where the truth is given; None if there is none.
+
+        Input and outputs are in the user's own terms; a terminal has `width` columns.
+        """
+        return None
 
     def spec_from_dict(self, values: dict[str, Any]) -> Spec:
         """The spec that `Spec.to_dict` wrote."""

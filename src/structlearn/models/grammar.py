@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,6 +14,10 @@ from structlearn.models.binary_trees import Rule, Symbol, longest_chain, repeate
 from structlearn.models.grammar_problem import GrammarProblem
 from structlearn.models.grammar_spec import UNKNOWN, GrammarSpec, Inputs, word_form
 from structlearn.models.trees import Tree, as_tree, brackets, leaves
+
+if TYPE_CHECKING:
+    from structlearn.drawing import Drawing
+    from structlearn.metrics import Measures
 
 
 class Grammar(Model):
@@ -149,6 +153,22 @@ class Grammar(Model):
             loss=self.loss,
             inputs=self.inputs,
         )
+
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
+        """Brackets as evalb counts them: precision, recall and F1, with labels and without, and how many cross.
+
+        A tree is right if all its brackets are. See `structlearn.metrics.bracket_scores`.
+        """
+        # Metrics know trees, which are models', so that these modules cannot import each other from the start.
+        from structlearn.metrics.brackets import bracket_measures
+
+        return bracket_measures(Y, predicted)
+
+    def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
+        """See `structlearn.drawing.draw_tree`."""
+        from structlearn.drawing import draw_tree
+
+        return draw_tree(y, truth, width=width)
 
     def spec_from_dict(self, values: dict[str, Any]) -> GrammarSpec:
         return GrammarSpec.from_dict(values)

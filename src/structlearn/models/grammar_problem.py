@@ -266,8 +266,12 @@ class GrammarProblem(PartProblem):
         options = np.array([self.n_features, ["brackets", "f1", "zero_one"].index(self._loss)])
         return digest(self._offsets, self._kinds, self._codes, self._tree_offsets, options)
 
-    def _all_of_example(self, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    def reachable(self) -> npt.NDArray[np.bool_]:
+        """Whether the rules derive each true tree."""
         return np.diff(self._tree_offsets) > 0
+
+    def _all_of_example(self, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        return self.reachable()
 
     def log_probabilities(self, w: FloatArray) -> FloatArray:
         return -self.log_losses(w)
@@ -290,19 +294,19 @@ class GrammarProblem(PartProblem):
         tokens = self._sentences[i]
         if not len(codes):
             return flat_tree(tokens)
+        rest = iter(codes.tolist())
+        (tree,) = self._children(self._spec.rule_keys[next(rest)][0], rest, iter(tokens))
+        return tree
+
+    # A method, since a function within `_tree` that calls itself would be a cycle, which keeps the problem alive.
+    def _children(self, symbol: int, rest: Iterator[int], tokens: Iterator[tuple[str, str]]) -> list[Tree]:
+        """The trees that a symbol stands for, one or those of a part, by the rest of the codes and of the tokens."""
         spec = self._spec
         n_phrases, n_plain = len(spec.phrases), len(spec.phrases) + len(spec.tags)
-        keys = spec.rule_keys
-        rest = iter(codes.tolist())
-        words = iter(tokens)
-
-        def children(symbol: int) -> list[Tree]:
-            """The trees that a symbol stands for: one, or those of a part."""
-            if n_phrases <= symbol < n_plain:
-                if self._inputs == "words":
-                    next(rest)
-                return [(spec.tags[symbol - n_phrases], next(words)[1])]
-            below = [tree for child in keys[next(rest)][1:] for tree in children(child)]
-            return below if symbol >= n_plain else [(spec.phrases[symbol][0], *below)]
-
-        return children(keys[next(rest)][0])[0]
+        if n_phrases <= symbol < n_plain:
+            if self._inputs == "words":
+                next(rest)
+            return [(spec.tags[symbol - n_phrases], next(tokens)[1])]
+        children = spec.rule_keys[next(rest)][1:]
+        below = [tree for child in children for tree in self._children(child, rest, tokens)]
+        return below if symbol >= n_plain else [(spec.phrases[symbol][0], *below)]

@@ -20,7 +20,8 @@ list of the best output for each value of the loss, in any order; ``k_best`` a l
 there are no more, best first. Outputs stand in these lists alone, without scores or losses.
 
 Also understood: ``initialize(X, Y)``, run once on a copy before training; ``max_loss(y)``, the largest loss, for
-`score`; ``exactness``, "approximate" if the oracles are.
+`score`; ``exactness``, "approximate" if the oracles are; ``measures(X, Y, predicted)``, scores for `evaluate`, and
+``drawing(x, y, truth, width=…)``, a picture for the report, both as in `Model`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import joblib
 import numpy as np
@@ -37,6 +38,10 @@ import scipy.sparse as sp
 from structlearn.models.base import Model, Spec
 from structlearn.objective import PREDICTION, Scaling
 from structlearn.problem import FloatArray, IntArray, Oracle, Outputs, Problem, SparseRows
+
+if TYPE_CHECKING:
+    from structlearn.drawing import Drawing
+    from structlearn.metrics import Measures
 
 _SOURCES: dict[Oracle, tuple[str, ...]] = {
     "best": ("inference", "outputs"),
@@ -96,6 +101,16 @@ class PythonModel(Model):
         if Y is not None and len(X) != len(Y):
             raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
         return PythonProblem(self.user_model, spec.n_features, X, Y)
+
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures | None:
+        own = getattr(self.user_model, "measures", None)
+        measures: Measures | None = None if own is None else own(X, Y, predicted)
+        return measures
+
+    def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing | None:
+        own = getattr(self.user_model, "drawing", None)
+        drawing: Drawing | None = None if own is None else own(x, y, truth, width=width)
+        return drawing
 
     def spec_from_dict(self, values: dict[str, Any]) -> PythonSpec:
         return PythonSpec.from_dict(values)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from structlearn.markup import Html, element
 from structlearn.metrics import Interval
-from structlearn.report.markup import Html, element
 from structlearn.report.wording import number
 
 WIDTH, HEIGHT = 480, 300

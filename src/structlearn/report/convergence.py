@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from structlearn.markup import Html, element
+from structlearn.report.assets import fill
 from structlearn.report.charts import Line, line_chart
-from structlearn.report.markup import Html, element, fill
 from structlearn.report.subject import Subject
 from structlearn.report.wording import count, duration, number, percent
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from structlearn.evaluation import is_bio
+from structlearn.markup import Html, element
 from structlearn.models.multiclass import Multiclass
 from structlearn.models.python_model import PythonModel
-from structlearn.report.markup import Html, element, fill
+from structlearn.report.assets import fill
 from structlearn.report.subject import Subject
 from structlearn.report.wording import count, duration, number, percent
 
@@ -27,6 +28,16 @@ _LEARNERS = {
         "a structured perceptron",
         "It corrects its weights a little whenever it makes a mistake, and averages them over the whole run.",
     ),
+}
+
+#: What the losses of structures other than label sequences count, by the model's name.
+_LOSSES = {
+    ("Grammar", "brackets"): "brackets that are missed or made up",
+    ("Grammar", "f1"): "1 − F1 of the brackets",
+    ("Grammar", "zero_one"): "1 for a wrong tree",
+    ("Alignment", "q"): "the share of the true matches that are missed",
+    ("Alignment", "q_shift"): "the share of the true matches near which none was found",
+    ("Alignment", "zero_one"): "1 for a wrong alignment",
 }
 
 _MODELS = {
@@ -95,6 +106,8 @@ def loss_words(model: Any) -> str:
         return f"the loss of {type(model.user_model).__name__}"
     if isinstance(model, Multiclass):
         return "1 for a wrong label" if isinstance(model.cost, str) else "the cost of taking one label for another"
+    if (words := _LOSSES.get((type(model).__name__, getattr(model, "loss", "")))) is not None:
+        return words
     if model.loss == "zero_one":
         return "1 for a sequence with a wrong label"
     if model.loss == "segments":

@@ -10,9 +10,10 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from structlearn.evaluation import Evaluation, evaluate
+from structlearn.markup import Html, element
 from structlearn.metrics import Interval
+from structlearn.report.assets import fill
 from structlearn.report.charts import Line, line_chart
-from structlearn.report.markup import Html, element, fill
 from structlearn.report.wording import count, percent, percent_range
 
 #: The shares of the training data.

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from structlearn.report.markup import Html, element, fill
+from structlearn.markup import Html, element, markup
+from structlearn.report.assets import fill
 from structlearn.report.pictures import dense_rows, grey_picture
 from structlearn.report.subject import Subject
 from structlearn.report.wording import count, number
@@ -107,7 +108,8 @@ def _card(subject: Subject, i: int, colours: Mapping[str, str], scale: Scale | N
         facts.append(f"{len(pairs)} of {count(length, 'label')} wrong")
     x = _input(subject, i)
     body = _sequence(subject, i, x, colours, scale) if subject.sequential else _example(subject, i, x, colours, scale)
-    numbers = [f"loss {number(loss)}", "the true label is new" if math.isnan(margin) else f"margin {margin:.2f}"]
+    unreachable = "the truth is no output of the model" if found.kind == "outputs" else "the true label is new"
+    numbers = [f"loss {number(loss)}", unreachable if math.isnan(margin) else f"margin {margin:.2f}"]
     return element(
         "li",
         element("p", element("span", " · ".join(facts)), element("span", " · ".join(numbers)), class_="head"),
@@ -167,6 +169,9 @@ def _gap(n: int) -> Html:
 def _example(subject: Subject, i: int, x: Any, colours: Mapping[str, str], scale: Scale | None) -> Html:
     y, p = subject.evaluation.truths[i], subject.evaluation.guesses[i]
     if subject.evaluation.kind == "outputs":
+        drawing = subject.model.drawing(x, p, y)
+        if drawing is not None:
+            return markup(drawing.html)
         values = [textwrap.shorten(repr(value), LONGEST_TEXT, placeholder=" …") for value in (x, y, p)]
         terms = zip(("input", "true", "predicted"), values, strict=True)
         return element("dl", [(element("dt", term), element("dd", value)) for term, value in terms], class_="outputs")

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from structlearn.io import atomic
+from structlearn.markup import Html, element
 from structlearn.report import convergence, facts, learning_curve, mistakes, scores, weights
-from structlearn.report.markup import Html, asset, element, fill
+from structlearn.report.assets import asset, fill
 from structlearn.report.subject import Subject
 
 

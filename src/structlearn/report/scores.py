@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from structlearn.markup import Html, element
 from structlearn.metrics import Interval
 from structlearn.metrics.resampled import ClassScore
+from structlearn.report.assets import fill
 from structlearn.report.charts import interval_mark
 from structlearn.report.facts import loss_words
 from structlearn.report.heat_map import MOST_LABELS, Cell, heat_map, shortened
-from structlearn.report.markup import Html, element, fill
 from structlearn.report.subject import Subject
-from structlearn.report.wording import count, percent, percent_range
+from structlearn.report.wording import count, number, number_range, percent, percent_range
 
 #: Confusions that are listed beside the heat map.
 MOST_CONFUSIONS = 12
@@ -35,19 +36,16 @@ def headline(subject: Subject) -> Html:
                 f"the harmonic mean of how many found {spans} are right and how many are found",
             )
         )
+    for name, interval in list(found.scores.items())[:1]:
+        cards.append(_figure(name.replace("_", " "), number(interval.estimate), number_range(interval), ""))
     accuracy = {"examples": "right labels", "outputs": "right outputs"}.get(found.kind, "right labels")
     cards.append(_card(accuracy, found.accuracy, _baseline(found.truths) if found.labels else ""))
     if found.sequence_accuracy is not None:
         cards.append(_card("sequences all right", found.sequence_accuracy, "without a single mistake"))
-    interval = "" if math.isnan(found.loss.low) else f"{found.loss.low:.3g} to {found.loss.high:.3g}"
-    words = loss_words(subject.model)
+    of = "a sequence" if subject.sequential else "an example"
+    loss = found.loss
     cards.append(
-        _figure(
-            f"mean loss of {'a sequence' if subject.sequential else 'an example'}",
-            f"{found.loss.estimate:.3g}",
-            interval,
-            words,
-        )
+        _figure(f"mean loss of {of}", number(loss.estimate, 3), number_range(loss, 3), loss_words(subject.model))
     )
     return element("div", cards, class_="cards")
 
@@ -55,6 +53,8 @@ def headline(subject: Subject) -> Html:
 def section(subject: Subject) -> Html | None:
     found = subject.evaluation
     tables = []
+    if found.scores:
+        tables.append(_own_scores(found.scores))
     if found.spans and found.precision is not None and found.recall is not None:
         tables.append(
             fill(
@@ -80,7 +80,8 @@ def section(subject: Subject) -> Html | None:
     note = None
     if unseen:
         what = count(unseen, "sequence" if subject.sequential else "example")
-        note = element("p", f"The model cannot get {what} right: training saw no such labels.", class_="note")
+        why = "training saw no such labels" if found.labels else "the truth is none of the outputs it can have"
+        note = element("p", f"The model cannot get {what} right: {why}.", class_="note")
     return fill("scores", tables=tables, note=note) if tables or note else None
 
 
@@ -154,6 +155,22 @@ def _table(title: str, scores: Mapping[Any, ClassScore]) -> Html:
             )
         )
     return element("table", element("thead", element("tr", head)), element("tbody", rows), class_="sortable")
+
+
+def _own_scores(scores: Mapping[str, Interval]) -> Html:
+    """What the model measures itself, as plain numbers, since not all of it need be shares."""
+    head = [element("th", name, scope="col") for name in ("score", "", "95 % interval")]
+    rows = [
+        element(
+            "tr",
+            element("th", name.replace("_", " "), scope="row"),
+            element("td", number(interval.estimate)),
+            element("td", number_range(interval)),
+        )
+        for name, interval in scores.items()
+    ]
+    table = element("table", element("thead", element("tr", head)), element("tbody", rows))
+    return element("div", table, class_="wide")
 
 
 def _share(value: float) -> Html:

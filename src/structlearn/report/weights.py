@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from structlearn.inspection import FeatureWeight
+from structlearn.markup import Html, element
 from structlearn.models.chain import Chain
 from structlearn.models.transitions import transition_mask
 from structlearn.problem import FloatArray
+from structlearn.report.assets import fill
 from structlearn.report.heat_map import MOST_LABELS, Cell, heat_map
-from structlearn.report.markup import Html, element, fill
 from structlearn.report.pictures import signed_picture
 from structlearn.report.subject import Subject
 from structlearn.report.wording import count, number, signed

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import html
-from functools import cache
-from importlib import resources
-from string import Template
 from typing import Any
 
 #: Elements that hold nothing and are not closed.
@@ -45,19 +42,3 @@ def element(tag: str, *children: Any, **attributes: Any) -> Html:
         if value is not None
     )
     return Html(f"<{tag}{inside}>" if tag in _VOID else f"<{tag}{inside}>{markup(children)}</{tag}>")
-
-
-def fill(template: str, **values: Any) -> Html:
-    """A template of this package with its $places filled."""
-    return Html(_template(template).substitute({name: markup(value) for name, value in values.items()}))
-
-
-@cache
-def asset(name: str) -> str:
-    """A file of this package's templates."""
-    return (resources.files(__package__) / "templates" / name).read_text("utf-8")
-
-
-@cache
-def _template(name: str) -> Template:
-    return Template(asset(f"{name}.html"))

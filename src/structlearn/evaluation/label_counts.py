@@ -1,0 +1,81 @@
+"""How often labels, and types of spans, are correct, predicted and true in each example."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from structlearn.evaluation.result import Kind
+from structlearn.metrics import spans
+from structlearn.models.labels import observed_classes, plain
+from structlearn.models.segments import to_bio
+from structlearn.problem import IntArray
+
+
+def is_bio(labels: Sequence[Any]) -> bool:
+    """Whether labels are tags of spans: B-NP, I-NP (E-NP, S-NP), O, or the bare letters.
+
+    >>> is_bio(["B-NP", "I-NP", "O"]), is_bio(["NOUN", "VERB"]), is_bio(["O"])
+    (True, False, False)
+    """
+    tags = [label for label in labels if label != "O"]
+    return any(_is_tag(label) and label[0] == "B" for label in tags) and all(map(_is_tag, tags))
+
+
+def _is_tag(label: Any) -> bool:
+    return isinstance(label, str) and label[:1] in tuple("BIES") and (len(label) == 1 or label[1] == "-")
+
+
+def token_labels(kind: Kind, Y: Any) -> list[list[Any]]:
+    if kind == "examples":
+        return [[plain(y)] for y in Y]
+    if kind == "segments":
+        return [list(to_bio(y)) for y in Y]
+    if kind == "sequences":
+        return [y.tolist() if isinstance(y, np.ndarray) else [plain(label) for label in y] for y in Y]
+    return list(Y)
+
+
+def in_order(classes: Sequence[Any], truths: list[list[Any]], guesses: list[list[Any]]) -> tuple[Any, ...]:
+    """The labels that occur, those of the model first and in its order."""
+    seen = dict.fromkeys(label for sequences in (truths, guesses) for y in sequences for label in y)
+    known = [label for label in classes if label in seen]
+    return (*known, *observed_classes(label for label in seen if label not in set(classes)))
+
+
+def label_codes(labels: tuple[Any, ...], sequences: list[list[Any]]) -> IntArray:
+    number = {label: code for code, label in enumerate(labels)}
+    return np.array([number[label] for y in sequences for label in y], np.int64)
+
+
+def label_counts(which: IntArray, true: IntArray, found: IntArray, n: int, n_labels: int) -> sp.csr_array:
+    """How often each label is correct, predicted and true in each example, (n, 3 n_labels)."""
+    right = true == found
+    rows = np.concatenate([which[right], which, which])
+    columns = np.concatenate([3 * true[right], 3 * found + 1, 3 * true + 2])
+    return sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, 3 * n_labels))
+
+
+def span_counts(kind: Kind, Y: Any, predicted: Any) -> tuple[tuple[str, ...], sp.csr_array]:
+    """How often each type of spans is correct, predicted and true in each example, (n, 3 n_types), and the types."""
+    true, found = ([set(_spans(kind, y)) for y in outputs] for outputs in (Y, predicted))
+    triples = [
+        (i, kind, column)
+        for i, (y, p) in enumerate(zip(true, found, strict=True))
+        for column, some in enumerate((y & p, p, y))
+        for kind, _, _ in some
+    ]
+    types = tuple(sorted({kind for _, kind, _ in triples}, key=str)) or ("_",)
+    number = {kind: k for k, kind in enumerate(types)}
+    places = np.array([(i, 3 * number[kind] + column) for i, kind, column in triples], np.int64).reshape(-1, 2)
+    return types, sp.csr_array((np.ones(len(places)), tuple(places.T)), shape=(len(true), 3 * len(types)))
+
+
+def _spans(kind: Kind, y: Any) -> list[tuple[Any, int, int]]:
+    if kind == "segments":
+        return [(plain(label), int(begin), int(end)) for label, begin, end in y if label != "O"]
+    # What is no tag is a span by itself, which no prediction can match.
+    return [*spans([label if label == "O" or _is_tag(label) else f"S-{label}" for label in y], "conlleval")]

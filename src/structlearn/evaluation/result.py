@@ -1,0 +1,141 @@
+"""What an evaluation found, as a value, as JSON and as tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from structlearn.metrics import Confusion, Interval
+from structlearn.metrics.resampled import ClassScore
+from structlearn.problem import FloatArray
+
+Kind = Literal["sequences", "segments", "examples", "outputs"]
+
+BUILT_IN = ("loss", "accuracy", "sequence_accuracy", "precision", "recall", "f1")
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Predictions beside the truth, and the scores that follow; intervals are of 95 %, resampled over examples.
+
+    Attributes
+    ----------
+    kind : {"sequences", "segments", "examples", "outputs"}
+        What the model predicts: labels of tokens, segments, one label an example, or whole outputs such as trees,
+        alignments and those of the user's own making.
+    loss : Interval
+        Mean Δ of an example, of the model's own loss.
+    accuracy : Interval
+        Share of right labels; of right outputs where an output is one thing.
+    sequence_accuracy : Interval or None
+        Share of sequences without a mistake.
+    precision, recall, f1 : Interval or None
+        Of spans, for segments and where all labels are tags such as B-NP, I-NP and O, read as ``conlleval`` does.
+    labels, spans : mapping to ClassScore
+        By label, and by the type of spans.
+    scores : mapping to Interval
+        What the model measures beyond these, see `Model.measures`: of trees, the F1 of their brackets.
+    confusion : Confusion or None
+    n_examples, n_tokens : int
+    predicted : list or array
+        What `predict` gives.
+    truths, guesses : list of lists
+        True and predicted labels of the tokens, for segments tags such as B-NP, I-NP and O; of whole outputs,
+        these.
+    right : (n_examples,)
+        Whether the whole output is.
+    losses, margins : (n_examples,)
+        Δ(y, ŷ), and F(x, ŷ) − F(x, y), by how much the model prefers its answer to the truth; NaN where the model has
+        no score for the truth, since training never saw such a label.
+    """
+
+    kind: Kind
+    loss: Interval
+    accuracy: Interval
+    sequence_accuracy: Interval | None
+    precision: Interval | None
+    recall: Interval | None
+    f1: Interval | None
+    labels: Mapping[Any, ClassScore]
+    spans: Mapping[str, ClassScore]
+    scores: Mapping[str, Interval]
+    confusion: Confusion | None
+    n_examples: int
+    n_tokens: int
+    predicted: Any
+    truths: list[list[Any]]
+    guesses: list[list[Any]]
+    right: npt.NDArray[np.bool_]
+    losses: FloatArray
+    margins: FloatArray
+
+    @property
+    def intervals(self) -> dict[str, Interval]:
+        """All scores that there are, by name: of the six above, and the model's own."""
+        of_all = {name: getattr(self, name) for name in BUILT_IN if getattr(self, name) is not None}
+        return {**of_all, **self.scores}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, without the predictions; an interval that cannot be had is null."""
+        size = {"examples": self.n_examples}
+        if self.kind in ("sequences", "segments"):
+            size["tokens"] = self.n_tokens
+        scores = {name: interval.estimate for name, interval in self.intervals.items()}
+        sure = {name: _ends(interval) for name, interval in self.intervals.items()}
+        classes = {
+            kind: [_class_dict(name, score) for name, score in found.items()]
+            for kind, found in (("labels", self.labels), ("spans", self.spans))
+            if found
+        }
+        return {**size, **scores, "intervals": sure, **classes}
+
+    def __rich__(self) -> RenderableType:
+        rows = Table("", "", "95 % interval", box=None, pad_edge=False)
+        for column in rows.columns[1:]:
+            column.justify = "right"
+        for name, interval in self.intervals.items():
+            low_high = "–" if math.isnan(interval.low) else f"{interval.low:.4f} to {interval.high:.4f}"
+            rows.add_row(name.replace("_", " "), f"{interval.estimate:.4f}", low_high)
+        size = f"{self.n_examples} examples"
+        if self.kind in ("sequences", "segments"):
+            size += f" with {self.n_tokens} tokens"
+        parts: list[RenderableType] = [size, "", rows]
+        for title, found in (("span", self.spans), ("label", self.labels)):
+            if found:
+                parts += ["", _class_table(title, found)]
+                break
+        return Group(*parts)
+
+
+def _ends(interval: Interval) -> list[float] | None:
+    return None if math.isnan(interval.low) else [interval.low, interval.high]
+
+
+def _class_dict(name: Any, score: ClassScore) -> dict[str, Any]:
+    return {
+        "label": name if isinstance(name, (bool, int, float, str)) else str(name),
+        "precision": score.precision,
+        "recall": score.recall,
+        "f1": score.f1.estimate,
+        "f1_interval": _ends(score.f1),
+        "support": score.support,
+        "predicted": score.predicted,
+    }
+
+
+def _class_table(title: str, found: Mapping[Any, ClassScore]) -> Table:
+    table = Table(title, "precision", "recall", "F1", "support", box=None, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, score in found.items():
+        numbers = (f"{value:.4f}" for value in (score.precision, score.recall, score.f1.estimate))
+        table.add_row(Text(str(name)), *numbers, str(score.support))
+    return table
