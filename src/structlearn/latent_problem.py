@@ -76,9 +76,6 @@ class LatentProblem(Problem):
         fixed.hidden = False
         return fixed
 
-    def at(self, w: FloatArray) -> Self:
-        return self.completed(self.complete(w, np.arange(self.n_examples)))
-
     def truths(self, w: FloatArray, examples: IntArray) -> Outputs:
         """The pairs (y_i, h_i) that are fixed, or those that are best at w."""
         return self.complete(w, examples) if self.completions is None else taken(self.completions, examples)
@@ -92,9 +89,12 @@ class LatentProblem(Problem):
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
         if self.completions is None:
-            raise ValueError("the hidden parts of the truths are not known: ask for differences at some w, with at(w)")
+            raise ValueError("the hidden parts of the truths are not known: complete them first")
         rows = self.between(examples, taken(self.completions, examples), outputs)
         return rows, self.output_losses(examples, outputs)
+
+    def true_margins(self, w: FloatArray, examples: IntArray, outputs: Outputs) -> FloatArray:
+        return self.between(examples, self.truths(w, examples), outputs).dot(w)
 
     def losses(self, outputs: Outputs) -> FloatArray:
         return self.output_losses(np.arange(self.n_examples), outputs)

@@ -229,10 +229,6 @@ class Problem(ABC):
         """A digest of the data, equal only for equal data; None where there is no such thing."""
         return None
 
-    def at(self, w: FloatArray) -> Problem:
-        """The problem with the truths that it has at w: itself, unless parts of the truths are hidden."""
-        return self
-
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
         """The k best outputs of each example with their scores, best first."""
         raise NotImplementedError(f"{type(self).__name__} has no k-best decoder")
@@ -277,6 +273,10 @@ class Problem(ABC):
         from structlearn.objective import PREDICTION
 
         return self.decode(w, np.arange(self.n_examples), PREDICTION)[1]
+
+    def true_margins(self, w: FloatArray, examples: IntArray, outputs: Outputs) -> FloatArray:
+        """F(x_i, y_i) − F(x_i, ŷ): by how much the truths are preferred to given outputs."""
+        return self.differences(examples, outputs)[0].dot(w)
 
     def losses(self, outputs: Outputs) -> FloatArray:
         """Δ(y_i, ŷ_i) for one output an example."""

@@ -12,12 +12,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from structlearn.evaluation.label_counts import in_order, is_bio, label_codes, label_counts, span_counts, token_labels
-from structlearn.evaluation.result import BUILT_IN, Evaluation, Kind
+from structlearn.evaluation.result import BUILT_IN, Evaluation
 from structlearn.metrics import Confusion, Interval, Measures
 from structlearn.metrics.resampled import ResampledSums
-from structlearn.models import Chain, Multiclass, Segments
+from structlearn.models import Multiclass
+from structlearn.models.base import Kind
 from structlearn.models.labels import LabelCodes, plain
-from structlearn.models.python_model import PythonModel, same_output
+from structlearn.models.python_model import same_output
 from structlearn.models.segments import checked_segments
 from structlearn.problem import FloatArray
 
@@ -53,7 +54,7 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, random_state: int = 0) -> Evalua
     model, spec = final.model_, final.spec_
     transformed = isinstance(estimator, Pipeline) and len(estimator) > 1
     predicted, losses, margins = _judged(final, estimator[:-1].transform(X) if transformed else X, Y)
-    kind = _kind(model)
+    kind = model.kind
     truths, guesses = token_labels(kind, Y), token_labels(kind, predicted)
     measures = _measures(model, X, Y, predicted)
     if measures is None or measures.right is None:
@@ -121,14 +122,6 @@ def last_step(estimator: Any) -> Any:
     return last
 
 
-def _kind(model: Any) -> Kind:
-    if isinstance(model, Multiclass):
-        return "examples"
-    if isinstance(model, Chain):
-        return "sequences"
-    return "segments" if isinstance(model, Segments) else "outputs"
-
-
 def _measures(model: Any, X: Any, Y: Any, predicted: Any) -> Measures | None:
     measures: Measures | None = model.measures(X, Y, predicted)
     if measures is None:
@@ -136,7 +129,7 @@ def _measures(model: Any, X: Any, Y: Any, predicted: Any) -> Measures | None:
     n, n_counted = len(predicted), len(np.asarray(measures.counts))
     if n_counted != n:
         raise ValueError(f"measures has counts of {n_counted} examples, but there are {n}")
-    taken = {"loss", "accuracy"} if _kind(model) == "outputs" else set(BUILT_IN)
+    taken = {"loss", "accuracy"} if model.kind == "outputs" else set(BUILT_IN)
     for name in measures.formulas:
         if name in taken:
             raise ValueError(f"measures has a score {name!r}, which every evaluation has; name it otherwise")
@@ -159,9 +152,9 @@ def _judged(estimator: Any, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray
     cost = model.cost_matrix(spec.classes) if isinstance(model, Multiclass) else None
     if cost is None:
         problem = estimator._bind(X, Y)
-        unseen = _unseen(model, spec, Y)
+        unseen = _unseen(model.kind, spec, Y)
     else:
-        unseen = _unseen(model, spec, Y)
+        unseen = _unseen(model.kind, spec, Y)
         problem = estimator._bind(X, [spec.classes[0] if new else y for y, new in zip(Y, unseen, strict=True)])
     outputs = problem.predict(estimator.w_)
     losses = problem.losses(outputs)
@@ -171,22 +164,21 @@ def _judged(estimator: Any, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray
     margins = np.where(unseen, np.nan, 0.0)
     known = np.flatnonzero(~unseen)
     if len(known):
-        rows, _ = problem.differences(known, [outputs[i] for i in known])
         # Rounding makes a right answer differ from itself by −0.
-        margins[known] = 0.0 - rows.dot(estimator.w_)
+        margins[known] = 0.0 - problem.true_margins(estimator.w_, known, [outputs[i] for i in known])
     return problem.present(outputs), losses, margins
 
 
-def _unseen(model: Any, spec: Any, Y: Any) -> npt.NDArray[np.bool_]:
+def _unseen(kind: Kind, spec: Any, Y: Any) -> npt.NDArray[np.bool_]:
     """Which true outputs the model cannot have, since training saw no such label or no so long segment."""
-    if isinstance(model, PythonModel) or not hasattr(spec, "classes"):
+    if kind == "outputs":
         return np.zeros(len(Y), bool)
     codes = LabelCodes(spec.classes, allow_unknown=True)
-    if isinstance(model, Multiclass):
+    if kind == "examples":
         return np.asarray(codes.encode([plain(y) for y in Y], "Y") < 0)
-    if isinstance(model, Segments):
+    if kind == "segments":
         checked = [checked_segments(y, f"Y[{i}]") for i, y in enumerate(Y)]
         too_long = [any(end - begin > spec.max_length for _, begin, end in y) for y in checked]
         Y = [[label for label, _, _ in y] for y in checked]
-        return np.array(too_long) | _unseen(None, spec, Y)
+        return np.array(too_long) | _unseen("sequences", spec, Y)
     return np.array([bool((codes.encode(y, f"Y[{i}]") < 0).any()) for i, y in enumerate(Y)])

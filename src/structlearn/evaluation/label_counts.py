@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from structlearn.evaluation.result import Kind
 from structlearn.metrics import spans
+from structlearn.models.base import Kind
 from structlearn.models.labels import observed_classes, plain
 from structlearn.models.segments import to_bio
 from structlearn.problem import IntArray

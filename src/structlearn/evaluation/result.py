@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,8 @@ from rich.text import Text
 
 from structlearn.metrics import Confusion, Interval
 from structlearn.metrics.resampled import ClassScore
+from structlearn.models.base import Kind
 from structlearn.problem import FloatArray
-
-Kind = Literal["sequences", "segments", "examples", "outputs"]
 
 BUILT_IN = ("loss", "accuracy", "sequence_accuracy", "precision", "recall", "f1")
 

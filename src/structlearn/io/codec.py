@@ -23,6 +23,7 @@ _MODULES = {
         "Alignment",
         "Homologues",
         "Chain",
+        "LatentChain",
         "Segments",
         "Grammar",
         "Multiclass",

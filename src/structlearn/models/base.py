@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 from sklearn.base import BaseEstimator
 
@@ -16,6 +16,9 @@ from structlearn.problem import FloatArray, Problem
 if TYPE_CHECKING:
     from structlearn.drawing import Drawing
     from structlearn.metrics import Measures
+
+
+Kind = Literal["sequences", "segments", "examples", "outputs"]
 
 
 @dataclass(frozen=True)
@@ -102,10 +105,14 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
         Whether X is one matrix with a row an example and Y holds one label each, as in plain classification.
     takes_allowed : bool
         Whether `bind` takes `allowed`, a restriction of the outputs of each example.
+    kind : {"sequences", "segments", "examples", "outputs"}
+        What an output is, for `evaluate`: a label for every token, labelled segments, one label, or something else.
+        For the first three the spec has `classes`.
     """
 
     tabular: ClassVar[bool] = False
     takes_allowed: ClassVar[bool] = False
+    kind: ClassVar[Kind] = "outputs"
 
     @abstractmethod
     def specify(self, X: Any, Y: Any) -> Spec:

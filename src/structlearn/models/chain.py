@@ -70,6 +70,7 @@ class Chain(Model):
     """
 
     takes_allowed = True
+    kind = "sequences"
 
     def __init__(
         self,

@@ -57,6 +57,8 @@ class LatentChain(Model):
     [['DET', 'NOUN']]
     """
 
+    kind = "sequences"
+
     def __init__(
         self,
         states: int | Mapping[Any, int] = 2,
@@ -169,8 +171,8 @@ class LatentChainProblem(LatentProblem):
             said = sp.csr_array((np.ones(len(which)), (np.arange(len(which)), which)), shape=(len(which), len(sets)))
             self._loss_weights = (~sets[:, groups]).astype(np.float64)
             self._augmented = chain(sp.hstack([sp.csr_array(matrix), said], format="csr"), None)
-            # Labels that training never saw leave nothing; such examples are judged but never completed.
-            self._completing = chain(matrix, possible[:, groups]) if possible.any(axis=1).all() else None
+            # Tokens whose labels training never saw are judged, but nothing completes them.
+            self._completing = chain(matrix, (possible | ~possible.any(axis=1, keepdims=True))[:, groups])
 
     def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[LabelArray]]:
         if scaling is PREDICTION:
@@ -180,8 +182,6 @@ class LatentChainProblem(LatentProblem):
         return examples, self._best(self._augmented, augmented, examples)
 
     def complete(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
-        if self._completing is None:
-            raise ValueError("Y has labels that training never saw; no states complete them")
         return self._best(self._completing, w, examples)
 
     def between(self, examples: IntArray, left: Outputs, right: Outputs) -> SparseRows:
@@ -282,7 +282,7 @@ def _centres(matrix: Any, count: int, random: np.random.Generator) -> FloatArray
 
 
 def _norms(rows: FloatArray) -> FloatArray:
-    return np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(np.linalg.norm(rows, axis=1, keepdims=True), np.float64)
 
 
 def _said(Y: Any) -> list[Any]:

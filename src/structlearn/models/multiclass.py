@@ -48,6 +48,8 @@ class Multiclass(Model):
 
     tabular: ClassVar[bool] = True
 
+    kind = "examples"
+
     def __init__(
         self,
         classes: Sequence[Any] | None = None,

@@ -65,6 +65,8 @@ class Segments(Model):
     [[('O', 0, 1), ('NAME', 1, 3)]]
     """
 
+    kind = "segments"
+
     def __init__(
         self,
         classes: Sequence[Any] | None = None,

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from tests.estimators.test_checkpoint import StopAt
+from tests.solvers.latent_toy import OneOfSeveral, several
+
+import structlearn
+from structlearn import LatentStructuralSVM, StructuralSVM
+from structlearn.evaluation import evaluate
+from structlearn.solvers import ConcaveConvex, NSlack, Subgradient
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[list[Any], list[int]]:
+    return several(np.random.default_rng(2), 60)
+
+
+@pytest.mark.parametrize("solver", ["auto", "one_slack", "n_slack", "subgradient", NSlack(), ConcaveConvex(tol=0.01)])
+def test_learns_with_every_solver(data: Any, solver: Any) -> None:
+    svm = LatentStructuralSVM(OneOfSeveral(3, 4), C=20, solver=solver).fit(*data)
+    assert svm.score(*data) > 0.9
+    assert len(svm.predict_latent(data[0])) == 60
+
+
+def test_predictions_and_completions_are_pairs_of_the_best_scores(data: Any) -> None:
+    X, Y = data
+    model = OneOfSeveral(3, 4)
+    svm = LatentStructuralSVM(model, C=20, random_state=0).fit(X, Y)
+    for x, y, h in zip(X, svm.predict(X), svm.predict_latent(X), strict=True):
+        best = max(model.joint_feature(x, *pair) @ svm.w_ for pair in model.outputs(x))
+        assert model.joint_feature(x, y, h) @ svm.w_ == pytest.approx(best)
+    for x, y, h in zip(X, Y, svm.complete(X, Y), strict=True):
+        assert model.joint_feature(x, y, h) @ svm.w_ == max(
+            model.joint_feature(x, y, k) @ svm.w_ for k in range(len(x))
+        )
+
+
+def test_the_best_of_several_runs_is_kept(data: Any) -> None:
+    svm = LatentStructuralSVM(OneOfSeveral(3, 4), C=20, n_init=3, n_jobs=2, random_state=1).fit(*data)
+    assert len(svm.objectives_) == 3
+    assert svm.objective_ == svm.objectives_.min()
+    again = LatentStructuralSVM(OneOfSeveral(3, 4), C=20, n_init=3, n_jobs=1, random_state=1).fit(*data)
+    np.testing.assert_array_equal(again.w_, svm.w_)
+
+
+def test_every_way_to_begin(data: Any) -> None:
+    X, Y = data
+    model = OneOfSeveral(3, 4)
+    free = LatentStructuralSVM(model, C=20, random_state=0).fit(X, Y)
+    by_weights = LatentStructuralSVM(model, C=20, init=free.w_).fit(X, Y)
+    assert by_weights.objective_ <= free.objective_ * (1 + 1e-9)
+    by_parts = LatentStructuralSVM(model, C=20, init=free.complete(X, Y)).fit(X, Y)
+    assert by_parts.objective_ == pytest.approx(free.objective_, rel=5e-3)
+    called = LatentStructuralSVM(model, C=20, init=lambda X, Y, random: [0] * len(X)).fit(X, Y)
+    listed = LatentStructuralSVM(model, C=20, init=[0] * len(X)).fit(X, Y)
+    np.testing.assert_array_equal(called.w_, listed.w_)
+
+
+def test_weight_k_equals_k_copies_and_zero_is_removal(data: Any) -> None:
+    X, Y = data[0][:20], data[1][:20]
+    weights = np.random.default_rng(0).integers(0, 3, size=20)
+    options: dict[str, Any] = {"C": 5, "tol": 1e-6}
+    weighted = LatentStructuralSVM(OneOfSeveral(3, 4), init=[0] * 20, **options).fit(X, Y, weights)
+    copies = np.repeat(np.arange(20), weights)
+    copied = LatentStructuralSVM(OneOfSeveral(3, 4), init=[0] * len(copies), **options)
+    copied.fit([X[i] for i in copies], [Y[i] for i in copies])
+    assert weighted.objective_ == pytest.approx(copied.objective_, rel=1e-4)
+
+
+def test_goes_on_from_a_checkpoint(data: Any, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"C": 20, "tol": 1e-5, "random_state": 3}
+    whole = LatentStructuralSVM(OneOfSeveral(3, 4), **options).fit(*data)
+    file = tmp_path / "run.checkpoint"
+    stopping = LatentStructuralSVM(OneOfSeveral(3, 4), **options)
+    stopping.set_callbacks(StopAt(5))
+    stopping.fit(*data, checkpoint=file)
+    assert file.exists()
+    resumed = LatentStructuralSVM(OneOfSeveral(3, 4), **options).fit(*data, checkpoint=file)
+    np.testing.assert_array_equal(resumed.w_, whole.w_)
+
+
+def test_warm_start_goes_on_under_another_price(data: Any) -> None:
+    svm = LatentStructuralSVM(OneOfSeveral(3, 4), C=1, warm_start=True, random_state=0).fit(*data)
+    svm.set_params(C=20).fit(*data)
+    cold = LatentStructuralSVM(OneOfSeveral(3, 4), C=20, random_state=0).fit(*data)
+    assert svm.objective_ == pytest.approx(cold.objective_, rel=0.1)
+
+
+def test_evaluates_and_clones(data: Any) -> None:
+    svm = LatentStructuralSVM(OneOfSeveral(3, 4), C=20, random_state=0).fit(*data)
+    found = evaluate(svm, *data)
+    assert found.accuracy.estimate == pytest.approx(np.mean(np.array(svm.predict(data[0])) == data[1]))
+    assert np.all(found.margins >= 0)
+    assert clone(svm).get_params()["C"] == 20
+
+
+def test_a_saved_estimator_predicts_the_same(data: Any, tmp_path: Path) -> None:
+    svm = LatentStructuralSVM(OneOfSeveral(3, 4), C=20, random_state=0).fit(*data)
+    svm.save(tmp_path / "svm.slm")
+    loaded = structlearn.load(tmp_path / "svm.slm", model=OneOfSeveral(3, 4))
+    assert loaded.predict(data[0]) == svm.predict(data[0])
+    assert loaded.predict_latent(data[0]) == svm.predict_latent(data[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"init": "nowhere"}, "init is 'nowhere'; as a word it may be 'model' or 'random'"),
+        ({"init": [0, 1]}, "init has 2 hidden parts, but there are 60 examples"),
+        ({"init": np.zeros(3)}, "init has shape \\(3,\\), but the model has 12 weights"),
+        ({"init": np.full(12, np.nan)}, "init holds weights that are not finite"),
+        ({"init": np.zeros(12), "n_init": 3}, "with a given init all 3 runs would be the same"),
+        ({"n_init": 0}, "n_init is 0; it must be a whole number ≥ 1"),
+        ({"init": "random", "solver": "subgradient"}, "Subgradient begins at w = 0; leave init out"),
+        ({"solver": Subgradient(), "tol": 0.1}, "Subgradient has no option 'tol'"),
+    ],
+)
+def test_bad_options_are_named(data: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        LatentStructuralSVM(OneOfSeveral(3, 4), **options).fit(*data)
+
+
+def test_a_checkpoint_is_for_one_run(data: Any, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="a checkpoint is for a single run, but n_init=2"):
+        LatentStructuralSVM(OneOfSeveral(3, 4), n_init=2).fit(*data, checkpoint=tmp_path / "c")
+
+
+def test_models_with_hidden_parts_are_refused_elsewhere(data: Any) -> None:
+    with pytest.raises(ValueError, match="use LatentStructuralSVM"):
+        StructuralSVM(OneOfSeveral(3, 4)).fit(*data)
+
+
+def test_plain_models_are_refused_here() -> None:
+    from structlearn.models import Multiclass
+
+    with pytest.raises(TypeError, match="MulticlassProblem has no hidden parts to complete: use StructuralSVM"):
+        LatentStructuralSVM(Multiclass()).fit([[0.0], [1.0]], [0, 1])

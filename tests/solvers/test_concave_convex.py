@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.solvers.latent_toy import OneOfSeveral, several
+
+from structlearn.latent_problem import LatentProblem, Start
+from structlearn.models import PythonLatentModel
+from structlearn.models.python_model import PythonSpec
+from structlearn.objective import MarginObjective
+from structlearn.solvers import BlockCoordinate, ConcaveConvex, NSlack, OneSlack, Solver, Subgradient
+from structlearn.solvers.saved_state import restore, save
+
+INNER: list[Solver] = [BlockCoordinate(), OneSlack(), NSlack(), OneSlack(cache=0), Subgradient(max_iter=20)]
+SEEDS = st.integers(0, 10_000)
+
+
+def problem_of(seed: int, n: int = 15) -> tuple[OneOfSeveral, Any]:
+    model = OneOfSeveral(3, 4)
+    X, Y = several(np.random.default_rng(seed), n)
+    return model, PythonLatentModel(model).bind(PythonSpec(model.n_features), X, Y)
+
+
+def objective_of(problem: LatentProblem, C: float = 10.0, **options: Any) -> MarginObjective:
+    return MarginObjective(np.ones(problem.n_examples), C, **options)
+
+
+def value_by_enumeration(problem: Any, w: Any, objective: MarginObjective) -> float:
+    """The objective with both maxima over all outputs written out."""
+    model, slacks = problem._model, []
+    for x, y in zip(problem._X, problem._Y, strict=True):
+        truth = max(model.joint_feature(x, y, h) @ w for h in model.hidden(x, y))
+        scaled = (objective.scaling(np.array([model.loss(y, *pair)])) for pair in model.outputs(x))
+        scores = (model.joint_feature(x, *pair) @ w for pair in model.outputs(x))
+        slacks.append(max(b[0] - a[0] * (truth - score) for (a, b), score in zip(scaled, scores, strict=True)))
+    return objective.primal(w, np.array(slacks))
+
+
+@pytest.mark.parametrize("inner", INNER, ids=lambda solver: type(solver).__name__)
+@given(seed=SEEDS)
+@settings(max_examples=4, deadline=None)
+def test_the_objective_never_rises(inner: Solver, seed: int) -> None:
+    _, problem = problem_of(seed)
+    solution = ConcaveConvex(inner=inner, max_iter=25, start="random").run(problem, objective_of(problem))
+    values = [record["primal"] for record in solution.history]
+    assert np.all(np.diff(values) <= 1e-9 * np.abs(values[:-1]))
+    assert values[-1] <= values[0]
+
+
+@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+@pytest.mark.parametrize("slack", ["linear", "squared"])
+@given(seed=SEEDS)
+@settings(max_examples=3, deadline=None)
+def test_the_recorded_objective_is_that_of_the_definition(rescaling: Any, slack: Any, seed: int) -> None:
+    _, problem = problem_of(seed, 12)
+    objective = objective_of(problem, rescaling=rescaling, slack=slack)
+    solution = ConcaveConvex(max_iter=30).run(problem, objective)
+    assert solution.state.value == pytest.approx(value_by_enumeration(problem, solution.w, objective), rel=1e-9)
+
+
+@pytest.mark.parametrize("inner", INNER[:3], ids=lambda solver: type(solver).__name__)
+@pytest.mark.parametrize("carry_over", [True, False])
+def test_a_run_ends_where_its_upper_bound_is_nearly_minimal(inner: Solver, carry_over: bool) -> None:
+    for seed in range(4):
+        _, problem = problem_of(seed)
+        objective = objective_of(problem)
+        solution = ConcaveConvex(inner=inner, carry_over=carry_over, tol=1e-3).run(problem, objective)
+        assert solution.converged
+        everything = np.arange(problem.n_examples)
+        convex = problem.completed(problem.complete(solution.w, everything))
+        least = BlockCoordinate(tol=1e-6).run(convex, objective).state.dual
+        assert (solution.state.value - least) / solution.state.value <= 1e-3 + 1e-6
+
+
+@given(seed=SEEDS)
+@settings(max_examples=10, deadline=None)
+def test_moved_planes_are_those_of_the_new_truths(seed: int) -> None:
+    """After rebasing, the dual value and its w are those of a working set built anew with the same multipliers."""
+    _, problem = problem_of(seed, 8)
+    objective = objective_of(problem)
+    random = np.random.default_rng(seed)
+    everything = np.arange(problem.n_examples)
+    old, new = (problem.random_completions(random) for _ in range(2))
+    solver = NSlack(max_iter=3)
+    state = solver.run(problem.completed(old), objective).state
+    shifts = problem.between(everything, new, old)
+    convex = problem.completed(new)
+    alphas = [state.sets.alpha(i) for i in range(problem.n_examples)]
+    grams = [state.sets.gram(i).reshape(len(a), len(a)) for i, a in enumerate(alphas)]
+    rebased = state.rebased(convex, objective, shifts)
+    dense = np.zeros((problem.n_examples, problem.n_features))
+    for i in everything:
+        dense[i, shifts.indices[shifts.indptr[i] : shifts.indptr[i + 1]]] = shifts.values[
+            shifts.indptr[i] : shifts.indptr[i + 1]
+        ]
+    moved = state.iterate + sum(alpha.sum() * shift for alpha, shift in zip(alphas, dense, strict=True))
+    np.testing.assert_allclose(rebased.iterate, moved, atol=1e-10)
+    for i, gram in enumerate(grams):
+        after = rebased.sets.gram(i).reshape(gram.shape)
+        spread = np.diag(after)[:, None] + np.diag(after)[None] - 2 * after
+        before = np.diag(gram)[:, None] + np.diag(gram)[None] - 2 * gram
+        np.testing.assert_allclose(spread, before, atol=1e-8)
+    exact = BlockCoordinate(tol=1e-7).run(convex, objective).state
+    assert rebased.dual <= exact.primal * (1 + 1e-9)
+
+
+def test_carried_planes_save_oracle_calls() -> None:
+    calls = {}
+    for carry_over in (True, False):
+        calls[carry_over] = 0
+        for seed in range(3):
+            model, problem = problem_of(seed, 40)
+            ConcaveConvex(inner=NSlack(), carry_over=carry_over, start="random").run(
+                problem, objective_of(problem, 1.0)
+            )
+            calls[carry_over] += model.asked
+    assert calls[True] < calls[False]
+
+
+def test_a_start_is_kept_to() -> None:
+    _, problem = problem_of(0)
+    objective = objective_of(problem)
+    w = np.random.default_rng(0).normal(size=problem.n_features)
+    state = ConcaveConvex(start=Start(w=w)).init_state(problem, objective)
+    assert state.value == pytest.approx(value_by_enumeration(problem, w, objective))
+    np.testing.assert_array_equal(state.w, w)
+    completions = problem.random_completions(np.random.default_rng(1))
+    state = ConcaveConvex(start=lambda problem, random: Start(completions=completions)).init_state(problem, objective)
+    assert state.completions == completions
+    assert not state.w.any()
+
+
+def test_a_stationary_start_is_left_alone() -> None:
+    _, problem = problem_of(3)
+    objective = objective_of(problem)
+    solution = ConcaveConvex(tol=1e-4).run(problem, objective)
+    again = ConcaveConvex(tol=1e-3, start=Start(w=solution.w)).run(problem, objective)
+    assert again.converged
+    assert again.state.value <= solution.state.value
+    assert again.state.value >= solution.state.value * (1 - 2e-3)
+
+
+def test_a_saved_run_goes_on_exactly() -> None:
+    _, problem = problem_of(5)
+    objective = objective_of(problem)
+    solver = ConcaveConvex(tol=1e-5)
+    whole = solver.run(problem, objective)
+    first = ConcaveConvex(tol=1e-5, max_iter=4).run(problem, objective)
+    state = restore(save(first.state), solver, problem, objective)
+    rest = solver.run(problem, objective, state=state, history=first.history)
+    np.testing.assert_array_equal(rest.w, whole.w)
+    assert [r["primal"] for r in rest.history] == [r["primal"] for r in whole.history]
+
+
+def test_a_completion_that_is_not_the_best_is_noticed() -> None:
+    model, problem = problem_of(1)
+    best = model.complete
+    model.complete = lambda x, y, w: int(np.argmin(x @ w.reshape(3, -1)[y]))  # type: ignore[method-assign]
+    with pytest.warns(RuntimeWarning, match="complete of the model does not find the best hidden part"):
+        ConcaveConvex(max_iter=30).run(problem, objective_of(problem))
+    model.complete = best  # type: ignore[method-assign]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ConcaveConvex(max_iter=30).run(problem, objective_of(problem))
+
+
+def test_truths_without_hidden_parts_are_refused() -> None:
+    class Plain:
+        hidden = False
+        oracles = frozenset({"loss_augmented"})
+
+    with pytest.raises(TypeError, match="Plain has no hidden parts to complete: use StructuralSVM"):
+        ConcaveConvex().check(Plain(), MarginObjective(np.ones(1)))
+
+
+def test_solvers_of_convex_problems_refuse_hidden_parts() -> None:
+    _, problem = problem_of(0)
+    with pytest.raises(ValueError, match="BlockCoordinate is not made for truths with hidden parts"):
+        BlockCoordinate().run(problem, objective_of(problem))
+
+
+def test_differences_need_completed_truths() -> None:
+    _, problem = problem_of(0)
+    with pytest.raises(ValueError, match="complete them first"):
+        problem.differences(np.arange(2), [(0, 0), (0, 0)])
