@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from tests.solvers.latent_toy import OneOfSeveral, several
 
 from structlearn.testing import ModelError, check_model
 
@@ -166,3 +167,28 @@ def test_all_findings_come_at_once():
     with pytest.raises(ModelError) as caught:
         check_model(TwoMistakes(), X, Y)
     assert len(caught.value.findings) == 2
+
+
+def latent_examples():
+    return several(np.random.default_rng(0), 5)
+
+
+def test_a_right_model_with_hidden_parts_passes():
+    check_model(OneOfSeveral(3, 4), *latent_examples())
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "finding"),
+    [
+        ("complete", lambda self, x, y, w: 0, r"complete\(X\[\d\], Y\[\d\], w\) returns 0 with score .*, but \d has"),
+        ("inference", lambda self, x, w: (0, 0), r"inference\(X\[0\], w\) returns \(0, 0\) with score"),
+        ("loss", lambda self, y, y_hat, h: 1.0, r"loss\(Y\[0\], Y\[0\]\) is 1.0, not zero"),
+        ("loss", lambda self, y, y_hat, h: -1.0 * (y != y_hat), "is -1.0; it must be finite and not negative"),
+        ("joint_feature", lambda self, x, y, h: np.full(12, np.nan), "holds nan"),
+        ("loss_augmented_inference", lambda self, x, y, w: (y, 0), "with score \\+ loss"),
+    ],
+)
+def test_mistakes_of_models_with_hidden_parts_are_told(name, method, finding):
+    wrong = type("Wrong", (OneOfSeveral,), {name: method})
+    with pytest.raises(ModelError, match=finding):
+        check_model(wrong(3, 4), *latent_examples())

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from structlearn.models.python_latent_model import PythonLatentModel
 from structlearn.models.python_model import same_output
 from structlearn.problem import FloatArray
 
@@ -28,12 +29,13 @@ def check_model(model: Any, X: Any, Y: Any, *, n_weights: int = 20, random_state
     Checked on the given examples: joint features are finite vectors of one size and do not change from call to call;
     the loss is zero on the truth, finite and nowhere negative; for random weights every oracle returns an output that
     no other one beats, compared with all outputs if the model has ``outputs(x)``, otherwise with outputs that its
-    oracles return under other weights; nothing the model is handed is changed by it.
+    oracles return under other weights; nothing the model is handed is changed by it. Of a model with hidden parts also:
+    what completes a truth has no loss, and no other hidden part of that truth scores more.
 
     Parameters
     ----------
     model : object
-        See `structlearn.models.python_model`.
+        See `structlearn.models.python_model`, or `structlearn.models.python_latent_model` for one with hidden parts.
     X, Y : sequences
         A few examples, the smaller the faster.
     n_weights : int
@@ -60,7 +62,8 @@ def check_model(model: Any, X: Any, Y: Any, *, n_weights: int = 20, random_state
         raise ValueError(f"X has {len(X)} examples and Y has {len(Y)}; give a few of both")
     if hasattr(model, "initialize"):
         model.initialize(X, Y)
-    check = _Check(model, X, Y, np.random.default_rng(random_state))
+    random = np.random.default_rng(random_state)
+    check = _HiddenCheck(model, X, Y, random) if hasattr(model, "complete") else _Check(model, X, Y, random)
     check.features()
     if not check.findings:
         check.losses()
@@ -86,7 +89,8 @@ class _Check:
         self._random = random
         self._size = 0
         self._told: dict[str, str] = {}
-        self._seen: list[list[Any]] = [[y] for y in Y]
+        self._truths = list(Y)
+        self._seen: list[list[Any]] = [[y] for y in self._truths]
 
     @property
     def unusable(self) -> bool:
@@ -98,7 +102,7 @@ class _Check:
         return list(self._told.values())
 
     def features(self) -> None:
-        for i, (x, y) in enumerate(zip(self._X, self._Y, strict=True)):
+        for i, (x, y) in enumerate(zip(self._X, self._truths, strict=True)):
             feature = _dense(self._model.joint_feature(x, y))
             if feature.ndim != 1:
                 return self._tell("shape", f"joint_feature(X[{i}], Y[{i}]) has {feature.ndim} dimensions, not one")
@@ -111,14 +115,14 @@ class _Check:
                 self._tell("stable", f"joint_feature(X[{i}], Y[{i}]) is not the same when called again")
 
     def losses(self) -> None:
-        for i, y in enumerate(self._Y):
-            if (loss := self._model.loss(y, copy.deepcopy(y))) != 0:
+        for i, (y, truth) in enumerate(zip(self._Y, self._truths, strict=True)):
+            if (loss := self._model.loss(y, copy.deepcopy(truth))) != 0:
                 self._tell("truth", f"loss(Y[{i}], Y[{i}]) is {loss}, not zero")
 
     def listed_outputs(self) -> None:
         if not hasattr(self._model, "outputs"):
             return
-        for i, (x, y) in enumerate(zip(self._X, self._Y, strict=True)):
+        for i, (x, y) in enumerate(zip(self._X, self._truths, strict=True)):
             self._seen[i] = list(self._model.outputs(x))
             if not any(same_output(y, other) for other in self._seen[i]):
                 self._tell("listed", f"outputs(X[{i}]) does not list the truth {y!r}")
@@ -232,6 +236,61 @@ class _Check:
 
     def _tell(self, kind: str, sentence: str) -> None:
         self._told.setdefault(kind, sentence)
+
+
+class _Pairs:
+    """A model with hidden parts as one whose outputs are pairs (y, h)."""
+
+    def __init__(self, model: Any):
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._model, name)
+
+    def joint_feature(self, x: Any, pair: Any) -> Any:
+        return self._model.joint_feature(x, *pair)
+
+    def loss(self, y: Any, pair: Any) -> Any:
+        return self._model.loss(y, *pair)
+
+
+class _HiddenCheck(_Check):
+    """The same for pairs (y, h); truths are completed at random weights."""
+
+    def __init__(self, model: Any, X: Any, Y: Any, random: np.random.Generator):
+        super().__init__(_Pairs(model), X, Y, random)
+        n_features = PythonLatentModel(model).specify(X, Y).n_features
+        self._truths = [(y, model.complete(x, y, random.normal(size=n_features))) for x, y in zip(X, Y, strict=True)]
+        self._seen = [[truth] for truth in self._truths]
+
+    def oracles(self) -> None:
+        super().oracles()
+        w = self._random.normal(size=self._size)
+        for i, (x, y) in enumerate(zip(self._X, self._Y, strict=True)):
+            with suppress(_OracleError):
+                self._complete(i, x, y, w)
+
+    def _complete(self, i: int, x: Any, y: Any, w: FloatArray) -> None:
+        pair = (y, self._call(i, "complete", (x, y, w)))
+        if not self._inspect(i, pair):
+            return
+        if (loss := self._model.loss(y, pair)) != 0:
+            self._tell("complete", f"complete(X[{i}], Y[{i}], w) returns {pair[1]!r}, with which the loss is {loss}")
+        if hasattr(self._model, "hidden"):
+            for h in self._model.hidden(x, y):
+                self._remember(i, (y, h))
+        value = self._value(i, pair, w, False)
+        others = [other for other in self._seen[i] if same_output(other[0], y)]
+        better = self._better(value, ((self._value(i, other, w, False), other[1]) for other in others))
+        if better is not None:
+            self._tell(
+                "complete",
+                f"complete(X[{i}], Y[{i}], w) returns {pair[1]!r} with score {value:.3g}, but {better[1]!r} has "
+                f"{better[0]:.3g}",
+            )
+        self._remember(i, pair)
 
 
 def _dense(feature: Any) -> FloatArray:
