@@ -129,6 +129,11 @@ class PythonLatentProblem(LatentProblem):
         assert self._Y is not None
         if hasattr(self._model, "max_loss"):
             return np.array([float(self._model.max_loss(y)) for y in self._Y])
+        if not hasattr(self._model, "outputs"):
+            raise NotImplementedError(
+                f"score needs the largest loss of an example: write max_loss(y) or outputs(x) in "
+                f"{type(self._model).__name__}"
+            )
         return np.array([max(self._loss(i, pair) for pair in self._listed(i)) for i in range(self.n_examples)])
 
     def radii(self) -> FloatArray:
