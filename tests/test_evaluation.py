@@ -12,8 +12,19 @@ from sklearn.pipeline import make_pipeline
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
 from structlearn.evaluation import evaluate, is_bio
 from structlearn.features import TextFeatures
-from structlearn.metrics import bootstrap_counts, sequence_accuracy, span_counts, span_scores
-from structlearn.models import Chain, Multiclass, Segments, from_bio
+from structlearn.metrics import (
+    Measures,
+    bootstrap_counts,
+    bracket_counts,
+    bracket_scores,
+    correct_trees,
+    crossing_brackets,
+    sequence_accuracy,
+    span_counts,
+    span_scores,
+)
+from structlearn.models import Chain, Grammar, Multiclass, Segments, from_bio
+from structlearn.models.trees import leaves, parse_tree
 
 WORDS = ("ann", "bob", "the", "dog", "sleeps", "runs", "in", "rome")
 TAGS = ("B-NP", "B-NP", "B-NP", "I-NP", "B-VP", "B-VP", "B-PP", "B-NP")
@@ -33,6 +44,12 @@ def sentences(n, seed, noise=0.15):
 @pytest.fixture(scope="module")
 def tagger():
     return make_pipeline(TextFeatures(["word[-1..0]"]), StructuralSVM(Chain())).fit(*sentences(80, seed=0))
+
+
+def printed(found):
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(found)
+    return console.export_text()
 
 
 def test_scores_of_sequences_are_those_of_the_metrics(tagger):
@@ -168,6 +185,81 @@ def test_a_model_of_ones_own_has_its_loss_and_whole_outputs():
     assert (found.labels, found.confusion, found.f1) == ({}, None, None)
 
 
+TREES = [
+    "(S (NP (DT the) (NN dog)) (VP (VBZ barks)))",
+    "(S (NP (PRP it)) (VP (VBZ has) (NP (DT a) (NN bone))))",
+    "(S (NP (PRP it)) (VP (VBZ barks)))",
+    "(S (NP (DT a) (NN bone)) (VP (VBZ has) (NP (PRP it))))",
+]
+
+
+def tokens(tree):
+    return [(word, tag) for tag, word in leaves(parse_tree(tree))]
+
+
+@pytest.fixture(scope="module")
+def parser():
+    return StructuralSVM(Grammar(), C=10).fit([tokens(tree) for tree in TREES], TREES)
+
+
+def test_trees_have_the_scores_of_their_brackets(parser):
+    Y = [*TREES, "(S (NP (PRP it)) (X (VP (VBZ has)) (NP (DT a) (NN bone))))", "(FRAG (ADV twice) (ADV no))"]
+    found = evaluate(parser, [tokens(tree) for tree in Y], Y)
+    labelled, unlabelled = (bracket_scores(Y, found.predicted, labelled=labelled) for labelled in (True, False))
+    for prefix, scores in (("", labelled), ("unlabelled_", unlabelled)):
+        for name in ("precision", "recall", "f1"):
+            assert found.scores[prefix + name].estimate == pytest.approx(getattr(scores, name))
+    assert found.scores["crossing_brackets"].estimate == pytest.approx(crossing_brackets(Y, found.predicted).mean())
+    assert found.right.tolist() == correct_trees(Y, found.predicted).tolist() == [True] * 4 + [False] * 2
+    expected = bootstrap_counts(bracket_counts(Y, found.predicted), random_state=1)
+    assert found.scores["f1"].low == pytest.approx(expected.low, abs=0.05)
+    assert found.scores["f1"].high == pytest.approx(expected.high, abs=0.05)
+    assert found.to_dict()["unlabelled_f1"] == found.scores["unlabelled_f1"].estimate
+    assert found.to_dict()["intervals"]["f1"] == [found.scores["f1"].low, found.scores["f1"].high]
+
+
+def test_a_tree_that_the_rules_do_not_derive_has_no_margin(parser):
+    Y = [TREES[0], "(S (NP (PRP it)) (NEW (VBZ has)))", "(S (FW zut) (FW alors))"]
+    found = evaluate(parser, [tokens(tree) for tree in Y], Y)
+    assert np.isnan(found.margins).tolist() == [False, True, True]
+    assert found.predicted[2] == ("ROOT", ("FW", "zut"), ("FW", "alors"))
+    assert found.losses.tolist() == [0, 2, 1]
+
+
+def test_a_model_of_ones_own_may_measure():
+    class Measured(Sign):
+        def measures(self, X, Y, predicted):
+            sizes = np.abs(X)
+            right = np.equal(Y, predicted)
+            return Measures(
+                np.column_stack([sizes * right, sizes]), {"weighted_share": lambda sums: sums[..., 0] / sums[..., 1]}
+            )
+
+    svm = StructuralSVM(Measured(), C=1).fit([2.0, -3.0], [1, -1])
+    found = evaluate(svm, [2.0, -3.0, 1.0], [1, -1, -1])
+    assert found.scores["weighted_share"].estimate == pytest.approx(5 / 6)
+    assert "weighted share" in printed(found)
+
+
+@pytest.mark.parametrize(
+    ("counts", "name", "message"),
+    [
+        (np.ones((2, 1)), "share", "measures has counts of 2 examples, but there are 3"),
+        (np.ones((3, 1)), "accuracy", "measures has a score 'accuracy', which every evaluation has"),
+        (np.ones(3), "share", r"counts has shape \(3,\)"),
+        ([[1.0], [np.nan], [0.0]], "share", r"counts\[1, 0\] is nan"),
+    ],
+)
+def test_measures_that_do_not_fit_are_refused(counts, name, message):
+    class Measured(Sign):
+        def measures(self, X, Y, predicted):
+            return Measures(counts, {name: lambda sums: sums[..., 0]})
+
+    svm = StructuralSVM(Measured(), C=1).fit([2.0, -3.0], [1, -1])
+    with pytest.raises(ValueError, match=message):
+        evaluate(svm, [2.0, -3.0, 1.0], [1, -1, -1])
+
+
 def test_one_example_has_no_interval(tagger):
     found = evaluate(tagger, [["the", "dog"]], [["B-NP", "I-NP"]])
     assert math.isnan(found.accuracy.low)
@@ -188,9 +280,7 @@ def test_the_dict_is_json_even_for_labels_that_are_not(tagger):
 def test_the_terminal_shows_labels_as_they_are():
     X = [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0]]]
     Y = [["[bold]a", "b"], ["b"]]
-    console = Console(width=100, record=True, file=io.StringIO())
-    console.print(evaluate(StructuredPerceptron(Chain()).fit(X, Y), X, Y))
-    shown = console.export_text()
+    shown = printed(evaluate(StructuredPerceptron(Chain()).fit(X, Y), X, Y))
     assert "[bold]a" in shown
     assert "2 examples with 3 tokens" in shown
     assert "sequence accuracy  1.0000" in shown

@@ -323,18 +323,3 @@ def test_a_model_loads_without_the_format_it_was_trained_from(tagger, run, monke
 def test_tuning_says_which_values_are_best(folder, run):
     status, out, _ = run("tune", "train.txt", "--grid", "C=5", "--folds", "2", "-j", "1")
     assert (status, out.splitlines()[-1]) == (0, "best: C=5.0")
-
-
-def test_trees_are_learnt(folder, run, run_json):
-    text = "((S (NP (DT the) (NN dog)) (VP (VBZ barks))))\n((S (NP (PRP it)) (VP (VBZ has) (NP (DT a) (NN bone)))))\n"
-    folder.joinpath("trees.mrg").write_text(text)
-    assert run_json("train", "trees.mrg", "--loss", "f1", "--slack", "squared", "-c", "10")["structure"] == "Grammar"
-    assert run("predict", "model.slm", "trees.mrg") == (0, text, "")
-    assert run_json("evaluate", "model.slm", "trees.mrg")["accuracy"] == 1.0
-    assert run("inspect", "model.slm")[0] == run("check", "trees.mrg")[0] == 0
-    assert run("report", "model.slm", "trees.mrg")[0] == 0
-    status, _, err = run("convert", "trees.mrg", "--to", "jsonl")
-    assert (status, err) == (
-        1,
-        "structlearn: brackets holds trees, jsonl holds sequences: one cannot become the other\n",
-    )

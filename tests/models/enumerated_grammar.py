@@ -1,12 +1,16 @@
 """A grammar once more, as a plain slow class that lists all trees."""
 
 from collections import Counter
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
+from models.enumerated import Twins
+from structlearn.models import Grammar
 from structlearn.models.binary_trees import Rule, rules
 from structlearn.models.trees import brackets, leaves, nodes
+
+LABELS, TAGS = ("A", "B", "C"), ("x", "y")
 
 
 class EnumeratedGrammar:
@@ -106,3 +110,33 @@ class EnumeratedGrammar:
         if self.model.loss == "brackets":
             return float(total - 2 * matching)
         return 1.0 - 2.0 * matching / total if total else 0.0
+
+
+def random_tree(random, tokens, above=()):
+    """A tree over some leaves: phrases of one to three children, no label twice in a chain."""
+    label = str(random.choice([label for label in LABELS if label not in above]))
+    if len(tokens) == 1:
+        if len(above) < 2 and random.random() < 0.3:
+            return (label, random_tree(random, tokens, (*above, label)))
+        return (label, tokens[0])
+    if len(above) < 2 and random.random() < 0.2:
+        return (label, random_tree(random, tokens, (*above, label)))
+    n = int(random.integers(2, min(3, len(tokens)) + 1))
+    cuts = [0, *sorted(random.choice(np.arange(1, len(tokens)), n - 1, replace=False).tolist()), len(tokens)]
+    children = [tokens[a:b] for a, b in pairwise(cuts)]
+    return (
+        label,
+        *(c[0] if len(c) == 1 and random.random() < 0.7 else random_tree(random, c) for c in children),
+    )
+
+
+def twins_of(random, *, sizes=(1, 2, 3, 4), root=False, **options):
+    Y = []
+    for n in sizes:
+        tree = random_tree(random, [(str(random.choice(TAGS)), str(random.choice(["u", "v", "w"]))) for _ in range(n)])
+        Y.append(("ROOT", tree) if root else tree)
+    tags = options.get("inputs", "tags") == "tags"
+    X = [[(word, tag) if tags else word for tag, word in leaves(y)] for y in Y]
+    model = Grammar(**options)
+    spec = model.specify(X, Y)
+    return Twins(model.bind(spec, X, Y), EnumeratedGrammar(model, spec), X, Y)

@@ -6,14 +6,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from rich.text import Text
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
+from structlearn.drawing import Drawing
 from structlearn.features import TextFeatures
-from structlearn.models import Chain, Multiclass, Segments
+from structlearn.markup import element
+from structlearn.models import Chain, Grammar, Multiclass, Segments
 from structlearn.report import write_report
 from structlearn.report.charts import Line, line_chart
 from structlearn.report.learning_curve import learnt
@@ -200,6 +203,35 @@ def test_segments_have_a_report(path):
     page = report(path, StructuralSVM(Segments()).fit(X, Y), X, [[("NP", 0, 3)], *Y[1:]])
     assert "F1 of segments" in page.words
     assert "I-NP taken for B-VP" in page.words
+
+
+def test_trees_are_drawn_beside_the_truth(path):
+    Y = [("S", ("NP", ("N", EVIL)), ("V", "runs")), ("S", ("N", "dogs"), ("VP", ("V", "run")))]
+    X = [[(EVIL, "N"), ("runs", "V")], [("dogs", "N"), ("run", "V")]]
+    parser = StructuralSVM(Grammar(), C=10).fit(X[:1], Y[:1])
+    page = report(path, parser, X, Y)
+    assert len(page.of("svg", class_="tree")) == 2
+    for words in ("✗ NP", "✓ VP", "unlabelled F1", "brackets that are missed or made up", "none of the outputs it can"):
+        assert words in page.words
+    assert len(page.of("script")) == 1
+
+
+def test_what_a_model_of_ones_own_draws_is_shown(path):
+    class Sign:
+        def joint_feature(self, x, y):
+            return np.array([x * y])
+
+        def loss(self, y, y_hat):
+            return float(y != y_hat)
+
+        def outputs(self, x):
+            return [-1, 1]
+
+        def drawing(self, x, y, truth=None, *, width=100):
+            return Drawing(Text(f"{y}"), element("p", f"{x} is <{y}>, not {truth}"))
+
+    page = report(path, StructuralSVM(Sign(), C=1).fit([2.0, -3.0], [1, -1]), [1.0], [-1])
+    assert "1.0 is <1>, not -1" in page.words
 
 
 def test_documents_are_shown_as_text(path):

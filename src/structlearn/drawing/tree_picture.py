@@ -52,9 +52,8 @@ def tree_picture(root: Node, name: str, sign: str) -> Html:
         labels.append(element("text", placed.box.label, x=_px(placed.x), y=_px(placed.y), class_=kind))
         if node.word is not None:
             labels.append(element("text", placed.box.word, x=_px(placed.x), y=_px(placed.y + LINE)))
-        edges += [
-            f"M{_px(placed.x)} {_px(placed.y + 5)}L{_px(child.x)} {_px(child.y - 13)}" for child in placed.children
-        ]
+        if placed.children:
+            edges.append(_edges(placed))
     n_marked = sum(node.differs for node in root)
     title = f"The {name} tree" if name != "tree" else "The tree"
     title += f", {n_marked} of its labels marked with {sign}" if n_marked else ""
@@ -79,6 +78,14 @@ def _placed(box: Box, left: float, y: float, bottom: float) -> Placed:
         left += child.width
     x = (children[0].x + children[-1].x) / 2 if children else left + box.width / 2
     return Placed(box, x, y if children else bottom, children)
+
+
+def _edges(parent: Placed) -> str:
+    """A line down, one across, and one down to each child, none of which meets another label."""
+    bar = parent.y + 11
+    ends = "".join(f"M{_px(child.x)} {_px(bar)}V{_px(child.y - 13)}" for child in parent.children)
+    across = f"M{_px(parent.children[0].x)} {_px(bar)}H{_px(parent.children[-1].x)}" if len(parent.children) > 1 else ""
+    return f"M{_px(parent.x)} {_px(parent.y + 5)}V{_px(bar)}{across}{ends}"
 
 
 def _depth(node: Node) -> int:

@@ -102,7 +102,8 @@ def _indented(node: Node, mark: tuple[str, str], depth: int = 0) -> list[Text]:
 def _label(node: Node, mark: tuple[str, str]) -> Text:
     sign, colour = mark
     name = node.label or "·"
-    label = Text(name + sign, f"bold {colour}") if node.differs else Text(name, "cyan" if node.word is None else "dim")
-    if node.word is not None and node.word != node.label:
-        label.append(" ").append(node.word, "default")
-    return label
+    if node.differs:
+        label = Text.assemble((name + sign, f"bold {colour}"))
+    else:
+        label = Text.assemble((name, "cyan" if node.word is None else "dim"))
+    return label if node.word is None or node.word == node.label else label.append(f" {node.word}")

@@ -17,7 +17,7 @@ from structlearn.report.charts import interval_mark
 from structlearn.report.facts import loss_words
 from structlearn.report.heat_map import MOST_LABELS, Cell, heat_map, shortened
 from structlearn.report.subject import Subject
-from structlearn.report.wording import count, number, number_range, percent, percent_range
+from structlearn.report.wording import count, percent, percent_range
 
 #: Confusions that are listed beside the heat map.
 MOST_CONFUSIONS = 12
@@ -37,16 +37,15 @@ def headline(subject: Subject) -> Html:
             )
         )
     for name, interval in list(found.scores.items())[:1]:
-        cards.append(_figure(name.replace("_", " "), number(interval.estimate), number_range(interval), ""))
+        cards.append(_figure(_name(name), f"{interval.estimate:.3f}", _range(interval, 3), ""))
     accuracy = {"examples": "right labels", "outputs": "right outputs"}.get(found.kind, "right labels")
     cards.append(_card(accuracy, found.accuracy, _baseline(found.truths) if found.labels else ""))
     if found.sequence_accuracy is not None:
         cards.append(_card("sequences all right", found.sequence_accuracy, "without a single mistake"))
     of = "a sequence" if subject.sequential else "an example"
     loss = found.loss
-    cards.append(
-        _figure(f"mean loss of {of}", number(loss.estimate, 3), number_range(loss, 3), loss_words(subject.model))
-    )
+    ends = "" if math.isnan(loss.low) else f"{loss.low:.3g} to {loss.high:.3g}"
+    cards.append(_figure(f"mean loss of {of}", f"{loss.estimate:.3g}", ends, loss_words(subject.model)))
     return element("div", cards, class_="cards")
 
 
@@ -163,14 +162,22 @@ def _own_scores(scores: Mapping[str, Interval]) -> Html:
     rows = [
         element(
             "tr",
-            element("th", name.replace("_", " "), scope="row"),
-            element("td", number(interval.estimate)),
-            element("td", number_range(interval)),
+            element("th", _name(name), scope="row"),
+            element("td", f"{interval.estimate:.4f}"),
+            element("td", _range(interval, 4)),
         )
         for name, interval in scores.items()
     ]
     table = element("table", element("thead", element("tr", head)), element("tbody", rows))
     return element("div", table, class_="wide")
+
+
+def _name(score: str) -> str:
+    return score.replace("_", " ").replace("f1", "F1")
+
+
+def _range(interval: Interval, digits: int) -> str:
+    return "" if math.isnan(interval.low) else f"{interval.low:.{digits}f} to {interval.high:.{digits}f}"
 
 
 def _share(value: float) -> Html:

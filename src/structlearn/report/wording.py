@@ -16,8 +16,8 @@ def count(n: float, noun: str = "", plural: str | None = None) -> str:
     return words if not noun else f"{words} {noun if n == 1 else plural or noun + 's'}"
 
 
-def number(value: float, digits: int = 4) -> str:
-    """So many digits that matter; a minus sign where there is one.
+def number(value: float) -> str:
+    """Four digits that matter; a minus sign where there is one.
 
     >>> number(0.123456), number(-1234.5), number(3.0), number(float("nan"))
     ('0.1235', '−1,234', '3', '–')
@@ -25,20 +25,12 @@ def number(value: float, digits: int = 4) -> str:
     if math.isnan(value):
         return "–"
     if value == 0 or 1e-4 <= abs(value) < 1e7:
-        places = 0 if value == 0 else max(0, digits - 1 - math.floor(math.log10(abs(value))))
-        text = f"{value:,.{places}f}"
+        digits = 0 if value == 0 else max(0, 3 - math.floor(math.log10(abs(value))))
+        text = f"{value:,.{digits}f}"
         text = text.rstrip("0").rstrip(".") if "." in text else text
     else:
         text = f"{value:.3g}"
     return text.replace("-", "−")
-
-
-def number_range(interval: Interval, digits: int = 4) -> str:
-    """
-    >>> number_range(Interval(2.5, 2.25, 2.75))
-    '2.25 to 2.75'
-    """
-    return "" if math.isnan(interval.low) else f"{number(interval.low, digits)} to {number(interval.high, digits)}"
 
 
 def signed(value: float, digits: int) -> str:
