@@ -65,7 +65,7 @@ def tune(
     if output is not None:
         atomic.check_writable(output)
     reader, examples = data.read(files, data.layout(format_name, columns, separator, label), encoding)
-    X, Y = data.labelled(files, reader, examples)
+    X, Y = data.labelled(reader, examples)
     if len(X) < folds:
         raise ValueError(f"{len(X)} examples cannot be cut into {folds} parts")
     chosen = read_templates(templates, reader)
