@@ -1,12 +1,14 @@
 """The command line on pairs of sequences."""
 
 import json
+import operator
 
 import numpy as np
 import pytest
 
 import structlearn
 from structlearn.io import NamedSequence, Pairs, model_file
+from structlearn.metrics import q_score
 from structlearn.models import Alignment
 
 
@@ -88,9 +90,17 @@ def test_tuning_scores_alignments_by_the_matches_that_are_found(folders, run_jso
     assert [result["setting"] for result in found["results"]] == [
         {"loss": loss, "C": C} for loss in ("q", "q_shift") for C in (0.001, 10.0)
     ]
-    assert 0.5 < found["score"] <= 1.0
+    assert 0.8 < found["score"] < 1.0
     assert run("tune", "train", "--grid", "C=1", *words, "-o", "best.slm", "-q") == (0, "", "")
     assert run("predict", "best.slm", "new.fasta")[0] == 0
+
+
+def test_a_letter_of_one_pair_is_known_in_all_parts_and_to_learning_curves(folders, run, run_json):
+    folders.joinpath("train/rare.fasta").write_text(">a\nACGTN\n>b\nACGT-\n")
+    assert run_json("tune", "train", "--grid", "C=1", "--folds", "3", "-j", "1")["score"] > 0.5
+    assert run_json("train", "train", "-o", "m.slm")["alphabet"] == "ACGNT"
+    folders.joinpath("test/rare.fasta").write_text(">a\nACGTN\n>b\nACGT-\n")
+    assert run("report", "m.slm", "test", "--learning-curve", "train")[:2] == (0, "report.html\n")
 
 
 def test_checking_counts_letters_and_matches(folders, run, run_json):
@@ -168,9 +178,37 @@ def test_a_file_of_the_folder_that_is_read_is_not_overwritten(aligner, run):
     assert (status, "is the file that is read" in err) == (1, True)
 
 
-def test_inspection_and_reports_know_alignments(aligner, run, run_json):
-    assert run_json("inspect", aligner)["reader"] == "pairs"
+def test_evaluation_measures_matches(aligner, run_json):
+    found = run_json("evaluate", aligner, "test")
+    X, Y = pairs(8, 1)
+    predicted = structlearn.load(aligner).predict(X)
+    assert found["q"] == pytest.approx(q_score(Y, predicted))
+    assert found["q4"] == pytest.approx(q_score(Y, predicted, 4))
+    assert found["loss"] == pytest.approx(1.0 - found["q"])
+    assert found["intervals"]["q"][0] < found["q"] < found["intervals"]["q"][1]
+    assert found["accuracy"] == sum(map(operator.eq, Y, predicted)) / 8
+
+
+def test_inspection_shows_pairs_of_letters_and_gaps(aligner, run, run_json):
+    found = run_json("inspect", aligner, "--top", "1")
+    assert (found["reader"], "labels" in found) == ("pairs", False)
+    assert set(found["top_weights"]["features"]) == {"matches", "gaps"}
+    status, out, _ = run("inspect", aligner)
+    assert (status, "each letter" in out) == (0, True)
+
+
+def test_predictions_are_drawn_with_what_is_wrong(aligner, run):
+    status, out, _ = run("predict", aligner, "test", "--draw")
+    assert (status, "s0  1 " in out, "matches wrong" in out, "✓" in out) == (0, True, True, True)
+    status, out, _ = run("predict", aligner, "new.fasta", "--draw")
+    assert (status, "t0  1 " in out, "✓" in out) == (0, True, False)
+
+
+def test_reports_draw_alignments(aligner, folders, run):
     assert run("report", aligner, "test", "-o", "report.html")[:2] == (0, "report.html\n")
+    page = folders.joinpath("report.html").read_text()
+    assert '<pre class="alignment">' in page
+    assert "the share of the true matches that are missed" in page
 
 
 OPTIONS = [

@@ -63,6 +63,13 @@ def build(
     return make_pipeline(_features(templates, reader, given(FEATURES)), estimator)
 
 
+def with_alphabet(reader: Format, X: list[Any], options: dict[str, Any]) -> dict[str, Any]:
+    """The options, with the letters of all pairs as the alphabet: a part of the pairs may lack some."""
+    if reader.structure != "pair" or "alphabet" in options:
+        return options
+    return options | {"alphabet": "".join(sorted(set().union(*(sequence for x in X for sequence in x))))}
+
+
 def _features(templates: Templates | None, reader: Format, options: dict[str, Any]) -> TextFeatures:
     from structlearn.features import TextFeatures
     from structlearn.features.crfpp import CrfppTemplates

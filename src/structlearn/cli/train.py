@@ -74,7 +74,7 @@ def train(
         structlearn train train.txt -o tagger.slm --templates template.txt --checkpoint run.ckpt
         structlearn train words.svmhmm -o tagger.slm -c 100 --eps 0.1
     """
-    from structlearn.cli.pipelines import build, fit_features, read_templates
+    from structlearn.cli.pipelines import build, fit_features, read_templates, with_alphabet
     from structlearn.io import atomic, model_file
 
     atomic.check_writable(output)
@@ -82,7 +82,7 @@ def train(
     X, Y = data.labelled(reader, examples)
     show = not (quiet or as_json)
     chosen = read_templates(templates, reader)
-    estimator = build(reader, learner, options, chosen, verbose=int(show))
+    estimator = build(reader, learner, with_alphabet(reader, X, options), chosen, verbose=int(show))
     _, last = model_file.steps_of(estimator)
     how: dict[str, Any] = {}
     if validation is not None:

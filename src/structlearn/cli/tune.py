@@ -58,7 +58,7 @@ def tune(
     """
     from sklearn.model_selection import KFold
 
-    from structlearn.cli.pipelines import build, fit_features, read_templates
+    from structlearn.cli.pipelines import build, fit_features, read_templates, with_alphabet
     from structlearn.io import atomic
     from structlearn.io.model_file import steps_of
 
@@ -66,6 +66,7 @@ def tune(
         atomic.check_writable(output)
     reader, examples = data.read(files, data.layout(format_name, columns, separator, label), encoding)
     X, Y = data.labelled(reader, examples)
+    options = with_alphabet(reader, X, options)
     if len(X) < folds:
         raise ValueError(f"{len(X)} examples cannot be cut into {folds} parts")
     chosen = read_templates(templates, reader)

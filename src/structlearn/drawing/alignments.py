@@ -16,6 +16,8 @@ from structlearn.models.substitution import BLOSUM62
 
 #: Letters of a sequence's name that are shown.
 LONGEST_NAME = 16
+#: Blocks of a comparison that a report shows.
+MOST_BLOCKS = 6
 
 Place = tuple[int | None, int | None]
 
@@ -209,13 +211,20 @@ def _text(line: Line) -> Text:
 
 
 def _html(blocks: list[tuple[Block, list[Line]]], compared: bool) -> Html:
-    """The lines of a report, which of two alignments shows only the blocks in which they differ."""
+    """The lines of a report, which of two alignments shows only blocks in which they differ, and not too many.
+
+    Letters that differ are underlined there, and need no line of marks.
+    """
+    words: list[str] = []
+    for block, _ in blocks:
+        shown = not compared or any(column.differs for column in block.columns)
+        words.append("more" if compared and words.count("") == MOST_BLOCKS else "" if shown else "alike")
     paragraphs: list[Html] = []
-    for differs, run in groupby(blocks, key=lambda pair: any(column.differs for column in pair[0].columns)):
-        if compared and not differs:
-            paragraphs.append(markup(f"… {sum(len(block.columns) for block, _ in run)} columns alike …"))
+    for left_out, run in groupby(zip(blocks, words, strict=True), key=lambda pair: pair[1]):
+        if left_out:
+            paragraphs.append(markup(f"… {sum(len(block.columns) for (block, _), _ in run)} columns {left_out} …"))
         else:
-            paragraphs += [Html("\n".join(map(_html_line, lines))) for _, lines in run]
+            paragraphs += [Html("\n".join(map(_html_line, lines[:3]))) for (_, lines), _ in run]
     return Html("\n\n".join(paragraphs))
 
 
