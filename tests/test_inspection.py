@@ -11,7 +11,7 @@ from models.enumerated import EnumeratedMulticlass
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
 from structlearn.features import TextFeatures
 from structlearn.inspection import FeatureWeight, TransitionWeight, explain, top_weights
-from structlearn.models import Chain, ClassAttributes, LinearSpec, Model, Multiclass, Spec
+from structlearn.models import Alignment, Chain, ClassAttributes, LinearSpec, Model, Multiclass, Spec
 
 X = [
     [{"word": "the"}, {"word": "old"}, {"word": "man"}],
@@ -307,3 +307,15 @@ def test_a_model_of_ones_own_is_told_what_is_possible_instead():
 
     with pytest.raises(TypeError, match="weights of Own are w_"):
         top_weights(Own(), Spec(), np.zeros(2))
+
+
+def test_an_alignment_names_pairs_of_letters_and_gaps():
+    model = Alignment("AC", gaps="affine")
+    spec = model.specify([("A", "C")], None)
+    top = top_weights(model, spec, np.array([2.0, -1.0, -3.0, 1.0, -0.5, -4.0]), 1)
+    assert top.features == {
+        "matches": (("A A", 2.0), ("C A", -3.0)),
+        "gaps": (("each letter", -0.5), ("the first letter, on top", -4.0)),
+    }
+    with pytest.raises(TypeError, match="features='substitution'"):
+        top_weights(Alignment("AC", gap_features="context"), spec, np.zeros(9))

@@ -1,4 +1,4 @@
-"""Looking inside a fitted chain or classifier: its strongest weights, and why a label was chosen."""
+"""Looking inside a fitted model: its strongest weights, and why a label was chosen."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from structlearn.models.alignment import Alignment
+from structlearn.models.alignment_features import AlignmentSpec
 from structlearn.models.base import LinearSpec, Model, Weights
 from structlearn.models.chain import Chain
 from structlearn.models.chain_problem import ChainProblem
@@ -53,6 +55,7 @@ class TopWeights:
     Attributes
     ----------
     features : dict from label to tuple of FeatureWeight
+        Of alignments, from "matches" and "gaps".
     transitions, start, stop : tuple of TransitionWeight
         Empty where the model has none.
     pairs : tuple of PairWeight
@@ -137,12 +140,14 @@ def feature_names(estimator: Any) -> Sequence[str] | None:
 
 
 def top_weights(
-    model: Model, spec: LinearSpec, w: FloatArray, n: int = 10, feature_names: Sequence[str] | None = None
+    model: Model, spec: Any, w: FloatArray, n: int = 10, feature_names: Sequence[str] | None = None
 ) -> TopWeights:
     """See `StructuredEstimator.top_weights`."""
-    weights = _unpacked(model, spec, w, "top_weights")
     if n < 1:
         raise ValueError(f"n is {n}; it must be at least 1")
+    if isinstance(model, Alignment):
+        return _alignment_weights(model, spec, w, n)
+    weights = _unpacked(model, spec, w, "top_weights")
     names = _names(spec, feature_names)
     classes = spec.classes
     features = {
@@ -209,6 +214,24 @@ def explain(
     ]
     found.sort(key=lambda each: -abs(each.amount))
     return Explanation(spec.classes[code], spec.classes[other], t, tuple(found))
+
+
+def _alignment_weights(model: Alignment, spec: AlignmentSpec, w: FloatArray, n: int) -> TopWeights:
+    """Pairs of letters, and what a gap costs."""
+    if model.layout(spec).pairs != ((("residue",), ("residue",)),) or model.gap_features != "plain":
+        raise TypeError(
+            "of alignments, top_weights is for those whose matches are described by the two letters and whose gaps by "
+            "nothing: features='substitution', gap_features='plain'"
+        )
+    letters = spec.residues
+    matrix = w[: len(letters) ** 2].reshape(len(letters), -1)
+    named = zip(("each letter", "the first letter, on top"), w[matrix.size :].tolist(), strict=False)
+    return TopWeights(
+        {
+            "matches": _strongest(matrix, n, lambda a, b, value: FeatureWeight(f"{letters[a]} {letters[b]}", value)),
+            "gaps": tuple(FeatureWeight(name, value) for name, value in named),
+        }
+    )
 
 
 #: Where a part of the score comes from, the size of the feature, and its weight for every label, (n_labels,).

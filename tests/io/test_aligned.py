@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from structlearn.io import FormatError, read_aligned_pairs, read_alignment, write_aligned_pair
 from structlearn.io.fasta import read_fasta, write_fasta
-from structlearn.io.pretty_alignment import alignment_text
 from structlearn.io.text import Lines
 
 
@@ -75,10 +74,3 @@ def test_a_folder_of_pairs_is_read_in_order(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match="empty holds no file"):
         list(read_aligned_pairs(tmp_path / "empty"))
-
-
-def test_alignments_are_shown_in_colours_and_wrapped():
-    text = alignment_text("IWAC", "VWC", ((0, 0), (1, 1), (3, 2)), names=("one", "t"), width=3)
-    assert text.plain == "one IWA 3\n    :|\nt   VW- 2\n\none C 4\n    |\nt   C 3"
-    colours = {text.plain[span.start]: span.style for span in text.spans}
-    assert (colours["I"], colours["W"], colours["-"]) == ("yellow", "green", "dim")

@@ -17,6 +17,7 @@ from structlearn.io import (
     FormatError,
     JsonLines,
     Lines,
+    Pairs,
     SvmHmm,
     SvmLight,
     read_examples,
@@ -59,6 +60,15 @@ leaf = st.tuples(words, words)
 trees = st.recursive(leaf, lambda below: st.tuples(words, below) | st.tuples(words, below, below), max_leaves=4)
 
 
+@st.composite
+def aligned_pairs(draw):
+    """Two sequences and matches of theirs."""
+    s, t = (draw(st.text("ACGTW", min_size=1, max_size=90)) for _ in range(2))
+    size = draw(st.integers(0, min(len(s), len(t))))
+    places = [draw(st.permutations(range(len(sequence)))) for sequence in (s, t)]
+    return (s, t), tuple(zip(*(sorted(place[:size]) for place in places), strict=True))
+
+
 ROUND_TRIPS = [
     (Columns(), sequences(words, words)),
     (Columns(("word", "pos", "_"), label=1), sequences(st.tuples(words, words), words)),
@@ -67,6 +77,7 @@ ROUND_TRIPS = [
     (ConllU(), sequences(fields, fields)),
     (ConllU("feats", ("form", "lemma", "upos")), sequences(st.tuples(fields, fields, fields), fields)),
     (Brackets(), trees.map(lambda tree: ([(word, tag) for tag, word in leaves(tree)], tree))),
+    (Pairs(), aligned_pairs()),
     (SvmLight(), st.tuples(rows, classes)),
     (SvmHmm(), sequences(rows, classes)),
     (CrfSuite(), sequences(attributes(fields, numbers), fields)),
@@ -112,6 +123,7 @@ def test_examples_written_one_after_another_stay_apart(form, examples, data):
         (Columns(("word", "_", "pos"), label=0), [("dog", "NN")], ["O"], "O dog _ NN\n\n"),
         (ConllU(), ["dog"], ["NOUN"], "1\tdog\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n"),
         (Brackets(), [("dog", "NN")], ("NP", ("NN", "dog")), "((NP (NN dog)))\n"),
+        (Pairs(), ("ACG", "AG"), ((0, 0), (2, 1)), ">first\nACG\n>second\nA-G\n"),
         (SvmLight(), {"10": 0.5, "9": 2.0}, 3, "3 9:2 10:0.5\n"),
         (SvmHmm(), [{"1": 1.0}], ["2"], "2 qid:1 1:1\n"),
         (CrfSuite(), [["a:b"], {"c": 0.5}], ["X", "Y"], "X\ta\\:b\nY\tc:0.5\n\n"),
@@ -126,6 +138,7 @@ FILES = {
     "columns": ["The DT B-NP", "dog NN I-NP", "", "Runs VB B-VP"],
     "conllu": ["# text = Go", "1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_"],
     "brackets": ["( (S (NP (PRP it))", "  (VP (VBZ works))) )"],
+    "pairs": [">one", "AC-G", ">two", "A-CG"],
     "svmlight": ["+1 1:0.5 3:1", "-1 2:1 # comment"],
     "svmhmm": ["1 qid:1 1:0.5", "2 qid:1 3:1"],
     "crfsuite": ["B-NP\tw[0]=The\tw[1]=dog\t__BOS__", "I-NP\tw[0]=dog\t__EOS__"],
@@ -153,7 +166,7 @@ def test_recognising_never_fails_with_anything_but_a_value_error(form, examples,
 
 def test_what_no_format_fits_is_refused_with_the_names_of_all():
     with pytest.raises(
-        ValueError, match="none of the formats jsonl, conllu, brackets, svmhmm, svmlight, crfsuite, columns"
+        ValueError, match="none of the formats jsonl, pairs, conllu, brackets, svmhmm, svmlight, crfsuite, columns"
     ):
         recognise(["some running text", "of no format that is known"])
     with pytest.raises(ValueError, match="holds no example"):
@@ -185,7 +198,7 @@ def test_a_format_can_be_given_with_its_options_or_by_name():
     assert next(examples).y == ["b c"]
     found, examples = read_examples(io.BytesIO(content), Columns(("word", "pos")))
     assert next(examples).x == [("a", "b")]
-    with pytest.raises(ValueError, match="there is no format 'xml'; there are jsonl, conllu"):
+    with pytest.raises(ValueError, match="there is no format 'xml'; there are jsonl, pairs, conllu"):
         read_examples(io.BytesIO(content), "xml")
 
 

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from structlearn.metrics import q_score, q_scores
+from structlearn.metrics.alignments import alignment_measures
 from structlearn.models import Alignment, from_gapped
 
 REFERENCE = from_gapped("-AECD", "EACC-")
@@ -41,3 +42,21 @@ def test_bad_calls_are_refused():
     with pytest.raises(ValueError, match="reading is 'neither'"):
         q_scores([()], [()], reading="neither")
     assert q_scores([()], [((0, 0),)]).tolist() == [1.0]
+
+
+def test_measures_are_means_of_scores_and_the_share_of_true_matches():
+    Y, found = [REFERENCE, ((0, 0),)], [ALTERNATIVE, ((0, 0), (1, 1))]
+    measures = alignment_measures(Y, found, (0, 4), "text")
+    assert measures.scores() == {
+        "q": pytest.approx(q_score(Y, found)),
+        "q4": pytest.approx(q_score(Y, found, 4, "text")),
+        "precision": pytest.approx(3 / 5),
+    }
+    assert measures.right.tolist() == [False, False]
+    assert alignment_measures([[[0, 0]]], [((0, 0),)]).right.tolist() == [True]
+
+
+def test_a_model_puts_the_score_of_its_loss_first():
+    assert list(Alignment().measures([], [REFERENCE], [ALTERNATIVE]).formulas) == ["q", "q1", "q2", "q4", "precision"]
+    model = Alignment(loss="q_shift", shift=2)
+    assert list(model.measures([], [REFERENCE], [ALTERNATIVE]).formulas) == ["q2", "q", "q1", "precision"]

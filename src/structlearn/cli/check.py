@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections import Counter
+from typing import Annotated, Any
 
 import typer
 
 from structlearn.cli import data, terminal
+
+#: Labels, or letters of sequences, in the table.
+MOST_LABELS = 30
 
 
 def check(
@@ -30,32 +34,49 @@ def check(
     from dataclasses import asdict
 
     from structlearn.io.oddities import summarise
+    from structlearn.io.pair_oddities import PairSummary, summarise_pairs
 
     reader, examples = data.stream(file, data.layout(format_name, columns, separator, label), encoding)
-    summary = summarise(examples)
+    summary = summarise_pairs(examples) if reader.structure == "pair" else summarise(examples)
+    what, counts = ("letter", summary.letters) if isinstance(summary, PairSummary) else ("label", summary.labels)
     if as_json:
         found = asdict(summary) | {"format": reader.name}
-        terminal.print_json(found | {"labels": {str(label): n for label, n in summary.labels.most_common()}})
+        terminal.print_json(found | {f"{what}s": {str(label): n for label, n in counts.most_common()}})
     else:
         from rich.markup import escape
-        from rich.table import Table
 
         console = terminal.console()
-        console.print(
-            f"{escape(file)}: {reader.name}, {summary.examples:,} examples, {summary.tokens:,} tokens, "
-            f"{summary.lengths[0]} to {summary.lengths[1]} tokens an example",
-            highlight=False,
-            soft_wrap=True,
-        )
-        table = Table("label", "count", "share", box=None, pad_edge=False)
-        for label, count in summary.labels.most_common(30):
-            table.add_row(escape(str(label)), f"{count:,}", f"{count / sum(summary.labels.values()):.2%}")
-        console.print(table if summary.labels else "no labels")
-        if len(summary.labels) > 30:
-            console.print(f"and {len(summary.labels) - 30} labels more")
+        console.print(f"{escape(file)}: {reader.name}, {_sizes(summary)}", highlight=False, soft_wrap=True)
+        _print_counts(what, counts)
         for oddity in summary.oddities[:most]:
-            console.print(f"{escape(file)}:{oddity.line}: {escape(oddity.what)}", highlight=False, soft_wrap=True)
+            place = f"{oddity.file or file}:{oddity.line}"
+            console.print(f"{escape(place)}: {escape(oddity.what)}", highlight=False, soft_wrap=True)
         if len(summary.oddities) > most:
             console.print(f"and {len(summary.oddities) - most} odd places more")
     if summary.oddities:
         raise typer.Exit(1)
+
+
+def _sizes(summary: Any) -> str:
+    low, high = summary.lengths
+    if hasattr(summary, "tokens"):
+        return f"{summary.examples:,} examples, {summary.tokens:,} tokens, {low} to {high} tokens an example"
+    sizes = f"{summary.examples:,} pairs, {summary.letters.total():,} letters, {low} to {high} letters a sequence"
+    if not summary.aligned:
+        return f"{sizes}, not aligned"
+    aligned = "aligned" if summary.aligned == summary.examples else f"{summary.aligned:,} of them aligned"
+    equal = f", {summary.equal / summary.matches:.0%} of them equal letters" if summary.matches else ""
+    return f"{sizes}, {aligned} with {summary.matches:,} matches{equal}"
+
+
+def _print_counts(what: str, counts: Counter[Any]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = terminal.console()
+    table = Table(what, "count", "share", box=None, pad_edge=False)
+    for label, count in counts.most_common(MOST_LABELS):
+        table.add_row(escape(str(label)), f"{count:,}", f"{count / counts.total():.2%}")
+    console.print(table if counts else f"no {what}s")
+    if len(counts) > MOST_LABELS:
+        console.print(f"and {len(counts) - MOST_LABELS} {what}s more")

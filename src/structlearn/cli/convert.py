@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -49,21 +48,21 @@ def convert(
     if templates is not None or (reader.structure == "words" and writer.structure == "attributes"):
         X = attributes(X, read_templates(templates, reader), reader)
     kinds = {reader.structure, writer.structure}
-    if len(kinds) > 1 and ("tree" in kinds or ("row" in kinds and to != "jsonl")):
+    if len(kinds) > 1 and (kinds & {"tree", "pair"} or ("row" in kinds and to != "jsonl")):
         raise ValueError(
             f"{reader.name} holds {_words(reader)}, {to} holds {_words(writer)}: one cannot become the other"
         )
     with data.writing(output, not_over=file) as write:
         for x, example in zip(X, examples, strict=True):
-            write(_written(writer, x, example, file))
+            write(_written(writer, x, example))
 
 
 def _words(form: Any) -> str:
-    return {"row": "single examples", "tree": "trees"}.get(form.structure, "sequences")
+    return {"row": "single examples", "tree": "trees", "pair": "pairs of sequences"}.get(form.structure, "sequences")
 
 
-def _written(writer: Any, x: Any, example: Example, file: str) -> str:
+def _written(writer: Any, x: Any, example: Example) -> str:
     try:
         return str(writer.write(x, example.y))
     except ValueError as error:
-        raise ValueError(f"{Path(file).name}:{example.line}: {error}") from None
+        raise ValueError(f"{example.place}: {error}") from None

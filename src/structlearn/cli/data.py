@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,14 +15,17 @@ if TYPE_CHECKING:
     from structlearn.io.format import Example, Format
 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A file that [bold]train[/bold] wrote.")]
-Data = Annotated[str, typer.Argument(metavar="[FILE]", help='Examples; "-", or nothing, is standard input.')]
+Data = Annotated[
+    str,
+    typer.Argument(metavar="[FILE]", help='Examples, or a folder of such files; "-", or nothing, is standard input.'),
+]
 FormatName = Annotated[
     str | None,
     typer.Option(
         "--format",
         "-f",
         metavar="NAME",
-        help="columns, conllu, svmlight, svmhmm, crfsuite or jsonl; left out, it is recognised.",
+        help="columns, conllu, brackets, pairs, svmlight, svmhmm, crfsuite or jsonl; left out, it is recognised.",
         rich_help_panel="Data",
     ),
 ]
@@ -78,10 +82,29 @@ def layout(name: str | None, columns: str | None, separator: str | None, label: 
 def stream(
     file: str, wanted: Format | str | None, encoding: str, *, given: Format | None = None
 ) -> tuple[Format, Iterator[Example]]:
-    """The format of a file and its examples as they are read.
+    """The format of a file, or of the first one of a folder, and its examples as they are read.
 
     The format is that of the model (`given`) unless another one is wanted; without either it is recognised.
     """
+    first, *others = in_folder(file)
+    reader, examples = _stream(first, wanted, encoding, given)
+    rest = (example for other in others for example in _stream(other, wanted, encoding, reader)[1])
+    return reader, chain(examples, rest)
+
+
+def in_folder(file: str) -> list[str]:
+    """The files of a folder in the order of their names, without hidden ones; what is no folder is itself."""
+    if file == "-" or not Path(file).is_dir():
+        return [file]
+    found = sorted(str(path) for path in Path(file).iterdir() if path.is_file() and not path.name.startswith("."))
+    if not found:
+        raise ValueError(f"{file} is a folder without files")
+    return found
+
+
+def _stream(
+    file: str, wanted: Format | str | None, encoding: str, given: Format | None
+) -> tuple[Format, Iterator[Example]]:
     from structlearn.io.formats import read_examples
 
     if given is not None and wanted in (None, given.name):
@@ -101,14 +124,28 @@ def read(
     return given, examples
 
 
-def labelled(files: Sequence[str], reader: Format, examples: Sequence[Example]) -> tuple[list[Any], list[Any]]:
+def labelled(reader: Format, examples: Sequence[Example]) -> tuple[list[Any], list[Any]]:
     """X and Y, refused if an example has no labels."""
     for example in examples:
+        if example.y is None and reader.structure == "pair":
+            lengths = " and ".join(str(len(sequence)) for sequence in example.x)
+            raise ValueError(f"{example.place}: these sequences are not aligned: {lengths} letters without a gap")
         if example.y is None:
-            where = files[0] if len(files) == 1 else "an example"
             columns = f": expected the columns {', '.join(reader.inputs)} and a label" if reader.inputs else ""
-            raise ValueError(f"{where} has no labels at line {example.line}{columns}")
+            raise ValueError(f"{example.file or 'an example'} has no labels at line {example.line}{columns}")
     return [example.x for example in examples], [example.y for example in examples]
+
+
+@contextmanager
+def places(examples: Sequence[Example]) -> Iterator[None]:
+    """Errors about X[i] or Y[i] also name the file and the line of the example."""
+    try:
+        yield
+    except ValueError as error:
+        told = re.match(r"[XY]\[(\d+)\]", str(error))
+        if told is None or int(told[1]) >= len(examples):
+            raise
+        raise ValueError(f"{examples[int(told[1])].place}: {error}") from error
 
 
 def batches(examples: Iterator[Example], size: int) -> Iterator[list[Example]]:
@@ -128,7 +165,7 @@ def writing(path: str | None, *, not_over: str) -> Iterator[Any]:
     from structlearn.io import atomic
 
     atomic.check_writable(Path(path))
-    if Path(path).exists() and not_over != "-" and Path(path).samefile(not_over):
+    if Path(path).exists() and not_over != "-" and any(map(Path(path).samefile, in_folder(not_over))):
         raise ValueError(f"{path} is the file that is read; give the output another name")
     parts: list[str] = []
     yield parts.append

@@ -27,7 +27,8 @@ def evaluate(
 
     saved = read(model)
     reader, examples = data.read([file], format_name, encoding, given=saved.reader)
-    judged = judge(saved.estimator, *data.labelled([file], reader, examples))
+    with data.places(examples):
+        judged = judge(saved.estimator, *data.labelled(reader, examples))
     if as_json:
         terminal.print_json(judged.to_dict())
     else:

@@ -20,6 +20,7 @@ def inspect_model(
         structlearn inspect tagger.slm
         structlearn inspect tagger.slm --top 20
     """
+    from contextlib import suppress
     from dataclasses import asdict
 
     from structlearn.inspection import feature_names
@@ -27,11 +28,11 @@ def inspect_model(
 
     saved = read(model)
     _, last = steps_of(saved.estimator)
-    weights = (
-        last.top_weights(top, feature_names=feature_names(saved.estimator))
-        if top > 0 and hasattr(last.model_, "unpack")
-        else None
-    )
+    weights = None
+    if top > 0:
+        # Weights of other structures have no names.
+        with suppress(TypeError):
+            weights = last.top_weights(top, feature_names=feature_names(saved.estimator))
     if as_json:
         shown = terminal.facts(saved.estimator) | {"reader": getattr(saved.reader, "name", None)}
         terminal.print_json(shown | ({} if weights is None else {"top_weights": asdict(weights)}))

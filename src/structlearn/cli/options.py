@@ -72,10 +72,16 @@ GRAMMAR = Owner(
     "Grammar",
     ("inputs", "loss", "horizontal", "vertical", "spans", "min_count", "max_chain"),
 )
+ALIGNMENT = Owner(
+    "Model of alignments",
+    "models/alignment.py",
+    "Alignment",
+    ("alphabet", "ends", "gaps", "features", "gap_features", "normalise", "loss", "shift", "reading"),
+)
 FEATURES = Owner("Features", "features/text.py", "TextFeatures", ("min_count", "n_hashed"))
 
 LEARNERS = {"svm": SVM, "crf": CRF, "perceptron": PERCEPTRON}
-OWNERS = (*LEARNERS.values(), CHAIN, FEATURES, GRAMMAR)
+OWNERS = (*LEARNERS.values(), CHAIN, FEATURES, GRAMMAR, ALIGNMENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +162,11 @@ def option_value(name: str, text: str) -> Any:
     if not owners_of(name):
         raise ValueError(f"there is no option {flag(name)}")
     parameter = parameters(owners_of(name)[0])[name]
-    if parameter.choices:
-        if text not in parameter.choices:
-            raise ValueError(f"{flag(name)} is {text!r}; it may be {', '.join(parameter.choices)}")
-        return parameter.choices[text]
+    choices = _shared()[name][1]
+    if choices:
+        if text not in choices:
+            raise ValueError(f"{flag(name)} is {text!r}; it may be {', '.join(choices)}")
+        return choices[text]
     if parameter.kind is bool:
         if text not in ("yes", "no"):
             raise ValueError(f"{flag(name)} is {text!r}; it may be yes or no")
@@ -212,7 +219,8 @@ def when(owner: Owner) -> str:
     ('--learner crf', 'files of words')
     """
     learners = {learner: f"--learner {name}" for name, learner in LEARNERS.items()}
-    return (learners | {CHAIN: "files of sequences", FEATURES: "files of words", GRAMMAR: "files of trees"})[owner]
+    files = {CHAIN: "sequences", FEATURES: "words", GRAMMAR: "trees", ALIGNMENT: "pairs"}
+    return (learners | {user: f"files of {kind}" for user, kind in files.items()})[owner]
 
 
 def flag(name: str) -> str:

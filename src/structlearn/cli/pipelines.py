@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from structlearn.cli.options import CHAIN, FEATURES, GRAMMAR, LEARNERS, flag, owners_of, when
+from structlearn.cli.options import ALIGNMENT, CHAIN, FEATURES, GRAMMAR, LEARNERS, flag, owners_of, when
 
 if TYPE_CHECKING:
     from structlearn.features import TextFeatures
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Templates = CrfppTemplates | tuple[str, ...]
 
 #: Whose options have an effect on what kind of examples.
-USERS = {"words": (CHAIN, FEATURES), "attributes": (CHAIN,), "row": (), "tree": (GRAMMAR,)}
+USERS = {"words": (CHAIN, FEATURES), "attributes": (CHAIN,), "row": (), "tree": (GRAMMAR,), "pair": (ALIGNMENT,)}
 
 
 def build(
@@ -25,13 +25,13 @@ def build(
     """An estimator for the examples of a format, or a pipeline that ends with one.
 
     Sequences of words get features by templates, sequences of attributes are learnt as they are, single rows of
-    attributes are classified, trees give a grammar.
+    attributes are classified, trees give a grammar, pairs of sequences are aligned.
     """
     from sklearn.pipeline import make_pipeline
 
     import structlearn
     from structlearn.features.crfpp import CrfppTemplates
-    from structlearn.models import Chain, Grammar, Multiclass
+    from structlearn.models import Alignment, Chain, Grammar, Multiclass
 
     owner = LEARNERS[learner]
     used = [owner, *USERS[reader.structure]]
@@ -47,18 +47,27 @@ def build(
         model: Any = Multiclass()
     elif reader.structure == "tree":
         model = Grammar(**given(GRAMMAR))
+    elif reader.structure == "pair":
+        model = Alignment(**given(ALIGNMENT))
     elif isinstance(templates, CrfppTemplates):
         model = templates.chain(**{"pair_features": False} | given(CHAIN))
     else:
         model = Chain(**given(CHAIN))
     estimator = getattr(structlearn, owner.name)(model, verbose=verbose, **given(owner))
-    if reader.structure in ("attributes", "tree"):
+    if reader.structure in ("attributes", "tree", "pair"):
         return estimator
     if reader.structure == "row":
         from sklearn.feature_extraction import DictVectorizer
 
         return make_pipeline(DictVectorizer(), estimator)
     return make_pipeline(_features(templates, reader, given(FEATURES)), estimator)
+
+
+def with_alphabet(reader: Format, X: list[Any], options: dict[str, Any]) -> dict[str, Any]:
+    """The options, with the letters of all pairs as the alphabet: a part of the pairs may lack some."""
+    if reader.structure != "pair" or "alphabet" in options:
+        return options
+    return options | {"alphabet": "".join(sorted(set().union(*(sequence for x in X for sequence in x))))}
 
 
 def _features(templates: Templates | None, reader: Format, options: dict[str, Any]) -> TextFeatures:

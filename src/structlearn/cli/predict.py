@@ -45,5 +45,7 @@ def predict(
         drawn = terminal.artist(saved.estimator, to_file=output is not None)
     with data.writing(output, not_over=file) as write:
         for batch in data.batches(examples, BATCH):
-            for example, y in zip(batch, saved.estimator.predict([example.x for example in batch]), strict=True):
+            with data.places(batch):
+                predicted = saved.estimator.predict([example.x for example in batch])
+            for example, y in zip(batch, predicted, strict=True):
                 write(drawn(example, y) if draw else reader.annotate(example, y))

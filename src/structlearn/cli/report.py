@@ -41,11 +41,11 @@ def report(
     atomic.check_writable(output)
     saved = read(model)
     reader, examples = data.read([file], format_name, encoding, given=saved.reader)
-    X, Y = data.labelled([file], reader, examples)
+    X, Y = data.labelled(reader, examples)
     curve = None
     if learning_curve is not None:
-        reader, examples = data.read([learning_curve], format_name, encoding, given=saved.reader)
-        curve = data.labelled([learning_curve], reader, examples)
-    write_report(output, saved.estimator, X, Y, title=title, data_name=file, learning_curve=curve)
+        curve = data.labelled(*data.read([learning_curve], format_name, encoding, given=saved.reader))
+    with data.places(examples):
+        write_report(output, saved.estimator, X, Y, title=title, data_name=file, learning_curve=curve)
     if not quiet:
         typer.echo(output)

@@ -56,7 +56,8 @@ def facts(estimator: Any) -> dict[str, Any]:
         "learner": type(last).__name__,
         "structure": type(last.model_).__name__,
         **training,
-        "labels": len(getattr(spec, "classes", ())),
+        "labels": len(spec.classes) if hasattr(spec, "classes") else None,
+        "alphabet": "".join(map(str, spec.residues)) if hasattr(spec, "residues") else None,
         "features": getattr(spec, "n_inputs", None),
         "weights": len(last.w_),
         "nonzero_weights": int((last.w_ != 0.0).sum()),
@@ -65,7 +66,7 @@ def facts(estimator: Any) -> dict[str, Any]:
         "gap": getattr(last, "duality_gap_", None),
         "iterations": last.n_iter_,
         "converged": last.converged_,
-        "classes": list(map(str, getattr(spec, "classes", ()))),
+        "classes": list(map(str, spec.classes)) if hasattr(spec, "classes") else None,
     }
     return {name: value for name, value in learnt.items() if value is not None}
 

@@ -14,7 +14,10 @@ import typer
 
 from structlearn.cli import data, terminal
 
-Files = Annotated[list[str], typer.Argument(metavar="FILE…", help='Labelled examples; "-" is standard input.')]
+Files = Annotated[
+    list[str],
+    typer.Argument(metavar="FILE…", help='Labelled examples, or folders of such files; "-" is standard input.'),
+]
 Learner = Annotated[
     Literal["svm", "crf", "perceptron"],
     typer.Option(help="A structural SVM, a conditional random field, or the averaged perceptron."),
@@ -71,20 +74,20 @@ def train(
         structlearn train train.txt -o tagger.slm --templates template.txt --checkpoint run.ckpt
         structlearn train words.svmhmm -o tagger.slm -c 100 --eps 0.1
     """
-    from structlearn.cli.pipelines import build, fit_features, read_templates
+    from structlearn.cli.pipelines import build, fit_features, read_templates, with_alphabet
     from structlearn.io import atomic, model_file
 
     atomic.check_writable(output)
     reader, examples = data.read(files, data.layout(format_name, columns, separator, label), encoding)
-    X, Y = data.labelled(files, reader, examples)
+    X, Y = data.labelled(reader, examples)
     show = not (quiet or as_json)
     chosen = read_templates(templates, reader)
-    estimator = build(reader, learner, options, chosen, verbose=int(show))
+    estimator = build(reader, learner, with_alphabet(reader, X, options), chosen, verbose=int(show))
     _, last = model_file.steps_of(estimator)
     how: dict[str, Any] = {}
     if validation is not None:
         _, held_out = data.read([validation], format_name, encoding, given=reader)
-        how["validation"] = data.labelled([validation], reader, held_out)
+        how["validation"] = data.labelled(reader, held_out)
     if checkpoint is not None:
         how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
     X = fit_features(estimator, X, chosen)
@@ -93,7 +96,8 @@ def train(
     weight = None if all(example.weight == 1.0 for example in examples) else [example.weight for example in examples]
     interrupted = None
     try:
-        last.fit(X, Y, weight, **how)
+        with data.places(examples):
+            last.fit(X, Y, weight, **how)
     except KeyboardInterrupt as interrupt:
         if not hasattr(last, "w_"):
             raise

@@ -49,8 +49,8 @@ def tune(
 
     Each part of the examples is predicted by a model that was trained on the others. Values of C are gone through from
     small to large, each run starting where the last one ended. C is what train takes for all examples: on a part of
-    them it is scaled, so that an example costs the same. The score is F1 for labels such as B-NP and I-NP, otherwise
-    accuracy.
+    them it is scaled, so that an example costs the same. The score is F1 for labels such as B-NP and I-NP and for the
+    brackets of trees, the share of the true matches for alignments, otherwise accuracy.
 
     \b
         structlearn tune train.txt
@@ -58,14 +58,15 @@ def tune(
     """
     from sklearn.model_selection import KFold
 
-    from structlearn.cli.pipelines import build, fit_features, read_templates
+    from structlearn.cli.pipelines import build, fit_features, read_templates, with_alphabet
     from structlearn.io import atomic
     from structlearn.io.model_file import steps_of
 
     if output is not None:
         atomic.check_writable(output)
     reader, examples = data.read(files, data.layout(format_name, columns, separator, label), encoding)
-    X, Y = data.labelled(files, reader, examples)
+    X, Y = data.labelled(reader, examples)
+    options = with_alphabet(reader, X, options)
     if len(X) < folds:
         raise ValueError(f"{len(X)} examples cannot be cut into {folds} parts")
     chosen = read_templates(templates, reader)
@@ -165,15 +166,18 @@ def _follow(
         if "C" in setting:
             last.set_params(C=setting["C"] * len(train) / len(X), **({"warm_start": True} if goes_on else {}))
         predicted = last.fit(X_train, Y_train).predict(X_test)
-        trials.append(Trial(setting, _score(Y_test, predicted), time.perf_counter() - begin))
+        trials.append(Trial(setting, _score(last.model_, X_test, Y_test, predicted), time.perf_counter() - begin))
         begin = time.perf_counter()
     return trials
 
 
-def _score(Y: list[Any], predicted: Any) -> float:
+def _score(model: Any, X: Any, Y: list[Any], predicted: Any) -> float:
     from structlearn.evaluation import is_bio
     from structlearn.metrics import span_scores, token_accuracy
 
+    measures = model.measures(X, Y, predicted)
+    if measures is not None:
+        return float(next(iter(measures.scores().values())))
     if not isinstance(Y[0], list):
         return sum(bool(y == p) for y, p in zip(Y, predicted, strict=True)) / len(Y)
     if is_bio(list({label for y in Y for label in y})):

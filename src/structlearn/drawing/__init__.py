@@ -1,6 +1,7 @@
 """Pictures of outputs, for terminals and for reports; a file for each structure."""
 
+from structlearn.drawing.alignments import draw_alignment
 from structlearn.drawing.base import Drawing
 from structlearn.drawing.trees import draw_tree
 
-__all__ = ["Drawing", "draw_tree"]
+__all__ = ["Drawing", "draw_alignment", "draw_tree"]

@@ -20,7 +20,9 @@ class Inspectable:
     w_: FloatArray
 
     def top_weights(self, n: int = 10, *, feature_names: Sequence[str] | None = None) -> inspection.TopWeights:
-        """The strongest weights of a chain or a classifier, by name: of features for every label, and of transitions.
+        """The strongest weights, by name: of features for every label and of transitions; of pairs of letters and gaps.
+
+        They are there for chains, classifiers, and alignments that score pairs of letters.
 
         Parameters
         ----------

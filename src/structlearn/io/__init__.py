@@ -8,6 +8,7 @@ from structlearn.io.crfsuite import CrfSuite
 from structlearn.io.format import Example, Format
 from structlearn.io.formats import FORMATS, read_examples, recognise
 from structlearn.io.jsonl import JsonLines
+from structlearn.io.pairs import NamedSequence, Pairs
 from structlearn.io.svmhmm import SvmHmm
 from structlearn.io.svmlight import SvmLight
 from structlearn.io.text import EncodingError, FormatError, Lines, open_text
@@ -25,6 +26,8 @@ __all__ = [
     "FormatError",
     "JsonLines",
     "Lines",
+    "NamedSequence",
+    "Pairs",
     "SvmHmm",
     "SvmLight",
     "clean_tree",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import zip_longest
+from collections.abc import Iterator, Sequence
 
 from structlearn.io.fasta import Row, raw_rows
-from structlearn.io.text import Lines
+from structlearn.io.text import Lines, quoted
 
 
 def read_a3m_rows(lines: Lines) -> list[Row]:
@@ -16,16 +16,28 @@ def read_a3m_rows(lines: Lines) -> list[Row]:
     >>> [row.sequence for row in read_a3m_rows(Lines([b">a\\nAC-G\\n>b\\nAtt-GG\\n>c\\nAcCGG\\n"], "small.a3m"))]
     ['A--C-G', 'ATT-GG', 'AC-CGG']
     """
-    rows = list(raw_rows(lines, "-."))
+    return _written_out(lines, list(raw_rows(lines, "-.")))
+
+
+def read_a3m_pairs(lines: Lines) -> Iterator[tuple[Row, Row]]:
+    """The first row with each other one, written out for the two alone."""
+    rows = raw_rows(lines, "-.")
+    first = next(rows)
+    for row in rows:
+        one, other = _written_out(lines, [first, row])
+        yield one, other
+
+
+def _written_out(lines: Lines, rows: Sequence[Row]) -> list[Row]:
     split = [_columns(row.sequence.replace(".", "")) for row in rows]
     for row, columns in zip(rows, split, strict=True):
         if len(columns) != len(split[0]):
             raise lines.error(
-                f"{row.name!r} has {len(columns) - 1} capital letters and gaps, but {rows[0].name!r} has "
+                f"{quoted(row.name)} has {len(columns) - 1} capital letters and gaps, but {quoted(rows[0].name)} has "
                 f"{len(split[0]) - 1}",
                 line=row.line,
             )
-    widths = [max(len(inserted) for _, inserted in column) for column in zip_longest(*split)]
+    widths = [max(len(inserted) for _, inserted in column) for column in zip(*split, strict=True)]
     return [
         row._replace(
             sequence="".join(

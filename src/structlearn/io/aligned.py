@@ -9,7 +9,7 @@ from pathlib import Path
 from structlearn.io.a3m import read_a3m_rows
 from structlearn.io.fasta import Row, read_fasta, write_fasta
 from structlearn.io.stockholm import read_stockholm_rows
-from structlearn.io.text import Lines, Source, open_text
+from structlearn.io.text import Lines, Source, open_text, quoted
 from structlearn.models.alignment import Matches, from_gapped, to_gapped
 
 GAPS = "-."
@@ -98,9 +98,10 @@ def _checked(lines: Lines, rows: list[Row], structures: dict[str, str]) -> Align
     for row in rows:
         if len(row.sequence) != len(rows[0].sequence):
             raise lines.error(
-                f"{row.name!r} has {len(row.sequence)} columns, but {rows[0].name!r} has {len(rows[0].sequence)}",
+                f"{quoted(row.name)} has {len(row.sequence)} columns, but {quoted(rows[0].name)} has "
+                f"{len(rows[0].sequence)}",
                 line=row.line,
             )
         if all(letter in GAPS for letter in row.sequence):
-            raise lines.error(f"{row.name!r} is an empty sequence", line=row.line)
+            raise lines.error(f"{quoted(row.name)} is an empty sequence", line=row.line)
     return AlignedRows(tuple(row.name for row in rows), tuple(row.sequence for row in rows), structures)

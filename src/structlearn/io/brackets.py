@@ -73,7 +73,7 @@ class Brackets(Format):
                     else:
                         tree = _unwrapped(node)
                         x = [(word, tag) for tag, word in leaves(tree)]
-                        yield Example(x, tree, begin, (*source, line))
+                        yield Example(x, tree, begin, (*source, line), file=lines.name)
             source.append(line)
         if stack:
             raise lines.error(f"the tree that begins here is not closed: {len(stack)} brackets are open", 1, begin)

@@ -125,7 +125,7 @@ class Columns(Format):
             take, label = _takers(layouts[n_columns])
             x = list(map(take, rows))
             y = None if label is None else [row[label] for row in rows]
-            yield Example(x, y, number, tuple(paragraph))
+            yield Example(x, y, number, tuple(paragraph), file=lines.name)
 
     def write(self, x: Any, y: Any) -> str:
         separator = " " if self.separator is None else self.separator

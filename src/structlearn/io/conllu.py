@@ -81,9 +81,9 @@ class ConllU(Format):
             if self.label != "feats" and EMPTY in y:
                 if any(label != EMPTY for label in y):
                     raise self._unlabelled(lines, number, paragraph, place)
-                yield Example(list(map(take, words)), None, number, tuple(paragraph))
+                yield Example(list(map(take, words)), None, number, tuple(paragraph), file=lines.name)
             else:
-                yield Example(list(map(take, words)), y, number, tuple(paragraph))
+                yield Example(list(map(take, words)), y, number, tuple(paragraph), file=lines.name)
 
     def write(self, x: Any, y: Any) -> str:
         text = ""

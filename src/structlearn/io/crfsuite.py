@@ -67,7 +67,7 @@ class CrfSuite(Format):
                 except ValueError as error:
                     raise lines.error(str(error), 1, number + k) from None
             if x:
-                yield Example(x, None if y[0] is None else y, number, tuple(paragraph), weight)
+                yield Example(x, None if y[0] is None else y, number, tuple(paragraph), weight, lines.name)
 
     def write(self, x: Any, y: Any) -> str:
         text = ""

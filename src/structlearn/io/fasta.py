@@ -14,11 +14,12 @@ WIDTH = 80
 
 
 class Row(NamedTuple):
-    """A sequence, its name (the header up to the first blank), and the line of the header, counted from 1."""
+    """A sequence, its name (the header up to the first blank), the line of the header from 1, and all of the header."""
 
     name: str
     sequence: str
     line: int
+    header: str = ""
 
 
 def read_fasta(lines: Lines, gaps: str = "") -> Iterator[Row]:
@@ -40,7 +41,7 @@ def read_fasta(lines: Lines, gaps: str = "") -> Iterator[Row]:
     --------
     >>> lines = Lines([b">one first\\nACG\\nT\\n>two\\nac\\n"], "small.fasta")
     >>> list(read_fasta(lines))
-    [Row(name='one', sequence='ACGT', line=1), Row(name='two', sequence='AC', line=4)]
+    [Row(name='one', sequence='ACGT', line=1, header='one first'), Row(name='two', sequence='AC', line=4, header='two')]
     """
     for row in raw_rows(lines, gaps):
         yield row._replace(sequence=row.sequence.upper())
@@ -48,12 +49,12 @@ def read_fasta(lines: Lines, gaps: str = "") -> Iterator[Row]:
 
 def raw_rows(lines: Lines, gaps: str) -> Iterator[Row]:
     """The sequences as they are written."""
-    name, begin, parts, size = "", 0, list[str](), 0
+    header, begin, parts, size = "", 0, list[str](), 0
     for line in lines:
         if line.startswith(">"):
             if begin:
-                yield _row(lines, name, begin, parts)
-            name, begin, parts, size = (line[1:].split(maxsplit=1) or [""])[0], lines.number, [], 0
+                yield _row(lines, header, begin, parts)
+            header, begin, parts, size = line[1:].strip(), lines.number, [], 0
             continue
         text = line.strip()
         if not text or text.startswith(";"):
@@ -62,31 +63,32 @@ def raw_rows(lines: Lines, gaps: str) -> Iterator[Row]:
             raise lines.error(f"expected a line with '>' and a name, found {quoted(line)}")
         size += len(text)
         if size > LONGEST:
-            raise lines.error(f"{name!r} has more than {LONGEST:,} letters")
+            raise lines.error(f"{quoted(header)} has more than {LONGEST:,} letters")
         for k, character in enumerate(line):
             if not (character.isascii() and character.isalpha()) and character not in gaps and not character.isspace():
                 raise lines.error(f"the character {character!r} is no letter of a sequence", k + 1)
         parts.append("".join(text.split()))
     if not begin:
         raise lines.error("the file holds no sequence")
-    yield _row(lines, name, begin, parts)
+    yield _row(lines, header, begin, parts)
 
 
-def _row(lines: Lines, name: str, begin: int, parts: list[str]) -> Row:
+def _row(lines: Lines, header: str, begin: int, parts: list[str]) -> Row:
+    name = (header.split(maxsplit=1) or [""])[0]
     if not parts:
-        raise lines.error(f"{name!r} is an empty sequence", line=begin)
-    return Row(name, "".join(parts), begin)
+        raise lines.error(f"{quoted(name)} is an empty sequence", line=begin)
+    return Row(name, "".join(parts), begin, header)
 
 
 def write_fasta(rows: Sequence[tuple[str, str]]) -> str:
-    """The text of several named sequences.
+    """The text of several sequences with their headers.
 
     >>> write_fasta([("one", "ACGT")])
     '>one\\nACGT\\n'
     """
     text = ""
-    for name, sequence in rows:
-        check_written(name, "name", " \t>")
-        check_written(sequence, f"the sequence {name!r}", ">; \t")
-        text += f">{name}\n" + "".join(f"{sequence[k : k + WIDTH]}\n" for k in range(0, len(sequence), WIDTH))
+    for header, sequence in rows:
+        check_written(header, "header")
+        check_written(sequence, f"the sequence {quoted(header)}", ">; \t")
+        text += f">{header}\n" + "".join(f"{sequence[k : k + WIDTH]}\n" for k in range(0, len(sequence), WIDTH))
     return text

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, ClassVar, Literal, Self
 
 from structlearn.io.text import Lines, quoted
 
-Structure = Literal["words", "attributes", "row", "tree"]
+Structure = Literal["words", "attributes", "row", "tree", "pair"]
 
 #: The most lines that a sequence may have.
 LONGEST_SEQUENCE = 1_000_000
@@ -26,13 +26,15 @@ class Example:
     ----------
     x : list or dict
         See `Format.structure`.
-    y : label, list of labels or tree, or None where the file has none
+    y : label, list of labels, tree or matches, or None where the file has none
     line : int
         Where it begins in the file, counted from 1.
     source : tuple of str
         Its lines, as they were.
     weight : float
         How much it counts in training.
+    file : str
+        The name of its file, for messages.
     """
 
     x: Any
@@ -40,6 +42,12 @@ class Example:
     line: int
     source: tuple[str, ...]
     weight: float = 1.0
+    file: str = field(default="", compare=False)
+
+    @property
+    def place(self) -> str:
+        """Where it is, as messages say it."""
+        return f"{self.file}:{self.line}" if self.file else f"line {self.line}"
 
 
 class Format(ABC):
@@ -57,7 +65,8 @@ class Format(ABC):
 
         "words": a list of strings, or of tuples with a string for every one of `inputs`. "attributes": a list with,
         for every token, a dict of names and numbers or, where all numbers are 1, a list of names. "row": one dict of
-        names and numbers. "tree": a list of (word, tag) pairs, with a tree as y.
+        names and numbers. "tree": a list of (word, tag) pairs, with a tree as y. "pair": two sequences, with the
+        places of letters that belong together as y.
         """
 
     @property
@@ -95,7 +104,7 @@ class Format(ABC):
             elif labelled != (example.y is not None):
                 here, before = ("no labels", "have some") if labelled else ("labels", "have none")
                 raise lines.error(f"an example with {here}, where those before {before}", line=example.line)
-            yield example
+            yield example if example.file else replace(example, file=lines.name)
         if labelled is None:
             raise lines.error("the file holds no example")
 

@@ -87,7 +87,7 @@ class JsonLines(Format):
                 x, y = read(_load(line))
             except ValueError as error:
                 raise lines.error(str(error), getattr(error, "column", 1)) from None
-            yield Example(x, y, lines.number, (line,))
+            yield Example(x, y, lines.number, (line,), file=lines.name)
 
     def write(self, x: Any, y: Any) -> str:
         if self.content == "row":

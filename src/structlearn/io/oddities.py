@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from structlearn.io.format import Example
 
@@ -23,6 +23,13 @@ class Oddity:
 
     line: int
     what: str
+    file: str = ""
+
+    @classmethod
+    def at(cls, example: Example, what: str, t: int = 0) -> Self:
+        """At token t of an example: on a line of its own, or with all others on the line of the example."""
+        own_lines = isinstance(example.x, list) and len(example.source) == len(example.x)
+        return cls(example.line + t if own_lines else example.line, what, example.file)
 
 
 @dataclass
@@ -49,8 +56,8 @@ class Summary:
 def summarise(examples: Iterable[Example]) -> Summary:
     """Goes once through the examples."""
     summary = Summary()
-    first_label: dict[Any, int] = {}
-    seen: dict[str, tuple[int, Any]] = {}
+    first_label: dict[Any, tuple[Example, int]] = {}
+    seen: dict[str, Example] = {}
     lengths = []
     for example in examples:
         sequence = isinstance(example.x, list)
@@ -61,25 +68,24 @@ def summarise(examples: Iterable[Example]) -> Summary:
         summary.tokens += len(tokens)
         lengths.append(len(tokens))
         for t, label in enumerate(labels):
-            first_label.setdefault(label, _line(example, t))
+            first_label.setdefault(label, (example, t))
         summary.labels.update(labels)
         summary.oddities += _odd_tags(example, labels)
         summary.oddities += _odd_tokens(example, tokens)
         if len(tokens) > LONG:
-            summary.oddities.append(
-                Oddity(example.line, f"a sequence of {len(tokens)} tokens: are blank lines missing?")
-            )
+            summary.oddities.append(Oddity.at(example, f"a sequence of {len(tokens)} tokens: are blank lines missing?"))
         summary.oddities += _repeated(example, seen)
     if lengths:
         summary.lengths = min(lengths), max(lengths)
     common = [label for label, count in summary.labels.items() if count > 1]
     for label, count in summary.labels.items():
         if count == 1 and len(common) > 1:
-            summary.oddities.append(Oddity(first_label[label], f"the label {label!r} occurs only here"))
+            example, t = first_label[label]
+            summary.oddities.append(Oddity.at(example, f"the label {label!r} occurs only here", t))
     if len(summary.labels) == 1 and summary.tokens > 1:
-        (only,) = summary.labels
-        summary.oddities.append(Oddity(1, f"every label is {only!r}: there is nothing to learn"))
-    summary.oddities.sort(key=lambda oddity: oddity.line)
+        ((only, (example, t)),) = first_label.items()
+        summary.oddities.append(Oddity.at(example, f"every label is {only!r}: there is nothing to learn", t))
+    summary.oddities.sort(key=lambda oddity: (oddity.file, oddity.line))
     return summary
 
 
@@ -90,7 +96,7 @@ def _odd_tags(example: Example, labels: list[Any]) -> Iterator[Oddity]:
         if isinstance(label, str) and label.startswith(("I-", "E-")):
             kind = label[2:]
             if before not in (f"B-{kind}", f"I-{kind}"):
-                yield Oddity(_line(example, t), f"{label} follows {before}: it continues nothing")
+                yield Oddity.at(example, f"{label} follows {before}: it continues nothing", t)
         before = label
 
 
@@ -104,20 +110,15 @@ def _odd_tokens(example: Example, tokens: list[Any]) -> Iterator[Oddity]:
             strange = next((character for character in value if unicodedata.category(character) in INVISIBLE), None)
             if strange is not None:
                 name = unicodedata.name(strange, f"U+{ord(strange):04X}")
-                yield Oddity(_line(example, t), f"{value!r} holds an invisible character, {name}")
+                yield Oddity.at(example, f"{value!r} holds an invisible character, {name}", t)
                 break
 
 
-def _repeated(example: Example, seen: dict[str, tuple[int, Any]]) -> Iterator[Oddity]:
+def _repeated(example: Example, seen: dict[str, Example]) -> Iterator[Oddity]:
     """The same input twice with different labels; the same labels twice are no news in short sequences."""
     if example.y is None or (isinstance(example.x, list) and len(example.x) < 4):
         return
-    line, y = seen.setdefault(repr(example.x), (example.line, example.y))
-    if line != example.line and y != example.y:
-        yield Oddity(example.line, f"the same input as at line {line}, with other labels")
-
-
-def _line(example: Example, t: int) -> int:
-    """Where token t stands: on a line of its own, or with all others on the line of the example."""
-    own_lines = isinstance(example.x, list) and len(example.source) == len(example.x)
-    return example.line + t if own_lines else example.line
+    before = seen.setdefault(repr(example.x), example)
+    if before.y != example.y:
+        where = f"line {before.line}" if before.file == example.file else before.place
+        yield Oddity.at(example, f"the same input as at {where}, with other labels")

@@ -41,11 +41,11 @@ def read_stockholm_rows(lines: Lines) -> tuple[list[Row], dict[str, str]]:
         begins.setdefault(name, lines.number)
         parts.setdefault(name, []).append(letters)
         if len(parts[name]) * len(letters) > LONGEST:
-            raise lines.error(f"{name!r} has more than {LONGEST:,} letters")
+            raise lines.error(f"{quoted(name)} has more than {LONGEST:,} letters")
     else:
         raise lines.error("the file ends without '//'")
     if not parts:
         raise lines.error("the file holds no sequence")
     gaps = str.maketrans(dict.fromkeys(GAPS, "-"))
-    rows = [Row(name, "".join(found).upper().translate(gaps), begins[name]) for name, found in parts.items()]
+    rows = [Row(name, "".join(found).upper().translate(gaps), begins[name], name) for name, found in parts.items()]
     return rows, structures

@@ -72,7 +72,7 @@ class SvmHmm(Format):
             number = int(match[1])
             if number != current:
                 if x:
-                    yield _example(x, y, begun_at[current], source)
+                    yield _example(x, y, begun_at[current], source, lines.name)
                 if number in begun_at:
                     raise lines.error(
                         f"qid:{number} comes back, after the sequence that begins in line {begun_at[number]} has ended",
@@ -88,7 +88,7 @@ class SvmHmm(Format):
             if len(x) > LONGEST_SEQUENCE:
                 raise lines.error(f"more than {LONGEST_SEQUENCE:,} lines with qid:{number}")
         if x:
-            yield _example(x, y, begun_at[current], source)
+            yield _example(x, y, begun_at[current], source, lines.name)
 
     def write(self, x: Any, y: Any) -> str:
         tokens = [
@@ -106,5 +106,5 @@ class SvmHmm(Format):
         return "".join(with_label(line, label, had_one=labelled) + "\n" for line, label in paired(example.source, y))
 
 
-def _example(x: list[dict[str, float]], y: list[str | None], line: int, source: list[str]) -> Example:
-    return Example(x, None if y[0] is None else y, line, tuple(source))
+def _example(x: list[dict[str, float]], y: list[str | None], line: int, source: list[str], file: str) -> Example:
+    return Example(x, None if y[0] is None else y, line, tuple(source), file=file)

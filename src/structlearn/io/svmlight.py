@@ -58,7 +58,7 @@ class SvmLight(Format):
                     "'qid:' groups lines into sequences or rankings; sequences are read with the format svmhmm",
                     column_of(line, n_before, None),
                 )
-            yield Example(parse_features(lines, line, fields, n_before), y, lines.number, (line,))
+            yield Example(parse_features(lines, line, fields, n_before), y, lines.number, (line,), file=lines.name)
 
     def write(self, x: Any, y: Any) -> str:
         fields = ([] if y is None else [write_label(y)]) + write_features(x)

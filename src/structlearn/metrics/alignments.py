@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
 
+from structlearn.metrics.measures import Measures
+from structlearn.metrics.scores import ratio
 from structlearn.problem import FloatArray
 
 Matches = Sequence[tuple[int, int]]
@@ -49,3 +51,31 @@ def q_score(
     0.5
     """
     return float(q_scores(Y, Y_pred, shift, reading).mean())
+
+
+def alignment_measures(
+    Y: Sequence[Matches],
+    Y_pred: Sequence[Matches],
+    shifts: Sequence[int] = (0, 4),
+    reading: Literal["figure", "text"] = "figure",
+) -> Measures:
+    """Mean Q_m of some shifts m, named q, q1, q2 and so on, and the share of predicted matches that are true.
+
+    >>> reference, alternative = ((1, 1), (2, 2), (3, 3)), ((0, 0), (2, 2), (3, 4))
+    >>> alignment_measures([reference], [alternative]).scores()
+    {'q': 0.3333333333333333, 'q4': 0.6666666666666666, 'precision': 0.3333333333333333}
+    """
+    true = [{(int(i), int(j)) for i, j in y} for y in Y]
+    found = [{(int(i), int(j)) for i, j in y} for y in Y_pred]
+    both = zip(true, found, strict=True)
+    counts = np.array([(len(y & p), len(p), 1) for y, p in both], np.float64).reshape(-1, 3)
+
+    def mean(k: int) -> Callable[[FloatArray], FloatArray]:
+        return lambda sums: ratio(sums[..., k], sums[..., -1])
+
+    formulas = {f"q{shift or ''}": mean(k) for k, shift in enumerate(shifts)}
+    formulas["precision"] = lambda sums: ratio(sums[..., -3], sums[..., -2])
+    right = np.array([y == p for y, p in zip(true, found, strict=True)], bool)
+    return Measures(
+        np.column_stack([*(q_scores(Y, Y_pred, shift, reading) for shift in shifts), counts]), formulas, right
+    )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from rich.cells import cell_len
 
 from structlearn.models.alignment_codes import annotated, coded
 from structlearn.models.alignment_features import (
@@ -21,6 +22,10 @@ from structlearn.models.alignment_problem import AlignmentLoss, AlignmentProblem
 from structlearn.models.base import Model
 from structlearn.models.labels import observed_classes
 from structlearn.problem import FloatArray, LabelArray
+
+if TYPE_CHECKING:
+    from structlearn.drawing import Drawing
+    from structlearn.metrics import Measures
 
 #: Places (i, j) of letters that belong together, counted from 0 and increasing in both.
 Matches = tuple[tuple[int, int], ...]
@@ -163,6 +168,26 @@ class Alignment(Model):
     def layout(self, spec: AlignmentSpec) -> Layout:
         """Which weights there are and where."""
         return Layout(spec, self.features, self.gaps, self.gap_features)
+
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
+        """Q, without shifts and with some, by the model's reading, and how many of the predicted matches are true.
+
+        The score that the model's loss is about comes first. See `structlearn.metrics.q_score`.
+        """
+        from structlearn.metrics.alignments import alignment_measures
+
+        first = int(self.shift) if self.loss == "q_shift" else 0
+        return alignment_measures(Y, predicted, [first, *sorted({0, 1, 2, int(self.shift)} - {first})], self.reading)
+
+    def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing | None:
+        """See `structlearn.drawing.draw_alignment`; None where a symbol is not one letter wide."""
+        from structlearn.drawing import draw_alignment
+
+        s, t = (_listed(annotated(sequence, "x")["residue"]) for sequence in x)
+        if any(cell_len(str(symbol)) != 1 for sequence in (s, t) for symbol in sequence):
+            return None
+        names = [(getattr(sequence, "header", "").split() or [""])[0] for sequence in x]
+        return draw_alignment(s, t, y, truth, names=names, width=width)
 
     def spec_from_dict(self, values: dict[str, Any]) -> AlignmentSpec:
         return AlignmentSpec.from_dict(values)
