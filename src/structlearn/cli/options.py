@@ -22,12 +22,13 @@ PACKAGE = Path(__file__).parents[1]
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A class whose parameters are options, and which of them."""
+    """A class whose parameters are options, which of them, and of what the files are that it is for, if not all."""
 
     panel: str
     file: str
     name: str
     parameters: tuple[str, ...]
+    files: str = ""
 
 
 SVM = Owner(
@@ -60,28 +61,45 @@ PERCEPTRON = Owner(
     "StructuredPerceptron",
     ("average", "max_iter", "fit_intercept", "n_iter_no_change", "random_state", "n_jobs"),
 )
+LATENT = Owner(
+    "Learner",
+    "estimators/latent_structural_svm.py",
+    "LatentStructuralSVM",
+    ("C", "tol", "max_iter", "solver", "n_init", "n_iter_no_change", "random_state", "n_jobs"),
+)
 CHAIN = Owner(
     "Model",
     "models/chain.py",
     "Chain",
     ("loss", "boundaries", "balance", "pair_features", "allowed_transitions", "observed_only", "order"),
+    "sequences",
+)
+LATENT_CHAIN = Owner(
+    "Model",
+    "models/latent_chain.py",
+    "LatentChain",
+    ("states", "boundaries", "balance", "allowed_transitions"),
+    "sequences, with --learner latent",
 )
 GRAMMAR = Owner(
     "Model of trees",
     "models/grammar.py",
     "Grammar",
     ("inputs", "loss", "horizontal", "vertical", "spans", "min_count", "max_chain"),
+    "trees",
 )
 ALIGNMENT = Owner(
     "Model of alignments",
     "models/alignment.py",
     "Alignment",
     ("alphabet", "ends", "gaps", "features", "gap_features", "normalise", "loss", "shift", "reading"),
+    "pairs",
 )
-FEATURES = Owner("Features", "features/text.py", "TextFeatures", ("min_count", "n_hashed"))
+MULTICLASS = Owner("Model", "models/multiclass.py", "Multiclass", (), "single examples")
+FEATURES = Owner("Features", "features/text.py", "TextFeatures", ("min_count", "n_hashed"), "words")
 
-LEARNERS = {"svm": SVM, "crf": CRF, "perceptron": PERCEPTRON}
-OWNERS = (*LEARNERS.values(), CHAIN, FEATURES, GRAMMAR, ALIGNMENT)
+LEARNERS = {"svm": SVM, "crf": CRF, "perceptron": PERCEPTRON, "latent": LATENT}
+OWNERS = (*LEARNERS.values(), CHAIN, LATENT_CHAIN, FEATURES, GRAMMAR, ALIGNMENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +237,7 @@ def when(owner: Owner) -> str:
     ('--learner crf', 'files of words')
     """
     learners = {learner: f"--learner {name}" for name, learner in LEARNERS.items()}
-    files = {CHAIN: "sequences", FEATURES: "words", GRAMMAR: "trees", ALIGNMENT: "pairs"}
-    return (learners | {user: f"files of {kind}" for user, kind in files.items()})[owner]
+    return learners.get(owner) or f"files of {owner.files}"
 
 
 def flag(name: str) -> str:

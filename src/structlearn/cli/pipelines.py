@@ -6,7 +6,19 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from structlearn.cli.options import ALIGNMENT, CHAIN, FEATURES, GRAMMAR, LEARNERS, flag, owners_of, when
+from structlearn.cli.options import (
+    ALIGNMENT,
+    CHAIN,
+    FEATURES,
+    GRAMMAR,
+    LATENT_CHAIN,
+    LEARNERS,
+    MULTICLASS,
+    Owner,
+    flag,
+    owners_of,
+    when,
+)
 
 if TYPE_CHECKING:
     from structlearn.features import TextFeatures
@@ -15,12 +27,23 @@ if TYPE_CHECKING:
 
     Templates = CrfppTemplates | tuple[str, ...]
 
-#: Whose options have an effect on what kind of examples.
-USERS = {"words": (CHAIN, FEATURES), "attributes": (CHAIN,), "row": (), "tree": (GRAMMAR,), "pair": (ALIGNMENT,)}
+#: What learns what from files of a structure; the first learner is the one to take unless told otherwise.
+MODELS: dict[str, dict[str, Owner]] = {
+    "words": dict.fromkeys(("svm", "crf", "perceptron"), CHAIN) | {"latent": LATENT_CHAIN},
+    "attributes": dict.fromkeys(("svm", "crf", "perceptron"), CHAIN) | {"latent": LATENT_CHAIN},
+    "row": dict.fromkeys(("svm", "crf", "perceptron"), MULTICLASS),
+    "tree": dict.fromkeys(("svm", "crf", "perceptron"), GRAMMAR),
+    "pair": dict.fromkeys(("svm", "crf", "perceptron"), ALIGNMENT),
+}
 
 
 def build(
-    reader: Format, learner: str, options: dict[str, Any], templates: Templates | None = None, *, verbose: int = 0
+    reader: Format,
+    learner: str | None,
+    options: dict[str, Any],
+    templates: Templates | None = None,
+    *,
+    verbose: int = 0,
 ) -> Any:
     """An estimator for the examples of a format, or a pipeline that ends with one.
 
@@ -30,11 +53,11 @@ def build(
     from sklearn.pipeline import make_pipeline
 
     import structlearn
+    from structlearn import models
     from structlearn.features.crfpp import CrfppTemplates
-    from structlearn.models import Alignment, Chain, Grammar, Multiclass
 
-    owner = LEARNERS[learner]
-    used = [owner, *USERS[reader.structure]]
+    owner, structure = LEARNERS[learner := chosen_learner(reader, learner)], MODELS[reader.structure][learner]
+    used = [owner, structure, *([FEATURES] if reader.structure == "words" else [])]
     for name in options:
         if not any(name in user.parameters for user in used):
             needed = " or ".join(map(when, owners_of(name)))
@@ -43,24 +66,26 @@ def build(
     def given(user: Any) -> dict[str, Any]:
         return {name: value for name, value in options.items() if name in user.parameters}
 
-    if reader.structure == "row":
-        model: Any = Multiclass()
-    elif reader.structure == "tree":
-        model = Grammar(**given(GRAMMAR))
-    elif reader.structure == "pair":
-        model = Alignment(**given(ALIGNMENT))
-    elif isinstance(templates, CrfppTemplates):
+    if isinstance(templates, CrfppTemplates) and structure is CHAIN:
         model = templates.chain(**{"pair_features": False} | given(CHAIN))
     else:
-        model = Chain(**given(CHAIN))
+        model = getattr(models, structure.name)(**given(structure))
     estimator = getattr(structlearn, owner.name)(model, verbose=verbose, **given(owner))
-    if reader.structure in ("attributes", "tree", "pair"):
-        return estimator
+    if reader.structure == "words":
+        return make_pipeline(_features(templates, reader, given(FEATURES)), estimator)
     if reader.structure == "row":
         from sklearn.feature_extraction import DictVectorizer
 
         return make_pipeline(DictVectorizer(), estimator)
-    return make_pipeline(_features(templates, reader, given(FEATURES)), estimator)
+    return estimator
+
+
+def chosen_learner(reader: Format, learner: str | None) -> str:
+    """The learner that was asked for, or the first of those that learn from such files."""
+    able = MODELS[reader.structure]
+    if learner is not None and learner not in able:
+        raise ValueError(f"--learner {learner} does not learn from {reader.name} files; it may be {', '.join(able)}")
+    return learner or next(iter(able))
 
 
 def with_alphabet(reader: Format, X: list[Any], options: dict[str, Any]) -> dict[str, Any]:

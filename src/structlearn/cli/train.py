@@ -19,8 +19,11 @@ Files = Annotated[
     typer.Argument(metavar="FILE…", help='Labelled examples, or folders of such files; "-" is standard input.'),
 ]
 Learner = Annotated[
-    Literal["svm", "crf", "perceptron"],
-    typer.Option(help="A structural SVM, a conditional random field, or the averaged perceptron."),
+    Literal["svm", "crf", "perceptron", "latent"] | None,
+    typer.Option(
+        help="A structural SVM, a conditional random field, the averaged perceptron, or a structural SVM with hidden "
+        "parts; left out, what suits the files."
+    ),
 ]
 Templates = Annotated[
     Path | None,
@@ -38,7 +41,7 @@ def train(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file that the model is written to.")] = Path(
         "model.slm"
     ),
-    learner: Learner = "svm",
+    learner: Learner = None,
     format_name: data.FormatName = None,
     columns: data.Columns = None,
     separator: data.Separator = None,

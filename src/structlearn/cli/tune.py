@@ -21,7 +21,7 @@ PATH = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 def tune(
     files: Files,
-    learner: Learner = "svm",
+    learner: Learner = None,
     grid: Annotated[
         list[str] | None,
         typer.Option(
@@ -58,7 +58,7 @@ def tune(
     """
     from sklearn.model_selection import KFold
 
-    from structlearn.cli.pipelines import build, fit_features, read_templates, with_alphabet
+    from structlearn.cli.pipelines import build, chosen_learner, fit_features, read_templates, with_alphabet
     from structlearn.io import atomic
     from structlearn.io.model_file import steps_of
 
@@ -74,7 +74,7 @@ def tune(
     def make(setting: dict[str, Any]) -> Any:
         return build(reader, learner, options | setting, chosen)
 
-    settings = _settings(grid, learner, len(X))
+    settings = _settings(grid, chosen_learner(reader, learner), len(X))
     for setting in settings:
         make(setting)
     parts = list(KFold(folds, shuffle=True, random_state=seed).split(X))
@@ -111,7 +111,7 @@ def _settings(grid: list[str] | None, learner: str, n: int) -> list[dict[str, An
             raise ValueError(f"--grid is {text!r}; expected a name and values, such as C=0.1,1,10")
         values[name] = [option_value(name, value.strip()) for value in listed.split(",")]
     if not values and learner != "perceptron":
-        default = {"svm": 0.1, "crf": 1.0}[learner]
+        default = {"svm": 0.1, "crf": 1.0, "latent": 0.1}[learner]
         values["C"] = [float(f"{factor * default * n:.3g}") for factor in PATH]
     if not values:
         raise ValueError("--grid is missing: a perceptron has no C to choose")

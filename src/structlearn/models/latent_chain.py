@@ -31,12 +31,16 @@ class LatentChain(Model):
     Parameters
     ----------
     states : int or mapping
-        How many states a label has: all of them, or by label (1 for labels not named). 1 is a plain chain, for
+        How many hidden states a label has: each of them, or by label (1 for labels not named). 1 is a plain chain, for
         sequences that are labelled in part.
     classes : sequence, optional
         The labels. None takes those observed in training.
-    boundaries, balance, allowed_transitions
-        As for `Chain`; transitions are allowed between labels, whatever their states.
+    boundaries : bool
+        Whether there are scores for the first and the last label.
+    balance : float
+        η, the size of the transition features beside the emission features.
+    allowed_transitions : {"BIO", "BIOES"} or pairs of labels, optional
+        Which label may follow which, whatever their states, as for `Chain`.
 
     Notes
     -----
