@@ -136,6 +136,8 @@ def describe(record: dict[str, Any]) -> str:
         parts.append(f"objective ≥ {record['dual']:.6g}")
     if np.isfinite(record.get("gap", np.nan)):
         parts.append(f"gap {record['gap'] / record['primal'] if record['primal'] else 0.0:.2%}".replace(".00%", "%"))
+    if "completion" in record:
+        parts.append(f"completion {record['completion']}")
     if record.get("planes"):
         parts.append(f"{record['planes']} planes")
     for name, words in (

@@ -54,11 +54,12 @@ def gap_in_words(estimator: Any) -> str:
     >>> gap_in_words(svm)
     'the best possible is at most 0.001 % lower'
     """
-    gap = estimator.duality_gap_
+    what, gap = "best possible", estimator.duality_gap_
+    if hasattr(estimator, "stationarity_"):
+        what, gap = "convex upper bound's minimum", estimator.stationarity_
     if not isfinite(gap):
         return "no certificate: no lower bound is known"
-    percent = max(100 * gap, 0.001)
-    words = f"the best possible is at most {percent:.3f}".rstrip("0").rstrip(".") + " % lower"
+    words = f"the {what} is at most {max(100 * gap, 0.001):.3f}".rstrip("0").rstrip(".") + " % lower"
     return words if estimator.converged_ else f"{words}; stopped before the tolerance was met"
 
 

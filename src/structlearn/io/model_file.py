@@ -26,7 +26,17 @@ FORMAT = "structlearn"
 VERSION = 2
 
 #: Fitted attributes that go into a file beside the weights.
-_FITTED = ("C_", "history_", "n_iter_", "converged_", "objective_", "duality_gap_", "n_features_in_", "training_")
+_FITTED = (
+    "C_",
+    "history_",
+    "n_iter_",
+    "converged_",
+    "objective_",
+    "duality_gap_",
+    "stationarity_",
+    "n_features_in_",
+    "training_",
+)
 
 
 @dataclass(frozen=True, slots=True)

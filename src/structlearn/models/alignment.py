@@ -98,6 +98,13 @@ class Alignment(Model):
     T-CG
     """
 
+    def loss_in_words(self) -> str:
+        return {
+            "q": "the share of the true matches that are missed",
+            "q_shift": "the share of the true matches near which none was found",
+            "zero_one": "1 for a wrong alignment",
+        }[self.loss]
+
     def __init__(
         self,
         alphabet: Sequence[Any] | None = None,

@@ -139,6 +139,10 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
         """
         return None
 
+    def loss_in_words(self) -> str:
+        """What the loss of an example counts, for the report."""
+        return f"the loss of {type(self).__name__}"
+
     def spec_from_dict(self, values: dict[str, Any]) -> Spec:
         """The spec that `Spec.to_dict` wrote."""
         return LinearSpec.from_dict(values)

@@ -72,6 +72,11 @@ class Chain(Model):
     takes_allowed = True
     kind = "sequences"
 
+    def loss_in_words(self) -> str:
+        if self.loss == "zero_one":
+            return "1 for a sequence with a wrong label"
+        return "wrong labels, by their weights" if self.label_weight else "wrong labels"
+
     def __init__(
         self,
         classes: Sequence[Any] | None = None,

@@ -69,6 +69,13 @@ class Grammar(Model):
     [('S', ('NP', ('PRP', 'PRP')), ('VP', ('VBZ', 'VBZ')))]
     """
 
+    def loss_in_words(self) -> str:
+        return {
+            "brackets": "brackets that are missed or made up",
+            "f1": "1 − F1 of the brackets",
+            "zero_one": "1 for a wrong tree",
+        }[self.loss]
+
     def __init__(
         self,
         inputs: Inputs = "tags",

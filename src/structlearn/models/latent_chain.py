@@ -110,6 +110,9 @@ class LatentChain(Model):
             matrix, offsets, possible, spec.classes, groups, moves, boundaries=self.boundaries, balance=self.balance
         )
 
+    def loss_in_words(self) -> str:
+        return "wrong labels"
+
     def label_of_state(self, spec: LinearSpec) -> IntArray:
         """The code of the label that each state belongs to: states of one label are neighbours."""
         if isinstance(self.states, Mapping):
@@ -275,13 +278,13 @@ def _centres(matrix: Any, count: int, random: np.random.Generator) -> FloatArray
     if count == 1:
         return np.asarray(matrix.mean(axis=0), np.float64).reshape(1, -1)
     # Takes seconds to import, which only training need wait for.
-    from sklearn.cluster import MiniBatchKMeans
+    from sklearn.cluster import KMeans
 
     if sp.issparse(matrix):
         # scikit-learn takes no wider indices.
         indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
         matrix = sp.csr_array((matrix.data, indices, indptr), shape=matrix.shape)
-    search = MiniBatchKMeans(count, n_init=3, random_state=int(random.integers(2**31)))
+    search = KMeans(count, n_init=3, max_iter=20, random_state=int(random.integers(2**31)))
     return np.asarray(search.fit(matrix).cluster_centers_, np.float64)
 
 

@@ -50,6 +50,9 @@ class Multiclass(Model):
 
     kind = "examples"
 
+    def loss_in_words(self) -> str:
+        return "1 for a wrong label" if isinstance(self.cost, str) else "the cost of taking one label for another"
+
     def __init__(
         self,
         classes: Sequence[Any] | None = None,

@@ -112,6 +112,9 @@ class PythonModel(Model):
         drawing: Drawing | None = None if own is None else own(x, y, truth, width=width)
         return drawing
 
+    def loss_in_words(self) -> str:
+        return f"the loss of {type(self.user_model).__name__}"
+
     def spec_from_dict(self, values: dict[str, Any]) -> PythonSpec:
         return PythonSpec.from_dict(values)
 

@@ -67,6 +67,9 @@ class Segments(Model):
 
     kind = "segments"
 
+    def loss_in_words(self) -> str:
+        return "segments that are missed or made up" if self.loss == "segments" else "wrong labels"
+
     def __init__(
         self,
         classes: Sequence[Any] | None = None,

@@ -8,7 +8,6 @@ from typing import Any
 
 from structlearn.evaluation import is_bio
 from structlearn.markup import Html, element
-from structlearn.models.multiclass import Multiclass
 from structlearn.models.python_model import PythonModel
 from structlearn.report.assets import fill
 from structlearn.report.subject import Subject
@@ -24,20 +23,15 @@ _LEARNERS = {
         "a conditional random field",
         "It looks for weights that make the right answers as probable as possible.",
     ),
+    "LatentStructuralSVM": (
+        "a structural support vector machine with hidden parts",
+        "It looks for weights with which every right answer, with the best of its hidden parts, beats all wrong ones "
+        "by a margin. The hidden parts are found along the way.",
+    ),
     "StructuredPerceptron": (
         "a structured perceptron",
         "It corrects its weights a little whenever it makes a mistake, and averages them over the whole run.",
     ),
-}
-
-#: What the losses of structures other than label sequences count, by the model's name.
-_LOSSES = {
-    ("Grammar", "brackets"): "brackets that are missed or made up",
-    ("Grammar", "f1"): "1 − F1 of the brackets",
-    ("Grammar", "zero_one"): "1 for a wrong tree",
-    ("Alignment", "q"): "the share of the true matches that are missed",
-    ("Alignment", "q_shift"): "the share of the true matches near which none was found",
-    ("Alignment", "zero_one"): "1 for a wrong alignment",
 }
 
 _MODELS = {
@@ -84,6 +78,11 @@ def certificate(estimator: Any) -> str:
     if type(estimator).__name__ == "StructuredPerceptron":
         ended = "the last of which made no mistake" if estimator.converged_ else "the last of which still made mistakes"
         return f"Training took {iterations} over the data, {ended}. A perceptron proves nothing about its weights."
+    if math.isfinite(stationarity := float(getattr(estimator, "stationarity_", math.nan))):
+        return (
+            f"Training ended after {iterations}, where completing the hidden parts anew and solving again could lower "
+            f"what it minimises by at most {percent(stationarity, 3)}. Other starts may lead to lower values."
+        )
     if math.isnan(gap):
         return (
             f"Training ended after {iterations}. This solver comes without a proof of how close it is to the best "
@@ -98,21 +97,6 @@ def certificate(estimator: Any) -> str:
         )
     done = " More training would change next to nothing." if gap < 0.01 else ""
     return f"Training ended after {iterations} with a certificate, a proof that {proved}.{done}"
-
-
-def loss_words(model: Any) -> str:
-    """What the loss of an example counts."""
-    if isinstance(model, PythonModel):
-        return f"the loss of {type(model.user_model).__name__}"
-    if isinstance(model, Multiclass):
-        return "1 for a wrong label" if isinstance(model.cost, str) else "the cost of taking one label for another"
-    if (words := _LOSSES.get((type(model).__name__, getattr(model, "loss", "")))) is not None:
-        return words
-    if model.loss == "zero_one":
-        return "1 for a sequence with a wrong label"
-    if model.loss == "segments":
-        return "segments that are missed or made up"
-    return "wrong labels, by their weights" if getattr(model, "label_weight", None) else "wrong labels"
 
 
 def _facts(subject: Subject, data_name: str | None) -> Iterator[tuple[str, Any]]:
@@ -133,7 +117,7 @@ def _facts(subject: Subject, data_name: str | None) -> Iterator[tuple[str, Any]]
     judged = count(found.n_examples, _noun(subject))
     judged += f" with {count(found.n_tokens, 'token')}" if subject.sequential else ""
     yield "judged on", judged + (f", {data_name}" if data_name else "")
-    yield "loss Δ", f"{loss_words(model)} (what a mistake costs)"
+    yield "loss Δ", f"{model.loss_in_words()} (what a mistake costs)"
     if not math.isnan(float(getattr(estimator, "C_", math.nan) or math.nan)):
         yield "C", f"{number(estimator.C_)} (how much mistakes in training count against large weights)"
     seconds = training.get("seconds", estimator.history_[-1].get("seconds") if estimator.history_ else None)

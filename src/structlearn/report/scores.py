@@ -14,7 +14,6 @@ from structlearn.metrics import Interval
 from structlearn.metrics.resampled import ClassScore
 from structlearn.report.assets import fill
 from structlearn.report.charts import interval_mark
-from structlearn.report.facts import loss_words
 from structlearn.report.heat_map import MOST_LABELS, Cell, heat_map, shortened
 from structlearn.report.subject import Subject
 from structlearn.report.wording import count, percent, percent_range
@@ -45,7 +44,7 @@ def headline(subject: Subject) -> Html:
     of = "a sequence" if subject.sequential else "an example"
     loss = found.loss
     ends = "" if math.isnan(loss.low) else f"{loss.low:.3g} to {loss.high:.3g}"
-    cards.append(_figure(f"mean loss of {of}", f"{loss.estimate:.3g}", ends, loss_words(subject.model)))
+    cards.append(_figure(f"mean loss of {of}", f"{loss.estimate:.3g}", ends, subject.model.loss_in_words()))
     return element("div", cards, class_="cards")
 
 
