@@ -20,9 +20,7 @@ class Inspectable:
     w_: FloatArray
 
     def top_weights(self, n: int = 10, *, feature_names: Sequence[str] | None = None) -> inspection.TopWeights:
-        """The strongest weights, by name: of features for every label and of transitions; of pairs of letters and gaps.
-
-        They are there for chains, classifiers, and alignments that score pairs of letters.
+        """The strongest weights, by name, for models whose weights have names.
 
         Parameters
         ----------

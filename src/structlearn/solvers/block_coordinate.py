@@ -104,10 +104,11 @@ class BlockCoordinate(DualSolver):
     def rebase(
         self, state: BlockCoordinateState, problem: Problem, objective: MarginObjective, shifts: SparseRows
     ) -> BlockCoordinateState:
-        # Nothing is known of the gaps now: the next pass visits all examples.
-        fresh = {"gaps": np.ones(problem.n_examples), "slacks": np.zeros(problem.n_examples)}
-        state = state.rebased(problem, objective, shifts, random=state.random, certified=self.tolerance, **fresh)
-        state.record = self._record(state, problem, np.nan)
+        state = state.rebased(problem, objective, shifts, random=state.random, slacks=np.zeros(problem.n_examples))
+        # The planes that are known may well be all that is needed.
+        with state.timed("dual_seconds"):
+            state.solve(max(0.1 * self.tolerance, 1e-13), 100 * problem.n_examples)
+        self._certify(state, problem, objective)
         return state
 
     def update(self, state: BlockCoordinateState, problem: Problem, objective: MarginObjective) -> BlockCoordinateState:

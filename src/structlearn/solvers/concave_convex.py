@@ -140,10 +140,11 @@ class ConcaveConvex(Solver):
     ) -> ConcaveConvexState:
         solver = self._inner(state)
         convex = problem.completed(state.completions)
-        iteration = state.inner.iteration + 1
-        state.inner = solver.update(state.inner, convex, objective)
-        state.inner.iteration = iteration
-        if solver.done(state.inner) or state.inner.stuck or iteration >= solver.max_iter:
+        if not _settled(solver, state.inner):
+            iteration = state.inner.iteration + 1
+            state.inner = solver.update(state.inner, convex, objective)
+            state.inner.iteration = iteration
+        if _settled(solver, state.inner):
             solver.finish(state.inner, convex, objective)
             self._move(state, solver, problem, objective)
         state.oracle_seconds, state.dual_seconds = state.inner.oracle_seconds, state.inner.dual_seconds
@@ -237,6 +238,11 @@ class ConcaveConvex(Solver):
             "completion": state.completion,
             "stationarity": state.stationarity,
         }
+
+
+def _settled(solver: Solver, inner: State) -> bool:
+    """Whether the inner solver has done what it can; planes that were carried over may be enough."""
+    return solver.done(inner) or inner.stuck or inner.iteration >= solver.max_iter
 
 
 def _value(

@@ -65,7 +65,9 @@ class NSlack(DualSolver):
     def rebase(
         self, state: NSlackState, problem: Problem, objective: MarginObjective, shifts: SparseRows
     ) -> NSlackState:
-        state = state.rebased(problem, objective, shifts, planes=state.planes)
+        slacks = np.zeros(problem.n_examples)
+        state = state.rebased(problem, objective, shifts, planes=state.planes, slacks=slacks)
+        self._solve(state, objective)
         self._survey(state, problem, objective)
         return state
 
