@@ -14,6 +14,8 @@ def evaluate(
 ) -> None:
     """Compare predictions with the labels of a file: loss, accuracy, and F1 for labels such as B-NP and I-NP.
 
+    Trees are compared by their brackets, alignments by their matches.
+
     Trees have precision, recall and F1 of their brackets.
 
     Intervals are 95 % bootstrap intervals over examples.
