@@ -253,7 +253,11 @@ def _described(docstring: str) -> dict[str, tuple[str, str]]:
 
 
 def _plain(text: str) -> str:
-    """Text for a terminal: one line, without code quotes, and nothing that rich would take for markup."""
+    """Text for a terminal: one line, without code quotes, and nothing that rich would take for markup.
+
+    >>> _plain("Letters. None takes\\nthose of `X`; None means all.")
+    'Letters. Left out, it takes those of X; left out, it means all.'
+    """
     text = re.sub(r"\s+", " ", text.replace("`", ""))
     text = re.sub(r"((?:^|\. )?)\bNone (means|is|takes|leaves|keeps)\b", _left_out, text)
     return text.replace("[", r"\[")
