@@ -167,6 +167,12 @@ def test_a_letter_outside_the_alphabet_is_named_with_file_and_line(aligner, fold
         assert err == f"structlearn: {place}[0] has the letter 'X' at 2, which is not among A C G T\n"
 
 
+def test_a_folder_may_hold_all_formats_of_pairs(folders, run, run_json):
+    folders.joinpath("train/family.sto").write_text("# STOCKHOLM 1.0\nq A-CG\nr ATC-\ns A--G\n//\n")
+    folders.joinpath("train/family.a3m").write_text(">q\nACG\n>r\nAttC-\n")
+    assert run_json("train", "train", "-o", "m.slm")["examples"] == 12 + 2 + 1
+
+
 def test_a_folder_without_files_is_named(folders, run):
     folders.joinpath("empty/inner").mkdir(parents=True)
     folders.joinpath("empty/.hidden").write_text("")

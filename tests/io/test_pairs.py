@@ -1,10 +1,12 @@
 """Pairs of sequences from FASTA, A3M and Stockholm, aligned or not."""
 
 import io
+import os
 import pickle
 
 import pytest
 
+from structlearn.datasets import fetch_homstrad
 from structlearn.io import FormatError, Lines, NamedSequence, Pairs, read_examples, recognise
 
 
@@ -101,3 +103,12 @@ def test_what_cannot_be_read_again_is_not_written(x, y, message):
 def test_files_of_pairs_are_recognised():
     form, examples = read_examples(io.BytesIO(b">a\nACGT\n>b\nAG\n"))
     assert (form, next(examples).x) == (Pairs(), ("ACGT", "AG"))
+
+
+@pytest.mark.skipif(not os.environ.get("STRUCTLEARN_DATA"), reason="STRUCTLEARN_DATA names no folder of data sets")
+def test_proteins_that_were_written_to_one_file_are_read_again():
+    families = [rows.pair() for rows in fetch_homstrad().values()]
+    text = "".join(Pairs().write(x, y) for x, y in families)
+    assert [(example.x, example.y) for example in read(text)] == families
+    unaligned = "".join(Pairs().write(x, None) for x, _ in families if len(x[0]) != len(x[1]))
+    assert {example.y for example in read(unaligned)} == {None}

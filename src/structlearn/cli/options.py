@@ -270,6 +270,16 @@ def _described(docstring: str) -> dict[str, tuple[str, str]]:
 
 
 def _plain(text: str) -> str:
-    """Text for a terminal: one line, without code quotes, and nothing that rich would take for markup."""
+    """Text for a terminal: one line, without code quotes, and nothing that rich would take for markup.
+
+    >>> _plain("Letters. None takes\\nthose of `X`; None means all.")
+    'Letters. Left out, it takes those of X; left out, it means all.'
+    """
     text = re.sub(r"\s+", " ", text.replace("`", ""))
-    return re.sub(r"\bNone (means|is|takes|leaves|keeps)\b", r"left out, it \1", text).replace("[", r"\[")
+    text = re.sub(r"((?:^|\. )?)\bNone (means|is|takes|leaves|keeps)\b", _left_out, text)
+    return text.replace("[", r"\[")
+
+
+def _left_out(found: re.Match[str]) -> str:
+    before, verb = found.groups()
+    return f"{before}{'Left' if found.start() == 0 or before else 'left'} out, it {verb}"

@@ -27,7 +27,7 @@ def predict(
     """Label new examples.
 
     Predictions are written as the examples were: a column file gets one column more, CoNLL-U its tags, JSON lines a
-    field "predicted". Labels that are there already stay beside the predicted ones.
+    field "predicted". Labels that are there already stay beside the predicted ones. Pairs of sequences are aligned.
 
     --draw shows trees and other structures as pictures of text; what is wrong is marked where the file has the truth.
 
@@ -36,6 +36,7 @@ def predict(
         zcat text.gz | structlearn predict tagger.slm
         structlearn predict tagger.slm new.conllu -o labelled.conllu
         structlearn predict parser.slm new.mrg --draw
+        structlearn predict aligner.slm new.fasta > aligned.fasta
     """
     from structlearn.io.model_file import read
 

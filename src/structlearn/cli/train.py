@@ -67,15 +67,16 @@ def train(
 ) -> None:
     """Learn from a file of examples.
 
-    The format is recognised. Words get features by templates; attributes are taken as they are. Training ends with a
-    certificate: the best possible objective is at most 0.1 % lower, or whatever --tol says. Ctrl-C ends it
-    earlier and keeps the best model so far.
+    The format is recognised. Words get features by templates; attributes are taken as they are; trees give a grammar,
+    pairs of sequences in FASTA an aligner. Training ends with a certificate: the best possible objective is at most
+    0.1 % lower, or whatever --tol says. Ctrl-C ends it earlier and keeps the best model so far.
 
     \b
         structlearn train train.txt -o tagger.slm
         structlearn train train.txt.gz -o tagger.slm --learner crf -c 5000 --n-jobs -1
         structlearn train train.txt -o tagger.slm --templates template.txt --checkpoint run.ckpt
         structlearn train words.svmhmm -o tagger.slm -c 100 --eps 0.1
+        structlearn train folder_of_aligned_fasta -o aligner.slm --gaps affine
     """
     from structlearn.cli.pipelines import build, fit_features, read_templates, with_alphabet
     from structlearn.io import atomic, model_file

@@ -57,7 +57,7 @@ def summarise(examples: Iterable[Example]) -> Summary:
     """Goes once through the examples."""
     summary = Summary()
     first_label: dict[Any, tuple[Example, int]] = {}
-    seen: dict[str, Example] = {}
+    seen: dict[str, tuple[str, int, Any]] = {}
     lengths = []
     for example in examples:
         sequence = isinstance(example.x, list)
@@ -114,11 +114,11 @@ def _odd_tokens(example: Example, tokens: list[Any]) -> Iterator[Oddity]:
                 break
 
 
-def _repeated(example: Example, seen: dict[str, Example]) -> Iterator[Oddity]:
+def _repeated(example: Example, seen: dict[str, tuple[str, int, Any]]) -> Iterator[Oddity]:
     """The same input twice with different labels; the same labels twice are no news in short sequences."""
     if example.y is None or (isinstance(example.x, list) and len(example.x) < 4):
         return
-    before = seen.setdefault(repr(example.x), example)
-    if before.y != example.y:
-        where = f"line {before.line}" if before.file == example.file else before.place
+    file, line, y = seen.setdefault(repr(example.x), (example.file, example.line, example.y))
+    if y != example.y:
+        where = f"line {line}" if file == example.file else f"{file}:{line}"
         yield Oddity.at(example, f"the same input as at {where}, with other labels")
