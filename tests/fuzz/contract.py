@@ -6,7 +6,18 @@ import lzma
 from itertools import islice
 
 from structlearn.features.crfpp import read_crfpp_templates
-from structlearn.io import FORMATS, Columns, ConllU, FormatError, JsonLines, Lines, recognise
+from structlearn.io import (
+    FORMATS,
+    Columns,
+    ConllU,
+    FormatError,
+    JsonLines,
+    Lines,
+    read_alignment,
+    recognise,
+    write_aligned_pair,
+)
+from structlearn.io.fasta import read_fasta, write_fasta
 
 READ_AS = [
     None,
@@ -18,6 +29,9 @@ READ_AS = [
     JsonLines("row"),
     JsonLines(columns=("word", "pos")),
     "templates",
+    "sequences",
+    "alignment.fasta",
+    "alignment.a3m",
 ]
 ENCODINGS = ["utf-8", "latin-1", "utf-16", "utf-7", "shift_jis"]
 PACKED = [lambda content: content, gzip.compress, bz2.compress, lambda content: lzma.compress(content, preset=0)]
@@ -37,6 +51,10 @@ SEEDS = [
     b'{"tokens": [{"w": "a", "n": 1e3, "s": ["x"], "d": {"e": true}}], "labels": [false]}\n',
     b'{"features": {"a": 1, "b": "\\u00e9"}, "label": "x"}\n',
     b"# templates\nU00:%x[-2,0]\nU05:%x[-1,0]/%x[0,1]\nB\nB01:%x[0,0]\n",
+    b">one first\nACGT\nAC\n;comment\n>two\nacg tac\n",
+    b">a\nAC-GT\n>b x\nA.cGT\n>c\n--CG-\n",
+    b">q\nACG\n>r\nAttC-\n>s\ngA-G.\n",
+    b"# STOCKHOLM 1.0\n#=GF ID x\n\na AC.\n#=GR a SS HH.\nb A~G\n\na t\n#=GR a SS C\nb T\n//\n",
     gzip.compress(b"The DT\n"),
     bz2.compress(b"The DT\n"),
     lzma.compress(b"The DT\n"),
@@ -53,9 +71,16 @@ def check(data: bytes) -> None:
         content = content[: -(packing % 16) or None]
     read_as = READ_AS[kind % len(READ_AS)]
     encoding = ENCODINGS[encoding % len(ENCODINGS)] if encoding >= 128 else "utf-8"
+    size = 1 + size % 7
+    pieces = [content[k : k + size] for k in range(0, len(content), size)]
     try:
         if read_as == "templates":
             read_crfpp_templates([content])
+            return
+        if isinstance(read_as, str):
+            rows = rows_of(read_as, [content], encoding)
+            assert rows_of(read_as, pieces, encoding) == rows, "the same in pieces"
+            check_rows(read_as, rows)
             return
         whole = Lines([content], "whole", encoding)
         head = whole.head()
@@ -68,8 +93,6 @@ def check(data: bytes) -> None:
         if read_as is not None:  # an unknown format has no place
             raise AssertionError("an error without a place") from None
         return
-    size = 1 + size % 7
-    pieces = [content[k : k + size] for k in range(0, len(content), size)]
     assert list(form.read(Lines(pieces, "pieces", encoding))) == examples, "the same in pieces"
     check_examples(form, examples)
 
@@ -106,3 +129,45 @@ def check_annotation(form, example):
     if replaces and getattr(form, "label", -1) in (-1, "upos", "feats"):
         (again,) = form.read(Lines([annotated.encode()], "annotated"))
         assert (again.x, again.y) == (example.x, labels), "annotated and read again"
+
+
+class Stream:
+    """A file that gives its content in pieces."""
+
+    def __init__(self, pieces, name):
+        self.pieces = iter(pieces)
+        self.name = name
+
+    def read(self, size):
+        return next(self.pieces, b"")
+
+
+def rows_of(name, pieces, encoding):
+    """The sequences of a file, or its alignment."""
+    if name == "sequences":
+        return list(read_fasta(Lines(pieces, name, encoding)))
+    return read_alignment(Stream(pieces, name), encoding)
+
+
+def check_rows(name, found):
+    """Sequences and alignments that were read can be written and read again, or writing them is refused."""
+    if name == "sequences":
+        assert all(row.sequence.isalpha() and row.sequence.isupper() for row in found)
+        rows = [(row.name, row.sequence) for row in found]
+    else:
+        assert len({len(row) for row in found.rows}) == 1, "rows of one length"
+        rows = list(zip(found.names, found.rows, strict=True))
+    try:
+        written = write_fasta(rows)
+    except ValueError:
+        return
+    if name == "sequences":
+        again = [(row.name, row.sequence) for row in rows_of(name, [written.encode()], "utf-8")]
+    else:
+        read = rows_of("alignment.fasta", [written.encode()], "utf-8")
+        again = list(zip(read.names, read.rows, strict=True))
+        if len(rows) > 1:
+            (s, t), matches = found.pair()
+            pair = write_aligned_pair(found.names[:2], s, t, matches)
+            assert rows_of("alignment.fasta", [pair.encode()], "utf-8").pair() == ((s, t), matches), "pairs again"
+    assert again == rows, "written and read again"

@@ -37,3 +37,10 @@ def test_the_contract_notices_a_difference(monkeypatch):
     monkeypatch.setattr(JsonLines, "write", lambda self, x, y: '{"tokens": ["other"]}\n')
     with pytest.raises(AssertionError, match="written and read again"):
         check(bytes([READ_AS.index(JsonLines()), 0, 0, 3]) + next(seed for seed in SEEDS if seed.startswith(b"{")))
+
+
+@pytest.mark.parametrize("name", ["sequences", "alignment.fasta", "alignment.a3m"])
+def test_the_contract_notices_a_difference_of_rows(monkeypatch, name):
+    monkeypatch.setattr("contract.write_fasta", lambda rows: ">other\nACGT\n")
+    with pytest.raises(AssertionError, match="written and read again"):
+        check(bytes([READ_AS.index(name), 0, 0, 3]) + b">a\nACG\n")

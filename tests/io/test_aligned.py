@@ -58,6 +58,37 @@ def test_what_is_no_alignment_is_refused_with_its_place(text, name, message):
         read_alignment(named(text, name))
 
 
+LONG = "n" * 5000
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (f">{LONG}\n", "x.fa"),
+        (f">{LONG}\nA\n>b\nAC\n", "x.fa"),
+        (f">b\nA\n>{LONG}\n-\n", "x.fa"),
+        (f">{LONG}\nA\n>b\nAC\n", "x.a3m"),
+    ],
+)
+def test_a_message_does_not_repeat_a_name_without_end(text, name):
+    with pytest.raises(FormatError) as refused:
+        read_alignment(named(text, name))
+    assert len(str(refused.value)) < 300
+
+
+def test_insertions_that_would_fill_the_memory_are_refused():
+    rows = (f">s{k}\n{'A' * k}{'c' * 2000}{'A' * (800 - k)}\n" for k in range(800))
+    with pytest.raises(FormatError, match=r"with a column for every insertion these are 1,\d{3},\d{3},\d{3} letters"):
+        read_alignment(named("".join(rows), "stairs.a3m"))
+
+
+def test_stockholm_is_read_in_time_that_grows_as_its_length():
+    block = "a " + "A" * 10 + "\n#=GR a SS " + "H" * 10 + "\n"
+    found = read_alignment(named("# STOCKHOLM 1.0\n" + block * 50_000 + "//\n", "x.sto"))
+    assert found.structures == {"a": "H" * 500_000}
+    assert found.rows == ("A" * 500_000,)
+
+
 @given(st.lists(st.tuples(st.text("abcXYZ0_", min_size=1), st.text("ACGT", min_size=1, max_size=200)), min_size=1))
 def test_fasta_that_was_written_is_read_again(rows):
     lines = Lines([write_fasta(rows).encode()], "x.fasta")

@@ -69,3 +69,8 @@ def test_clean_trees_have_no_traces_function_tags_nor_phrases_twice():
     tree = ("S-TPC-1", ("NP-SBJ=2", ("-NONE-", "*")), ("VP", ("VBZ", "is"), ("NP-PRD", ("NP", ("-LRB-", "-LRB-")))))
     assert clean_tree(tree) == ("S", ("VP", ("VBZ", "is"), ("NP", ("-LRB-", "-LRB-"))))
     assert clean_tree(("NP", ("-NONE-", "*T*"))) is None
+
+
+@pytest.mark.parametrize("text", ["(" + " " * 60_000 + "x", "(" * 60_000, "(" + "a" * 60_000 + "()", "(a " * 20_000])
+def test_recognising_takes_no_longer_than_the_text(text):
+    assert Brackets.recognise([text], "") is None

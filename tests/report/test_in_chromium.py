@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from structlearn import StructuralSVM
-from structlearn.models import Chain
+from structlearn.models import Chain, Grammar
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="Chromium is not installed")
@@ -30,6 +30,16 @@ def page(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def tree_page(tmp_path_factory):
+    """A report with the tree of a long sentence, of which a phrase is wrong."""
+    words = [(EVIL, "N"), ("a-very-" + "long-" * 30 + "word", "N"), *(("dog", "N") for _ in range(30))]
+    tree = ("S", ("NP", *((tag, word) for word, tag in words)))
+    path = tmp_path_factory.mktemp("trees") / "report.html"
+    StructuralSVM(Grammar(), C=10).fit([words], [tree]).report(path, [words], [("S", ("XP", *tree[1][1:]))])
+    return path.as_uri()
+
+
+@pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
@@ -46,16 +56,17 @@ def browser(tmp_path_factory):
 
 @pytest.fixture
 def visit(browser, page):
-    def visit(width=1280, scheme="light", media="", scripts=True):
+    def visit(width=1280, scheme="light", media="", scripts=True, page=page):
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
-        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not scripts})
         browser.get(page)
+        # Said once the page is there, since the way from another page to this one forgets it.
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": not scripts})
         if scripts:
             browser.execute_script("localStorage.clear()")
-            browser.refresh()
+        browser.refresh()
         return browser
 
     yield visit
@@ -219,3 +230,15 @@ def test_tooltips_come_with_the_pointer(visit):
     assert "was taken for" in each(driver, ".tip.shown")[0]
     driver.execute_script("document.body.dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))")
     assert each(driver, ".tip.shown") == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_wide_trees_scroll_within_their_frame_and_marks_stand_out(visit, tree_page, scheme):
+    driver = visit(width=390, scheme=scheme, page=tree_page)
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
+    assert len(each(driver, "svg.tree")) == 2
+    assert all(each(driver, ".drawing figure", "e.scrollWidth > e.clientWidth"))
+    assert EVIL[:29] + "…" in each(driver, ".tree text")
+    assert each(driver, ".tree .given, .tree .true") == ["✗ NP", "✓ XP"]
+    colours = each(driver, ".tree text, .tree .given, .tree .true", "getComputedStyle(e).fill")
+    assert len(set(colours)) == 4

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from structlearn.io.fasta import Row, raw_rows
 from structlearn.io.text import Lines, quoted
 
+#: The most letters and gaps of all rows together, once insertions have columns.
+LARGEST = 1_000_000_000
+
 
 def read_a3m_rows(lines: Lines) -> list[Row]:
     """The rows written out, all of one length: insertions get columns of their own.
@@ -38,6 +41,8 @@ def _written_out(lines: Lines, rows: Sequence[Row]) -> list[Row]:
                 line=row.line,
             )
     widths = [max(len(inserted) for _, inserted in column) for column in zip(*split, strict=True)]
+    if (size := (sum(widths) + len(widths)) * len(rows)) > LARGEST:
+        raise lines.error(f"with a column for every insertion these are {size:,} letters and gaps, too many to hold")
     return [
         row._replace(
             sequence="".join(

@@ -95,11 +95,12 @@ def write_aligned_pair(names: Sequence[str], s: str, t: str, matches: Matches) -
 
 
 def _checked(lines: Lines, rows: list[Row], structures: dict[str, str]) -> AlignedRows:
+    first = rows[0]
     for row in rows:
-        if len(row.sequence) != len(rows[0].sequence):
+        if len(row.sequence) != len(first.sequence):
             raise lines.error(
-                f"{quoted(row.name)} has {len(row.sequence)} columns, but {quoted(rows[0].name)} has "
-                f"{len(rows[0].sequence)}",
+                f"{quoted(row.name)} has {len(row.sequence)} columns, "
+                f"but {quoted(first.name)} has {len(first.sequence)}",
                 line=row.line,
             )
         if all(letter in GAPS for letter in row.sequence):

@@ -16,6 +16,9 @@ DEEPEST = 200
 #: What neither a label nor a word can hold; the treebank has -LRB- and -RRB- for brackets in the text.
 FORBIDDEN = "() \t"
 _PIECES = re.compile(r"[()]|[^ \t()]+")
+#: Brackets that open, with labels or without, down to the first leaf; what a quantifier with ++ took it keeps, so that
+#: no text takes longer than its length.
+_BEGINNING = re.compile(r"(?:\(\s*+[^\s()]*+\s*+)+\([^\s()]++\s++[^\s()]++\s*+\)")
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Brackets(Format):
     @classmethod
     def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
         text = "\n".join(head).lstrip()
-        return cls() if re.match(r"(\(\s*[^\s()]*\s*)+\([^\s()]+\s+[^\s()]+\s*\)", text) else None
+        return cls() if _BEGINNING.match(text) else None
 
     def parse(self, lines: Lines) -> Iterator[Example]:
         stack: list[list[Any]] = []

@@ -22,13 +22,14 @@ def read_stockholm_rows(lines: Lines) -> tuple[list[Row], dict[str, str]]:
         raise lines.error("expected a first line with '# STOCKHOLM'")
     parts: dict[str, list[str]] = {}
     begins: dict[str, int] = {}
-    structures: dict[str, str] = {}
+    structures: dict[str, list[str]] = {}
+    sizes: dict[str, int] = {}
     for line in lines:
         fields = line.split()
         if line.startswith("//"):
             break
         if line.startswith("#=GR") and len(fields) == 4 and fields[2] == "SS":
-            structures[fields[1]] = structures.get(fields[1], "") + fields[3]
+            structures.setdefault(fields[1], []).append(fields[3])
         if not fields or line.startswith("#"):
             continue
         if len(fields) != 2:
@@ -40,7 +41,8 @@ def read_stockholm_rows(lines: Lines) -> tuple[list[Row], dict[str, str]]:
                 raise lines.error(f"the character {character!r} is no letter of a sequence", at + k + 1)
         begins.setdefault(name, lines.number)
         parts.setdefault(name, []).append(letters)
-        if len(parts[name]) * len(letters) > LONGEST:
+        sizes[name] = sizes.get(name, 0) + len(letters)
+        if sizes[name] > LONGEST:
             raise lines.error(f"{quoted(name)} has more than {LONGEST:,} letters")
     else:
         raise lines.error("the file ends without '//'")
@@ -48,4 +50,4 @@ def read_stockholm_rows(lines: Lines) -> tuple[list[Row], dict[str, str]]:
         raise lines.error("the file holds no sequence")
     gaps = str.maketrans(dict.fromkeys(GAPS, "-"))
     rows = [Row(name, "".join(found).upper().translate(gaps), begins[name], name) for name, found in parts.items()]
-    return rows, structures
+    return rows, {name: "".join(found) for name, found in structures.items()}
