@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from tests.solvers.latent_toy import OneOfSeveral, several
+from solvers.latent_toy import OneOfSeveral, several
 
 from structlearn.testing import ModelError, check_model
 

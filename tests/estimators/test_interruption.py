@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
+from solvers.latent_toy import OneOfSeveral, several
 
 from estimators.test_checkpoint import sequences, svm
+from structlearn import LatentStructuralSVM
 
 
 class Press:
@@ -174,3 +176,19 @@ def test_a_signal_from_outside_does_the_same(tmp_path):
     assert message.endswith(f"fit it again with checkpoint='{file}' to go on")
     assert fitted == "True 80"
     assert file.exists()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_stops_all_runs_and_keeps_the_best(n_jobs):
+    class Pressing(OneOfSeveral):
+        def loss_augmented_inference(self, x, y, w):
+            if self.asked == 500:
+                os.kill(os.getpid(), signal.SIGINT)
+            return super().loss_augmented_inference(x, y, w)
+
+    X, Y = several(np.random.default_rng(0), 20)
+    latent = LatentStructuralSVM(Pressing(3, 4), C=100, tol=1e-9, n_init=50, n_jobs=n_jobs, random_state=0)
+    with pytest.raises(KeyboardInterrupt, match="of 50; the best so far is kept"):
+        latent.fit(X, Y)
+    assert len(latent.objectives_) < 50
+    assert latent.objective_ == latent.objectives_.min()

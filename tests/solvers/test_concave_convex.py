@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.solvers.latent_toy import OneOfSeveral, several
 
+from solvers.latent_toy import OneOfSeveral, several
 from structlearn.latent_problem import LatentProblem, Start
 from structlearn.models import PythonLatentModel
 from structlearn.models.python_model import PythonSpec

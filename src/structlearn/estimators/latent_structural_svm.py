@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
+from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.training import Training
 from structlearn.latent_problem import LatentProblem, Start
 from structlearn.objective import MarginObjective, Rescaling, Slack
@@ -67,7 +69,7 @@ class LatentStructuralSVM(StructuredEstimator):
     stationarity_ : float
         By which part of itself, at most, the objective at `w_` exceeds the minimum of its convex upper bound.
     objectives_ : (n_init,)
-        Where each run ended.
+        Where each run ended; fewer, if Ctrl-C stopped them.
 
     Examples
     --------
@@ -153,14 +155,23 @@ class LatentStructuralSVM(StructuredEstimator):
             raise ValueError(f"with a given init all {self.n_init} runs would be the same; leave n_init at 1")
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_init)
         runs = [clone(self).set_params(n_init=1, n_jobs=1, random_state=int(seed)) for seed in seeds]
-        fits = (joblib.delayed(run.fit)(X, y, sample_weight, **options) for run in runs)
-        runs = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")(fits)
-        objectives = np.array([run.objective_ for run in runs])
-        best = runs[int(np.argmin(objectives))]
-        for name, value in vars(best).items():
-            if name.endswith("_") and not name.startswith("_"):
-                setattr(self, name, value)
-        self.objectives_ = objectives
+        with Interruption() as interruption:
+
+            def attempt(run: LatentStructuralSVM) -> None:
+                with suppress(KeyboardInterrupt):
+                    if not interruption.requested:
+                        run.fit(X, y, sample_weight, **options)
+
+            joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")(joblib.delayed(attempt)(run) for run in runs)
+        runs = [run for run in runs if hasattr(run, "w_")]
+        if runs:
+            best = min(runs, key=lambda run: float(run.objective_))
+            for name, value in vars(best).items():
+                if name.endswith("_") and not name.startswith("_"):
+                    setattr(self, name, value)
+            self.objectives_ = np.array([run.objective_ for run in runs])
+        if interruption.requested:
+            raise KeyboardInterrupt(f"training stopped in run {len(runs)} of {self.n_init}; the best so far is kept")
         return self
 
     def predict_latent(self, X: Any) -> list[Any]:
