@@ -27,6 +27,8 @@ _MODULES = {
         "Segments",
         "Grammar",
         "Multiclass",
+        "LatentForest",
+        "CorrelationClustering",
         "Taxonomy",
         "ClassAttributes",
         "ClassDescriptions",
