@@ -1,35 +1,39 @@
-"""Do hidden forests find who is who better than correlation clustering, and what does a cheaper wrong link do? Yu 2011, Table 5.2.
+"""Do hidden forests find who is who better than correlation clustering? Yu 2011, section 5.4.2, Table 5.2.
 
-**Data.** The thesis has MUC-6, 60 documents, which is not to be had. Here it is LitBank: parts of 100 English novels, 29,103
-mentions, singletons included, mentions given. The first 50 documents by their number at Project Gutenberg are for training, the
-last 50 for testing, as the thesis takes the first and the last 30. All pairs of mentions of a document are candidates; nothing is
-sub-sampled. Features are those of `MentionPairs`, from words alone.
+**Data.** The thesis has MUC-6, 60 documents, which is not to be had. Here it is LitBank: parts of 100 English novels,
+29,103 mentions, singletons included, mentions given. The first 50 documents by their number at Project Gutenberg are
+for training, the last 50 for testing, as the thesis takes the first and the last 30. All pairs of mentions of a
+document are candidates; nothing is sub-sampled. Features are those of `MentionPairs`, from words alone.
 
-**Methods.** `LatentForest` with r = 1 (the plain loss), r = 0.01 (the thesis' modified loss), and r chosen from 1, 0.3, 0.1, 0.03,
-0.01; `CorrelationClustering` with the greedy decoder for the SVM-cluster baseline. Its linear program is for at most 100 mentions
-and no document here is that small, so it is left out. Learning begins with chains in the order of the text.
+**Methods.** `LatentForest` with r = 1 (the plain loss), r = 0.01 (the thesis' modified loss), and r chosen from 1,
+0.3, 0.1, 0.03, 0.01; `CorrelationClustering` with the greedy decoder for the SVM-cluster baseline. Its linear program
+is for at most 100 mentions and no document here is that small, so it is left out. Learning begins with chains in the
+order of the text.
 
-**Settings.** C by 5-fold cross-validation on the training documents, document i in fold i mod 5: C/n from 0.03, 0.1, 0.3, 1 for
-forests and 1e-9, …, 1e-5 for correlation clustering, whose features are sums over thousands of pairs. That with the least MITRE loss
-over all held-out documents is taken, of equals the smallest C and the largest r. Forests: concave-convex procedure to
-a stationarity of 0.01, at most 500 iterations; correlation clustering: block-coordinate ascent, at most 100 passes. Because
-MITRE's measure favours large clusters, a forest whose r and C are chosen by the CoNLL F1 is reported beside them.
+**Settings.** C by 5-fold cross-validation on the training documents, document i in fold i mod 5: C/n from 0.03, 0.1,
+0.3, 1 for forests and 1e-9, …, 1e-5 for correlation clustering, whose features are sums over thousands of pairs. That
+with the least MITRE loss over all held-out documents is taken, of equals the smallest C and the largest r. Forests:
+concave-convex procedure to a stationarity of 0.01, at most 500 iterations; correlation clustering: block-coordinate
+ascent, at most 100 passes. Because MITRE's measure favours large clusters, a forest whose r and C are chosen by the
+CoNLL F1 is reported beside them.
 
-**What counts.** MITRE loss 1 − F1 of MUC, over all documents; pair loss, the mean of the documents' parts of wrong pairs; MUC, B³,
-CEAF and the CoNLL mean, as the reference scorer has them. Intervals are of 2,000 resamples of documents (seed 0).
+**What counts.** MITRE loss 1 − F1 of MUC, over all documents; pair loss, the mean of the documents' parts of wrong
+pairs; MUC, B³, CEAF and the CoNLL mean, as the reference scorer has them. Intervals are of 2,000 resamples of
+documents (seed 0).
 
-**Tests.** The modified loss against the plain one, and against correlation clustering: the bootstrap interval of the difference of
-the MITRE loss, a paired t-test of the documents' MITRE losses, and a Z-test of two proportions, c of (p + t)/2 links being right,
-with c correct, p predicted and t true ones. The thesis says "Z-test" and no more.
+**Tests.** The modified loss against the plain one, and against correlation clustering: the bootstrap interval of the
+difference of the MITRE loss, a paired t-test of the documents' MITRE losses, and a Z-test of two proportions, c of (p
++ t)/2 links being right, with c correct, p predicted and t true ones. The thesis says "Z-test" and no more.
 
-**Oracle calls.** Documents decoded by `ConcaveConvex` with and without `carry_over`, all else the same, on all training documents at
-the chosen C of r = 1 and r = 0.01, to stationarities of 0.01 and 0.001, at most 3,000 iterations.
+**Oracle calls.** Documents decoded by `ConcaveConvex` with and without `carry_over`, all else the same, on all
+training documents at the chosen C of r = 1 and r = 0.01, to stationarities of 0.01 and 0.001, at most 3,000
+iterations.
 
-**Size.** The first training documents put together to one of 3,000 mentions, with all pairs and with a window of 100: seconds and
-peak memory in a process of its own.
+**Size.** The first training documents put together to one of 3,000 mentions, with all pairs and with a window of 100:
+seconds and peak memory in a process of its own.
 
-What was looked at before: scores and times on the training documents only (35 of them for training, 15 for testing), by which the
-grids were placed. The features were written once, without looking at scores.
+What was looked at before: scores and times on the training documents only (35 of them for training, 15 for testing),
+by which the grids were placed. The features were written once, without looking at scores.
 """
 
 import argparse
