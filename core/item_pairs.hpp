@@ -49,11 +49,12 @@ public:
                 add(score + terms.inside, kind, Side::both, terms.floor);
                 continue;
             }
-            const std::int64_t pair = data.pair_offsets[kind];
-            const bool alone = data.pair_offsets[kind + 1] == pair + 1;
-            const bool same = alone && labels[data.first[pair]] == labels[data.second[pair]];
-            if (!alone || same) add(score + terms.inside, kind, Side::inside, terms.floor);
-            if (!alone || !same) add(score + terms.across, kind, Side::across, terms.floor);
+            const std::int64_t begin = data.pair_offsets[kind], end = data.pair_offsets[kind + 1];
+            std::int64_t inside = 0;
+            for (std::int64_t p = begin; p < end; ++p) inside += labels[data.first[p]] == labels[data.second[p]];
+            // Most kinds are on one side only: those need not be looked at pair by pair again.
+            if (inside > 0) add(score + terms.inside, kind, inside == end - begin ? Side::both : Side::inside, terms.floor);
+            if (inside < end - begin) add(score + terms.across, kind, inside == 0 ? Side::both : Side::across, terms.floor);
         }
         std::sort(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
             if (a.weight != b.weight) return a.weight > b.weight;

@@ -286,7 +286,13 @@ class Alignment(Parts, Differences):
 
 class ItemPairs:
     def __init__(
-        self, features: Tokens, kind_offsets: Ints, pair_offsets: Ints, first: Labels, second: Labels, item_offsets: Ints
+        self,
+        features: Tokens,
+        kind_offsets: Ints,
+        pair_offsets: Ints,
+        first: Labels,
+        second: Labels,
+        item_offsets: Ints,
     ) -> None: ...
     def forests(
         self,

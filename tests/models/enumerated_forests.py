@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+
 from structlearn.models import ItemPairs
 
 Links = tuple[tuple[int, int], ...]

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-import structlearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.models.enumerated_forests import clusterings, documents, score
+
+import structlearn
 from structlearn import StructuralSVM
 from structlearn.inference import relaxed_clustering
 from structlearn.models import CorrelationClustering, ItemPairs
 from structlearn.models.correlation_clustering import CorrelationClusteringProblem
 from structlearn.models.item_pairs import PairSpec
 from structlearn.objective import PREDICTION, Scaling
-
-from tests.models.enumerated_forests import clusterings, documents, score
 
 MARGIN = Scaling("margin", "linear")
 ONE = np.array([0])
@@ -61,10 +61,8 @@ def test_the_greedy_decoder_joins_the_closest_clusters(document: tuple[ItemPairs
 
 
 @given(documents(), weights)
-@settings(max_examples=40)
-def test_decoders_come_near_to_the_best_of_all_clusterings(
-    document: tuple[ItemPairs, tuple[int, ...]], w: Any
-) -> None:
+@settings(max_examples=40, deadline=None)
+def test_decoders_come_near_to_the_best_of_all_clusterings(document: tuple[ItemPairs, tuple[int, ...]], w: Any) -> None:
     x, y = document
     best = max(score(x, together(x, labels), w) for labels in clusterings(x.n_items))
     found = {}
@@ -101,7 +99,7 @@ def test_the_program_of_a_cycle_is_fractional_and_rounded() -> None:
 
 
 @given(documents(), weights, st.sampled_from(["greedy", "lp"]))
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_violations_are_those_of_real_clusterings_and_never_negative(
     document: tuple[ItemPairs, tuple[int, ...]], w: Any, decoder: str
 ) -> None:

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import structlearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.models.enumerated_forests import Links, components, documents, forests, score
+
+import structlearn
 from structlearn import LatentStructuralSVM
 from structlearn.models import ItemPairs, LatentForest, to_clusters, to_labels
 from structlearn.models.item_pairs import PairSpec
 from structlearn.models.latent_forest import LatentForestProblem
 from structlearn.objective import PREDICTION, Scaling
 from structlearn.solvers import BlockCoordinate, ConcaveConvex, OneSlack
-
-from tests.models.enumerated_forests import Links, components, documents, forests, score
 
 MARGIN = Scaling("margin", "linear")
 ONE = np.array([0])
@@ -67,9 +67,7 @@ def test_the_most_violating_forest_agrees_with_enumeration(
 
 
 @given(documents(), weights)
-def test_completions_are_the_heaviest_forests_of_loss_zero(
-    document: tuple[ItemPairs, tuple[int, ...]], w: Any
-) -> None:
+def test_completions_are_the_heaviest_forests_of_loss_zero(document: tuple[ItemPairs, tuple[int, ...]], w: Any) -> None:
     x, y = document
     problem = bound(x, y, 0.5)
     completion = problem.complete(w, ONE)
@@ -138,7 +136,8 @@ def test_the_objective_never_rises_between_completions(inner: Any, carry_over: b
     values = [record["primal"] for record in svm.history_]
     assert all(after <= before * (1 + 1e-9) for before, after in pairwise(values))
     assert svm.history_[-1]["completion"] >= 2
-    assert svm.converged_ and svm.stationarity_ <= 1e-3
+    assert svm.converged_
+    assert svm.stationarity_ <= 1e-3
 
 
 def test_learning_starts_from_chains_in_the_order_of_the_items() -> None:
@@ -186,7 +185,7 @@ def test_both_forms_of_clusterings_and_of_features_train_the_same_weights() -> N
 
 
 @given(st.integers(1, 4))
-@settings(max_examples=4)
+@settings(max_examples=4, deadline=None)
 def test_answers_do_not_depend_on_the_number_of_threads(n_threads: int) -> None:
     X, Y = drawn_points(9)
     problem = LatentForest().bind(PairSpec(3), X, Y)

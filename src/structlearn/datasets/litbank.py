@@ -60,8 +60,8 @@ def fetch_litbank() -> CoreferenceDocuments:
         for member in sorted(members, key=_number):
             with open_text(cast(BinaryIO, archive.extractfile(member))) as lines:
                 examples += list(Conll2012().read(lines))
-    documents = [example.x for example in examples]
-    return CoreferenceDocuments(documents, [example.y for example in examples], [document.name for document in documents])
+    X, Y = [example.x for example in examples], [example.y for example in examples]
+    return CoreferenceDocuments(X, Y, [document.name for document in X])
 
 
 def _number(member: str) -> int:

@@ -1,4 +1,4 @@
-"""What the words of a mention say about it: whether it is a pronoun, a name or a noun phrase, of whom, with which article.
+"""What the words of a mention say about it: whether it is a pronoun, a name or a noun phrase, of whom, which article.
 
 Only words and capitals are looked at, and short lists of English words; there is no parser behind it.
 """
@@ -43,8 +43,8 @@ _MEN = _words(
     "grandfather man boy gentleman fellow lad bachelor priest squire widower gentlemen papa"
 )
 _WOMEN = _words(
-    "mrs mrs. miss ms lady queen princess duchess countess baroness mistress madame mademoiselle mother daughter sister "
-    "aunt niece wife grandmother woman girl maid widow nurse dame mamma spinster"
+    "mrs mrs. miss ms lady queen princess duchess countess baroness mistress madame mademoiselle mother daughter "
+    "sister aunt niece wife grandmother woman girl maid widow nurse dame mamma spinster"
 )
 _THINGS = _words(
     "house room street city town village country place road hill river sea forest garden church school ship boat car "
@@ -67,7 +67,9 @@ _ARTICLES: Final = {
 _AFTER_HEAD = _words(
     "of in at on with from to by for near among upon into who whom whose which that where when , ; : ( -- — - and or"
 )
-_BESIDE_THE_POINT = _words("the a an this that these those his her their my your our its 's ’s of and in ' ’ , . \" old")
+_BESIDE_THE_POINT = _words(
+    "the a an this that these those his her their my your our its 's ’s of and in ' ’ , . \" old"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ def mention_traits(document: Document, mention: Mention) -> MentionTraits:
     place = next((t for t in reversed(range(cut)) if small[t][:1].isalpha()), cut - 1)
     head = small[place]
     matter = [word for word in small if word not in _BESIDE_THE_POINT]
-    type_ = NAME if words[place][:1].isupper() and not words[place].isupper() or head == "god" else NOUN
+    type_ = NAME if (words[place][:1].isupper() and not words[place].isupper()) or head == "god" else NOUN
     return MentionTraits(
         type_,
         len(PRONOUNS) + _gender(small, cut, head, type_),

@@ -70,6 +70,8 @@ class Format(ABC):
         places of letters that belong together as y.
         names and numbers. "tree": a list of (word, tag) pairs, with a tree as y. "document": a `Document`, with labels of
         its mentions as y.
+        names and numbers. "tree": a list of (word, tag) pairs, with a tree as y. "document": a `Document`, with
+        labels of its mentions as y.
         """
 
     @property

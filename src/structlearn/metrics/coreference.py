@@ -1,8 +1,8 @@
 """How well clusters of mentions were found: the measures of coreference resolution, and pairs.
 
-In `Y` and `Y_pred` a document has a label for every mention, or lists of mentions, of any hashable kind. Lists of truth and
-prediction need not have the same mentions; what a list leaves out is missing. Clusters of one mention count where the
-definitions let them, as in the reference scorer (Pradhan et al. 2014): in B³ and CEAF, but not in MUC.
+In `Y` and `Y_pred` a document has a label for every mention, or lists of mentions, of any hashable kind. Lists of
+truth and prediction need not have the same mentions; what a list leaves out is missing. Clusters of one mention count
+where the definitions let them, as in the reference scorer (Pradhan et al. 2014): in B³ and CEAF, but not in MUC.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def coreference_scores(Y: Sequence[Any], Y_pred: Sequence[Any]) -> CoreferenceSc
     n_mentions = sum(len(cluster) for key, _ in documents for cluster in key)
     precision, recall = _ratio(sums[:, 0], sums[:, 1]), _ratio(sums[:, 2], sums[:, 3])
     f1 = _ratio(2.0 * precision * recall, precision + recall)
-    return CoreferenceScores(*(Score(*map(float, row), n_mentions) for row in zip(precision, recall, f1, strict=True)))
+    rows = zip(precision.tolist(), recall.tolist(), f1.tolist(), strict=True)
+    return CoreferenceScores(*(Score(*row, n_mentions) for row in rows))
 
 
 def coreference_counts(Y: Sequence[Any], Y_pred: Sequence[Any]) -> FloatArray:

@@ -60,7 +60,7 @@ def _from_lists(clusters: list[Any], n_items: int, where: str) -> LabelArray:
         if isinstance(cluster, (str, bytes)) or not hasattr(cluster, "__iter__"):
             raise ValueError(f"{where}[{k}] is {cluster!r}; expected a list of items")
         for item in cluster:
-            if not isinstance(item, numbers.Integral) or not 0 <= item < n_items:
+            if not isinstance(item, numbers.Integral) or not 0 <= int(item) < n_items:
                 raise ValueError(f"{where}[{k}] has the item {item!r}, but items are numbered 0 to {n_items - 1}")
             if owner[int(item)] >= 0:
                 raise ValueError(f"{where} has the item {item} twice, in clusters {owner[int(item)]} and {k}")

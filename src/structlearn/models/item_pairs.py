@@ -27,8 +27,8 @@ class ItemPairs(NamedTuple):
     features : (n_rows, n_features) array or sparse matrix
         A row for every pair; with `kinds`, a row for every kind of pair.
     pairs : (n_pairs, 2) integers, optional
-        Which pairs of items may be linked. None for all, in the order of `scipy.spatial.distance.pdist`: (0, 1), (0, 2),
-        …, (1, 2), ….
+        Which pairs of items may be linked. None for all, in the order of `scipy.spatial.distance.pdist`: (0, 1),
+        (0, 2), …, (1, 2), ….
     kinds : (n_pairs,) integers, optional
         The row of `features` that describes each pair. Many pairs are alike where features are indicators: then a
         complete graph of thousands of items takes little memory, and decoding it little time.
@@ -155,19 +155,19 @@ def _pairs_of(x: Any, i: int) -> ItemPairs:
     """The input of example i, with its features as a sparse matrix."""
     if not (isinstance(x, tuple) and 2 <= len(x) <= 4):
         raise ValueError(f"X[{i}] is a {type(x).__name__}; expected ItemPairs(n_items, features, pairs, kinds)")
-    x = ItemPairs(*x)
-    if not isinstance(x.n_items, numbers.Integral) or x.n_items < 0:
-        raise ValueError(f"X[{i}] has {x.n_items!r} items; expected a whole number ≥ 0")
-    if x.n_items > np.iinfo(np.int32).max:
-        raise ValueError(f"X[{i}] has {x.n_items} items; at most 2³¹ − 1 are possible")
-    features = x.features if sp.issparse(x.features) else np.asarray(x.features, np.float64)
+    n_items, given = x[0], x[1]
+    if not isinstance(n_items, numbers.Integral) or int(n_items) < 0:
+        raise ValueError(f"X[{i}] has {n_items!r} items; expected a whole number ≥ 0")
+    if int(n_items) > np.iinfo(np.int32).max:
+        raise ValueError(f"X[{i}] has {n_items} items; at most 2³¹ − 1 are possible")
+    features = given if sp.issparse(given) else np.asarray(given, np.float64)
     if features.ndim != 2:
         raise ValueError(f"the features of X[{i}] have {features.ndim} dimensions; expected a matrix with a row a pair")
     features = sp.csr_array(features)
     if not np.isfinite(features.data).all():
         row = int(np.searchsorted(features.indptr, np.flatnonzero(~np.isfinite(features.data))[0], side="right")) - 1
         raise ValueError(f"row {row} of the features of X[{i}] has a value that is not finite")
-    return x._replace(n_items=int(x.n_items), features=features)
+    return ItemPairs(int(n_items), features, *x[2:])
 
 
 def _grouped(x: ItemPairs, i: int, n_inputs: int) -> _Grouped:
@@ -199,7 +199,8 @@ def _checked_pairs(x: ItemPairs, i: int) -> npt.NDArray[np.int32]:
     wrong = (pairs < 0).any(axis=1) | (pairs >= x.n_items).any(axis=1) | (pairs[:, 0] == pairs[:, 1])
     if wrong.any():
         k = int(np.flatnonzero(wrong)[0])
-        raise ValueError(f"pair {k} of X[{i}] is {tuple(pairs[k].tolist())}; there are {x.n_items} items, counted from 0")
+        pair = tuple(pairs[k].tolist())
+        raise ValueError(f"pair {k} of X[{i}] is {pair}; there are {x.n_items} items, counted from 0")
     pairs = np.sort(pairs, axis=1)
     codes = np.sort(pairs[:, 0].astype(np.int64) * x.n_items + pairs[:, 1])
     twice = np.flatnonzero(codes[1:] == codes[:-1])

@@ -103,7 +103,8 @@ class LatentForestProblem(LatentProblem):
         return SparseRows(*self._core.forest_differences(*_flat(left), *_flat(right)))
 
     def output_losses(self, examples: IntArray, outputs: Outputs) -> FloatArray:
-        assert self._labels is not None and self._n_links is not None
+        assert self._labels is not None
+        assert self._n_links is not None
         links, offsets = _flat(outputs)
         owner = np.repeat(np.arange(len(examples)), np.diff(offsets))
         items = self._pairs.item_offsets[examples][owner]
@@ -155,7 +156,7 @@ class LatentForestProblem(LatentProblem):
     def _heaviest(
         self, w: FloatArray, examples: IntArray, inside: float, across: float, floor: float
     ) -> list[IntArray]:
-        """Heaviest forests of links whose score, plus a term for links inside and across clusters, exceeds the floor."""
+        """Heaviest forests of links whose score, plus a term for those inside or across clusters, exceeds the floor."""
         examples = np.ascontiguousarray(examples, np.int64)
         w = np.ascontiguousarray(w, np.float64)
         return _split(*self._core.forests(w, examples, self._labels, inside, across, floor, self.n_threads))
@@ -175,7 +176,8 @@ class LatentForestProblem(LatentProblem):
         return _split(*self._core.forests_in_order(order, self._labels))
 
     def _completion(self, i: int, h: Any) -> IntArray:
-        assert self._labels is not None and self._n_links is not None
+        assert self._labels is not None
+        assert self._n_links is not None
         place, items = self._pairs.pairs_of(i), self._pairs.items_of(i)
         first, second, labels = self._pairs.first[place], self._pairs.second[place], self._labels[items]
         n = len(labels)
