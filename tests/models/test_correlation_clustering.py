@@ -52,6 +52,7 @@ def agglomerated(x: ItemPairs, w: Any) -> float:
 
 
 @given(documents(), st.lists(st.floats(-3, 3), min_size=2, max_size=2).map(np.array))
+@settings(deadline=None)
 def test_the_greedy_decoder_joins_the_closest_clusters(document: tuple[ItemPairs, tuple[int, ...]], w: Any) -> None:
     x, y = document
     # Without ties there is one answer only.
@@ -73,6 +74,7 @@ def test_decoders_come_near_to_the_best_of_all_clusterings(document: tuple[ItemP
 
 
 @given(st.integers(0, 100), st.integers(2, 6))
+@settings(deadline=None)
 def test_the_linear_program_bounds_the_best_clustering(seed: int, n: int) -> None:
     scores = np.random.default_rng(seed).normal(size=(n, n))
     scores = np.triu(scores, 1) + np.triu(scores, 1).T

@@ -42,6 +42,7 @@ def loss(x: ItemPairs, labels: tuple[int, ...], links: Links, r: float) -> float
 
 
 @given(documents(), weights)
+@settings(deadline=None)
 def test_predictions_are_heaviest_forests(document: tuple[ItemPairs, tuple[int, ...]], w: Any) -> None:
     x, _ = document
     problem = bound(x)
@@ -52,6 +53,7 @@ def test_predictions_are_heaviest_forests(document: tuple[ItemPairs, tuple[int, 
 
 
 @given(documents(), weights, st.sampled_from([0.01, 0.5, 1.0, 2.0]))
+@settings(deadline=None)
 def test_the_most_violating_forest_agrees_with_enumeration(
     document: tuple[ItemPairs, tuple[int, ...]], w: Any, r: float
 ) -> None:
@@ -67,6 +69,7 @@ def test_the_most_violating_forest_agrees_with_enumeration(
 
 
 @given(documents(), weights)
+@settings(deadline=None)
 def test_completions_are_the_heaviest_forests_of_loss_zero(document: tuple[ItemPairs, tuple[int, ...]], w: Any) -> None:
     x, y = document
     problem = bound(x, y, 0.5)
@@ -79,6 +82,7 @@ def test_completions_are_the_heaviest_forests_of_loss_zero(document: tuple[ItemP
 
 
 @given(documents(), st.sampled_from([0.01, 1.0]))
+@settings(deadline=None)
 def test_the_loss_is_nowhere_negative_and_zero_for_one_clustering_only(
     document: tuple[ItemPairs, tuple[int, ...]], r: float
 ) -> None:
@@ -90,6 +94,7 @@ def test_the_loss_is_nowhere_negative_and_zero_for_one_clustering_only(
 
 
 @given(documents(), st.sampled_from([0.01, 1.0, 3.0]))
+@settings(deadline=None)
 def test_the_greatest_loss_agrees_with_enumeration(document: tuple[ItemPairs, tuple[int, ...]], r: float) -> None:
     x, y = document
     most = max(loss(x, y, h, r) for h in forests(x.n_items, x.pairs))
@@ -97,6 +102,7 @@ def test_the_greatest_loss_agrees_with_enumeration(document: tuple[ItemPairs, tu
 
 
 @given(documents(), weights, st.integers(0, 5))
+@settings(deadline=None)
 def test_rows_are_differences_of_sums_of_features(
     document: tuple[ItemPairs, tuple[int, ...]], w: Any, seed: int
 ) -> None:
