@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import BinaryIO, cast
 
+import numpy as np
+
 from structlearn.datasets._files import find_file, reading
 from structlearn.io.conll2012 import Conll2012, Document
 from structlearn.io.text import open_text
@@ -60,7 +62,7 @@ def fetch_litbank() -> CoreferenceDocuments:
         for member in sorted(members, key=_number):
             with open_text(cast(BinaryIO, archive.extractfile(member))) as lines:
                 examples += list(Conll2012().read(lines))
-    X, Y = [example.x for example in examples], [example.y for example in examples]
+    X, Y = [example.x for example in examples], [np.array(example.y, np.int32) for example in examples]
     return CoreferenceDocuments(X, Y, [document.name for document in X])
 
 

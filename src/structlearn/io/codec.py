@@ -34,7 +34,7 @@ _MODULES = {
         "ClassDescriptions",
         "ClassKernel",
     ),
-    "structlearn.features": ("MonotoneCurves", "PiecewiseLinear", "TextFeatures", "TokenTransformer"),
+    "structlearn.features": ("MentionPairs", "MonotoneCurves", "PiecewiseLinear", "TextFeatures", "TokenTransformer"),
     "structlearn.features.template_columns": ("Vocabulary", "Hashing"),
     "sklearn.feature_extraction": ("DictVectorizer",),
     "sklearn.preprocessing": ("StandardScaler",),

@@ -55,7 +55,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Conll2012(Format):
-    """Documents and their mentions; x is a `Document`, y the array of the mentions' labels.
+    """Documents and their mentions; x is a `Document`, y the list of the mentions' labels.
 
     A document lies between ``#begin document (name); part 000`` and ``#end document``. A line has a word in its fourth
     column and, in the last one, which mentions begin and end with it: ``(3`` begins one of entity 3, ``3)`` ends it,
@@ -75,7 +75,7 @@ class Conll2012(Format):
     ... '''
     >>> (example,) = Conll2012().read(Lines([text], "d.conll"))
     >>> [" ".join(example.x.words(mention)) for mention in example.x.mentions], example.y
-    (['The dog', 'its tail', 'its'], array([0, 1, 0], dtype=int32))
+    (['The dog', 'its tail', 'its'], [0, 1, 0])
     """
 
     name: ClassVar[str] = "conll2012"
@@ -186,7 +186,7 @@ class _Reading:
         mentions = sorted(self.found, key=lambda m: (m.sentence, m.begin, -m.end))
         document = Document(tuple(self.sentences), tuple(mentions), self.name, self.part)
         labels = to_labels(np.array([self.found[m] for m in mentions], object), len(mentions))
-        return Example(document, labels, self.line, tuple(self.source))
+        return Example(document, labels.tolist(), self.line, tuple(self.source))
 
     def _end_sentence(self, lines: Lines) -> None:
         unclosed = next((entity for entity, begins in self.open.items() if begins), None)

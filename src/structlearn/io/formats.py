@@ -20,8 +20,7 @@ from structlearn.io.text import Source, open_text
 
 #: In the order in which they are tried: from those that are hard to mistake to columns of anything.
 FORMATS: dict[str, type[Format]] = {
-    kind.name: kind for kind in (JsonLines, Pairs, ConllU, Brackets, SvmHmm, SvmLight, CrfSuite, Columns)
-    kind.name: kind for kind in (JsonLines, ConllU, Conll2012, Brackets, SvmHmm, SvmLight, CrfSuite, Columns)
+    kind.name: kind for kind in (JsonLines, Pairs, ConllU, Conll2012, Brackets, SvmHmm, SvmLight, CrfSuite, Columns)
 }
 
 # Formats of other packages, by the entry points of this group; see the page on formats.

@@ -8,15 +8,15 @@ where the definitions let them, as in the reference scorer (Pradhan et al. 2014)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
-from structlearn.metrics.scores import Score
+from structlearn.metrics.measures import Measures
+from structlearn.metrics.scores import Score, ratio
 from structlearn.problem import FloatArray
 
 Clusters = list[list[Hashable]]
@@ -75,8 +75,8 @@ def coreference_scores(Y: Sequence[Any], Y_pred: Sequence[Any]) -> CoreferenceSc
     documents = _documents(Y, Y_pred)
     sums = np.sum([_counts(*document) for document in documents], axis=0)
     n_mentions = sum(len(cluster) for key, _ in documents for cluster in key)
-    precision, recall = _ratio(sums[:, 0], sums[:, 1]), _ratio(sums[:, 2], sums[:, 3])
-    f1 = _ratio(2.0 * precision * recall, precision + recall)
+    precision, recall = ratio(sums[:, 0], sums[:, 1]), ratio(sums[:, 2], sums[:, 3])
+    f1 = ratio(2.0 * precision * recall, precision + recall)
     rows = zip(precision.tolist(), recall.tolist(), f1.tolist(), strict=True)
     return CoreferenceScores(*(Score(*row, n_mentions) for row in rows))
 
@@ -112,6 +112,37 @@ def pair_losses(Y: Sequence[Any], Y_pred: Sequence[Any]) -> FloatArray:
     return np.array(losses)
 
 
+def coreference_measures(Y: Sequence[Any], Y_pred: Sequence[Any]) -> Measures:
+    """The CoNLL mean, the F1 of its parts and of CEAF-m, precision and recall of MUC, and the mean pair loss.
+
+    >>> found = coreference_measures([[0, 0, 1]], [[0, 0, 0]]).scores()
+    >>> round(found["conll"], 4), round(found["pair_loss"], 4)
+    (0.6889, 0.6667)
+    """
+    counts = np.column_stack([coreference_counts(Y, Y_pred), pair_losses(Y, Y_pred), np.ones(len(Y))])
+
+    def f1_of(measure: str) -> Callable[[FloatArray], FloatArray]:
+        at = 4 * MEASURES.index(measure)
+
+        def f1(sums: FloatArray) -> FloatArray:
+            precision, recall = (ratio(sums[..., at + k], sums[..., at + k + 1]) for k in (0, 2))
+            return ratio(2.0 * precision * recall, precision + recall)
+
+        return f1
+
+    def conll(sums: FloatArray) -> FloatArray:
+        return np.asarray(sum(f1_of(name)(sums) for name in ("muc", "b_cubed", "ceaf_e")) / 3.0)
+
+    formulas: dict[str, Callable[[FloatArray], FloatArray]] = {"conll": conll}
+    formulas |= {f"{name}_f1": f1_of(name) for name in MEASURES}
+    formulas |= {
+        "muc_precision": lambda sums: ratio(sums[..., 0], sums[..., 1]),
+        "muc_recall": lambda sums: ratio(sums[..., 2], sums[..., 3]),
+        "pair_loss": lambda sums: ratio(sums[..., 16], sums[..., 17]),
+    }
+    return Measures(counts, formulas, counts[:, 16] == 0.0)
+
+
 def _counts(key: Clusters, response: Clusters) -> FloatArray:
     """A row a measure: correct and all of precision, correct and all of recall."""
     common = _overlaps(key, response)
@@ -121,7 +152,7 @@ def _counts(key: Clusters, response: Clusters) -> FloatArray:
             [*_links(common.T, sizes[1]), *_links(common, sizes[0])],
             [*_shared(common.T, sizes[1]), *_shared(common, sizes[0])],
             _matched(common, sizes[1].sum(), sizes[0].sum()),
-            _matched(_ratio(2.0 * common, np.add.outer(*sizes)), len(response), len(key)),
+            _matched(ratio(2.0 * common, np.add.outer(*sizes)), len(response), len(key)),
         ]
     )
 
@@ -136,7 +167,7 @@ def _links(common: FloatArray, sizes: FloatArray) -> tuple[float, float]:
 
 
 def _shared(common: FloatArray, sizes: FloatArray) -> tuple[float, float]:
-    return float(_ratio((common**2).sum(axis=1), sizes).sum()), float(sizes.sum())
+    return float(ratio((common**2).sum(axis=1), sizes).sum()), float(sizes.sum())
 
 
 def _matched(similarity: FloatArray, n_response: float, n_key: float) -> tuple[float, float, float, float]:
@@ -187,8 +218,3 @@ def _clusters(y: Any, where: str) -> Clusters:
     if twice is not None:
         raise ValueError(f"{where} has the mention {twice!r} in two clusters")
     return [cluster for cluster in clusters if cluster]
-
-
-def _ratio(part: npt.ArrayLike, whole: npt.ArrayLike) -> FloatArray:
-    whole = np.asarray(whole, np.float64)
-    return np.asarray(np.divide(part, whole, out=np.zeros(whole.shape), where=whole > 0))

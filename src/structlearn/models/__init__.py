@@ -8,8 +8,8 @@ from structlearn.models.correlation_clustering import CorrelationClustering
 from structlearn.models.grammar import Grammar
 from structlearn.models.grammar_spec import GrammarSpec
 from structlearn.models.homologues import Homologues
-from structlearn.models.latent_chain import LatentChain
 from structlearn.models.item_pairs import ItemPairs
+from structlearn.models.latent_chain import LatentChain
 from structlearn.models.latent_forest import LatentForest
 from structlearn.models.multiclass import Multiclass
 from structlearn.models.output_features import (
@@ -35,8 +35,8 @@ __all__ = [
     "Grammar",
     "GrammarSpec",
     "Homologues",
-    "LatentChain",
     "ItemPairs",
+    "LatentChain",
     "LatentForest",
     "LinearSpec",
     "Model",

@@ -57,6 +57,9 @@ class CorrelationClustering(PairModel):
         labels = None if Y is None else pairs.labels(Y)
         return CorrelationClusteringProblem(pairs, spec.n_inputs, labels, self.decoder)
 
+    def loss_in_words(self) -> str:
+        return "the part of the pairs that are wrong"
+
     def _check_options(self) -> None:
         if self.decoder not in ("greedy", "lp"):
             raise ValueError(f"decoder is {self.decoder!r}; it may be 'greedy' or 'lp'")

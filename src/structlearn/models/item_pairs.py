@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from structlearn.models.base import Model, Spec
 from structlearn.models.clusterings import to_labels
 from structlearn.models.tokens import TokenMatrix
 from structlearn.problem import FloatArray, IntArray, LabelArray, digest
+
+if TYPE_CHECKING:
+    from structlearn.metrics.measures import Measures
 
 
 class ItemPairs(NamedTuple):
@@ -61,6 +64,12 @@ class PairModel(Model):
         if X is None or not hasattr(X, "__len__") or len(X) == 0:
             raise ValueError("X is empty; training needs at least one example")
         return PairSpec(int(_pairs_of(X[0], 0).features.shape[1]))
+
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
+        """The measures of coreference, and wrong pairs; see `structlearn.metrics.coreference_scores`."""
+        from structlearn.metrics.coreference import coreference_measures
+
+        return coreference_measures(Y, predicted)
 
     def spec_from_dict(self, values: dict[str, Any]) -> PairSpec:
         return PairSpec.from_dict(values)
