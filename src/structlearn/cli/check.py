@@ -40,6 +40,7 @@ def check(
     reader, examples = data.stream(file, data.layout(format_name, columns, separator, label), encoding)
     count = {"pair": summarise_pairs, "document": summarise_documents}.get(reader.structure, summarise)
     summary: Any = count(examples)
+    counts: Counter[Any]
     if isinstance(summary, PairSummary):
         what, counts = "letter", summary.letters
     elif isinstance(summary, DocumentSummary):

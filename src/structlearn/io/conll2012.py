@@ -132,7 +132,7 @@ class Conll2012(Format):
         for line in example.source:
             if not line.strip():
                 s, t = s + (t > 0), 0
-            elif not line.startswith("#") or len(_fields(line)) >= FEWEST_COLUMNS:
+            elif _is_row(line):
                 old = _fields(line)[-1]
                 nothing = old if old in NOTHING else "-"
                 line = line.rstrip(" ")
@@ -158,10 +158,10 @@ class _Reading:
         if not line.strip():
             self._end_sentence(lines)
             return
+        if not _is_row(line):
+            return
         fields = _fields(line)
         if len(fields) < FEWEST_COLUMNS:
-            if line.startswith("#"):
-                return
             raise lines.error(f"expected at least {FEWEST_COLUMNS} columns, found {len(fields)}")
         t = len(self.words)
         self.words.append(fields[WORD])
@@ -195,6 +195,13 @@ class _Reading:
         if self.words:
             self.sentences.append(tuple(self.words))
         self.words = []
+
+
+def _is_row(line: str) -> bool:
+    """Whether a line has a word; others are comments, or begin and end the document."""
+    if not line.startswith("#"):
+        return True
+    return not line.startswith(("#begin document", "#end document")) and len(_fields(line)) >= FEWEST_COLUMNS
 
 
 def _fields(line: str) -> list[str]:
