@@ -5,6 +5,7 @@ namespace structlearn::bindings {
 void bind_attributes(nanobind::module_& module);
 void bind_dense(nanobind::module_& module);
 void bind_rows(nanobind::module_& module);
+void bind_item_pairs(nanobind::module_& module);
 void bind_working_sets(nanobind::module_& module);
 nanobind::class_<Multiclass> bind_multiclass(nanobind::module_& module);
 nanobind::class_<Chain> bind_chain(nanobind::module_& module);
@@ -32,5 +33,6 @@ NB_MODULE(_core, module) {
     auto segments = structlearn::bindings::bind_segments(module);
     auto grammar = structlearn::bindings::bind_grammar(module);
     auto alignment = structlearn::bindings::bind_alignment(module);
+    structlearn::bindings::bind_item_pairs(module);
     structlearn::bindings::bind_parts(chain, second_order, segments, multiclass, grammar, alignment);
 }

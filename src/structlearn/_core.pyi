@@ -283,3 +283,41 @@ class Alignment(Parts, Differences):
     ) -> None: ...
     def samples(self, w: Floats, examples: Ints, copies: int, uniform: Floats, out: Labels, n_threads: int) -> None: ...
     def joint_features(self, examples: Ints, codes: Labels) -> tuple[Ints, Ints, Floats]: ...
+
+class ItemPairs:
+    def __init__(
+        self,
+        features: Tokens,
+        kind_offsets: Ints,
+        pair_offsets: Ints,
+        first: Labels,
+        second: Labels,
+        item_offsets: Ints,
+    ) -> None: ...
+    def forests(
+        self,
+        w: Floats,
+        examples: Ints,
+        labels: Labels | None,
+        inside: float,
+        across: float,
+        floor: float,
+        n_threads: int,
+    ) -> tuple[Ints, Ints]: ...
+    def forests_in_order(self, order: Ints, labels: Labels) -> tuple[Ints, Ints]: ...
+    def forest_differences(
+        self, left: Ints, left_offsets: Ints, right: Ints, right_offsets: Ints
+    ) -> tuple[Ints, Ints, Floats]: ...
+    def cluster_differences(
+        self, examples: Ints, left: Labels, right: Labels
+    ) -> tuple[tuple[Ints, Ints, Floats], Ints]: ...
+    def agglomerate(
+        self,
+        w: Floats,
+        examples: Ints,
+        labels: Labels | None,
+        inside: Floats,
+        across: Floats,
+        out: Labels,
+        n_threads: int,
+    ) -> None: ...

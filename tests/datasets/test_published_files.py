@@ -12,6 +12,7 @@ from structlearn.datasets import (
     fetch_conll2002,
     fetch_imclef07a,
     fetch_letters,
+    fetch_litbank,
     fetch_newsgroups,
     fetch_treebank,
     fetch_ud_english,
@@ -114,3 +115,14 @@ def test_balibase_structures_are_complete():
     assert sum(map(len, data.X)) == 140_813
     assert np.unique(data.families).tolist() == list(range(63))
     assert "".join(data.Y[data.names.index("1aab_")][9:30]) == "CCCCHHHHHHHHHHHHHCCCC"
+
+
+def test_litbank_is_complete():
+    data = fetch_litbank()
+    assert len(data.X) == len(data.Y) == len(set(data.names)) == 100
+    assert sum(len(document.mentions) for document in data.X) == 29_103
+    assert sum(len(sentence) for document in data.X for sentence in document.sentences) == 210_532
+    assert sum(y.max() + 1 for y in data.Y) == 7_927
+    assert data.names[0].startswith("11_alices")
+    first = data.X[data.names.index("541_the_age_of_innocence_brat")]
+    assert first.words(first.mentions[0]) == ("Christine", "Nilsson")

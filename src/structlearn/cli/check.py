@@ -33,12 +33,20 @@ def check(
     """
     from dataclasses import asdict
 
+    from structlearn.io.document_oddities import DocumentSummary, summarise_documents
     from structlearn.io.oddities import summarise
     from structlearn.io.pair_oddities import PairSummary, summarise_pairs
 
     reader, examples = data.stream(file, data.layout(format_name, columns, separator, label), encoding)
-    summary = summarise_pairs(examples) if reader.structure == "pair" else summarise(examples)
-    what, counts = ("letter", summary.letters) if isinstance(summary, PairSummary) else ("label", summary.labels)
+    count = {"pair": summarise_pairs, "document": summarise_documents}.get(reader.structure, summarise)
+    summary: Any = count(examples)
+    counts: Counter[Any]
+    if isinstance(summary, PairSummary):
+        what, counts = "letter", summary.letters
+    elif isinstance(summary, DocumentSummary):
+        what, counts = "size", summary.sizes
+    else:
+        what, counts = "label", summary.labels
     if as_json:
         found = asdict(summary) | {"format": reader.name}
         terminal.print_json(found | {f"{what}s": {str(label): n for label, n in counts.most_common()}})
@@ -59,6 +67,9 @@ def check(
 
 def _sizes(summary: Any) -> str:
     low, high = summary.lengths
+    if hasattr(summary, "mentions"):
+        entities = f"{summary.mentions:,} mentions of {summary.entities:,} entities"
+        return f"{summary.examples:,} documents, {summary.tokens:,} tokens, {entities}, {low} to {high} a document"
     if hasattr(summary, "tokens"):
         return f"{summary.examples:,} examples, {summary.tokens:,} tokens, {low} to {high} tokens an example"
     sizes = f"{summary.examples:,} pairs, {summary.letters.total():,} letters, {low} to {high} letters a sequence"

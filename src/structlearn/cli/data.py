@@ -25,7 +25,7 @@ FormatName = Annotated[
         "--format",
         "-f",
         metavar="NAME",
-        help="columns, conllu, brackets, pairs, svmlight, svmhmm, crfsuite or jsonl; left out, it is recognised.",
+        help="columns, conllu, conll2012, brackets, pairs, svmlight, svmhmm, crfsuite or jsonl; left out: recognised.",
         rich_help_panel="Data",
     ),
 ]

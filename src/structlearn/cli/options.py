@@ -96,10 +96,29 @@ ALIGNMENT = Owner(
     "pairs",
 )
 MULTICLASS = Owner("Model", "models/multiclass.py", "Multiclass", (), "single examples")
+LATENT_FOREST = Owner("Model of clusters", "models/latent_forest.py", "LatentForest", ("r",), "documents")
+CORRELATION = Owner(
+    "Model of clusters",
+    "models/correlation_clustering.py",
+    "CorrelationClustering",
+    ("decoder",),
+    "documents, with --learner svm",
+)
+MENTION_PAIRS = Owner("Features", "features/mention_pairs.py", "MentionPairs", ("window",), "documents")
 FEATURES = Owner("Features", "features/text.py", "TextFeatures", ("min_count", "n_hashed"), "words")
 
 LEARNERS = {"svm": SVM, "crf": CRF, "perceptron": PERCEPTRON, "latent": LATENT}
-OWNERS = (*LEARNERS.values(), CHAIN, LATENT_CHAIN, FEATURES, GRAMMAR, ALIGNMENT)
+OWNERS = (
+    *LEARNERS.values(),
+    CHAIN,
+    LATENT_CHAIN,
+    FEATURES,
+    GRAMMAR,
+    ALIGNMENT,
+    LATENT_FOREST,
+    CORRELATION,
+    MENTION_PAIRS,
+)
 
 
 @dataclass(frozen=True, slots=True)

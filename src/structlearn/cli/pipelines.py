@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 from structlearn.cli.options import (
     ALIGNMENT,
     CHAIN,
+    CORRELATION,
     FEATURES,
     GRAMMAR,
     LATENT_CHAIN,
+    LATENT_FOREST,
     LEARNERS,
+    MENTION_PAIRS,
     MULTICLASS,
     Owner,
     flag,
@@ -34,7 +37,10 @@ MODELS: dict[str, dict[str, Owner]] = {
     "row": dict.fromkeys(("svm", "crf", "perceptron"), MULTICLASS),
     "tree": dict.fromkeys(("svm", "crf", "perceptron"), GRAMMAR),
     "pair": dict.fromkeys(("svm", "crf", "perceptron"), ALIGNMENT),
+    "document": {"latent": LATENT_FOREST, "svm": CORRELATION},
 }
+#: What makes features of the examples of a structure.
+TRANSFORMERS = {"words": FEATURES, "document": MENTION_PAIRS}
 
 
 def build(
@@ -48,7 +54,7 @@ def build(
     """An estimator for the examples of a format, or a pipeline that ends with one.
 
     Sequences of words get features by templates, sequences of attributes are learnt as they are, single rows of
-    attributes are classified, trees give a grammar, pairs of sequences are aligned.
+    attributes are classified, trees give a grammar, pairs of sequences are aligned, mentions in documents clustered.
     """
     from sklearn.pipeline import make_pipeline
 
@@ -57,7 +63,7 @@ def build(
     from structlearn.features.crfpp import CrfppTemplates
 
     owner, structure = LEARNERS[learner := chosen_learner(reader, learner)], MODELS[reader.structure][learner]
-    used = [owner, structure, *([FEATURES] if reader.structure == "words" else [])]
+    used = [owner, structure, *(step for name, step in TRANSFORMERS.items() if name == reader.structure)]
     for name in options:
         if not any(name in user.parameters for user in used):
             needed = " or ".join(map(when, owners_of(name)))
@@ -73,6 +79,10 @@ def build(
     estimator = getattr(structlearn, owner.name)(model, verbose=verbose, **given(owner))
     if reader.structure == "words":
         return make_pipeline(_features(templates, reader, given(FEATURES)), estimator)
+    if reader.structure == "document":
+        from structlearn.features import MentionPairs
+
+        return make_pipeline(MentionPairs(**given(MENTION_PAIRS)), estimator)
     if reader.structure == "row":
         from sklearn.feature_extraction import DictVectorizer
 

@@ -12,6 +12,7 @@ from structlearn.datasets.generators import (
 from structlearn.datasets.homologues import HomologueData, make_homologues
 from structlearn.datasets.imclef import ClassifiedImages, fetch_imclef07a
 from structlearn.datasets.letters import LetterSequences, fetch_letters
+from structlearn.datasets.litbank import CoreferenceDocuments, fetch_litbank
 from structlearn.datasets.multiclass import Multiclass, make_multiclass
 from structlearn.datasets.newsgroups import ClassifiedTexts, fetch_newsgroups
 from structlearn.datasets.protein_pairs import (
@@ -29,6 +30,7 @@ __all__ = [
     "BlockSequences",
     "ClassifiedImages",
     "ClassifiedTexts",
+    "CoreferenceDocuments",
     "DigitSequences",
     "HMMSequences",
     "HomologueData",
@@ -45,6 +47,7 @@ __all__ = [
     "fetch_homstrad",
     "fetch_imclef07a",
     "fetch_letters",
+    "fetch_litbank",
     "fetch_newsgroups",
     "fetch_tmalign_pairs",
     "fetch_treebank",

@@ -1,6 +1,7 @@
 """From raw data to features."""
 
 from structlearn.features.crfpp import CrfppTemplates, read_crfpp_templates
+from structlearn.features.mention_pairs import MentionPairs
 from structlearn.features.monotone import MonotoneCurves
 from structlearn.features.piecewise_linear import PiecewiseLinear
 from structlearn.features.text import TextFeatures
@@ -8,6 +9,7 @@ from structlearn.features.token_transformer import TokenTransformer
 
 __all__ = [
     "CrfppTemplates",
+    "MentionPairs",
     "MonotoneCurves",
     "PiecewiseLinear",
     "TextFeatures",

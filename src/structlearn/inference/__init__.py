@@ -2,6 +2,7 @@
 
 from structlearn.inference.alignment import align, edit_distance
 from structlearn.inference.chain import ChainMarginals, best_per_loss_level, k_best, marginals, sample, viterbi
+from structlearn.inference.correlation import relaxed_clustering
 
 __all__ = [
     "ChainMarginals",
@@ -10,6 +11,7 @@ __all__ = [
     "edit_distance",
     "k_best",
     "marginals",
+    "relaxed_clustering",
     "sample",
     "viterbi",
 ]

@@ -3,6 +3,7 @@
 from structlearn.io.aligned import AlignedRows, read_aligned_pairs, read_alignment, write_aligned_pair
 from structlearn.io.brackets import Brackets, clean_tree
 from structlearn.io.columns import Columns
+from structlearn.io.conll2012 import Conll2012, Document, Mention
 from structlearn.io.conllu import ConllU
 from structlearn.io.crfsuite import CrfSuite
 from structlearn.io.format import Example, Format
@@ -18,14 +19,17 @@ __all__ = [
     "AlignedRows",
     "Brackets",
     "Columns",
+    "Conll2012",
     "ConllU",
     "CrfSuite",
+    "Document",
     "EncodingError",
     "Example",
     "Format",
     "FormatError",
     "JsonLines",
     "Lines",
+    "Mention",
     "NamedSequence",
     "Pairs",
     "SvmHmm",

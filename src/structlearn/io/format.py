@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from structlearn.io.text import Lines, quoted
 
-Structure = Literal["words", "attributes", "row", "tree", "pair"]
+Structure = Literal["words", "attributes", "row", "tree", "pair", "document"]
 
 #: The most lines that a sequence may have.
 LONGEST_SEQUENCE = 1_000_000
@@ -66,7 +66,7 @@ class Format(ABC):
         "words": a list of strings, or of tuples with a string for every one of `inputs`. "attributes": a list with,
         for every token, a dict of names and numbers or, where all numbers are 1, a list of names. "row": one dict of
         names and numbers. "tree": a list of (word, tag) pairs, with a tree as y. "pair": two sequences, with the
-        places of letters that belong together as y.
+        places of letters that belong together as y. "document": a `Document`, with labels of its mentions as y.
         """
 
     @property

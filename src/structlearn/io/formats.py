@@ -8,6 +8,7 @@ from typing import Any
 
 from structlearn.io.brackets import Brackets
 from structlearn.io.columns import Columns
+from structlearn.io.conll2012 import Conll2012
 from structlearn.io.conllu import ConllU
 from structlearn.io.crfsuite import CrfSuite
 from structlearn.io.format import Example, Format
@@ -19,7 +20,7 @@ from structlearn.io.text import Source, open_text
 
 #: In the order in which they are tried: from those that are hard to mistake to columns of anything.
 FORMATS: dict[str, type[Format]] = {
-    kind.name: kind for kind in (JsonLines, Pairs, ConllU, Brackets, SvmHmm, SvmLight, CrfSuite, Columns)
+    kind.name: kind for kind in (JsonLines, Pairs, ConllU, Conll2012, Brackets, SvmHmm, SvmLight, CrfSuite, Columns)
 }
 
 # Formats of other packages, by the entry points of this group; see the page on formats.

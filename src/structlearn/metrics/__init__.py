@@ -8,6 +8,7 @@ from structlearn.metrics.brackets import (
     correct_trees,
     crossing_brackets,
 )
+from structlearn.metrics.coreference import CoreferenceScores, coreference_counts, coreference_scores, pair_losses
 from structlearn.metrics.labels import (
     Confusion,
     confusion,
@@ -34,6 +35,7 @@ __all__ = [
     "PUNCTUATION",
     "Comparison",
     "Confusion",
+    "CoreferenceScores",
     "Interval",
     "Measures",
     "Report",
@@ -43,6 +45,8 @@ __all__ = [
     "bracket_counts",
     "bracket_scores",
     "confusion",
+    "coreference_counts",
+    "coreference_scores",
     "correct_sequences",
     "correct_tokens",
     "correct_trees",
@@ -50,6 +54,7 @@ __all__ = [
     "f1",
     "label_report",
     "mcnemar",
+    "pair_losses",
     "paired_t_test",
     "q_score",
     "q_scores",

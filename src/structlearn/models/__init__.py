@@ -3,10 +3,14 @@
 from structlearn.models.alignment import Alignment, from_gapped, to_gapped
 from structlearn.models.base import LinearSpec, Model, Spec, Weights
 from structlearn.models.chain import Chain
+from structlearn.models.clusterings import to_clusters, to_labels
+from structlearn.models.correlation_clustering import CorrelationClustering
 from structlearn.models.grammar import Grammar
 from structlearn.models.grammar_spec import GrammarSpec
 from structlearn.models.homologues import Homologues
+from structlearn.models.item_pairs import ItemPairs
 from structlearn.models.latent_chain import LatentChain
+from structlearn.models.latent_forest import LatentForest
 from structlearn.models.multiclass import Multiclass
 from structlearn.models.output_features import (
     ClassAttributes,
@@ -27,10 +31,13 @@ __all__ = [
     "ClassAttributes",
     "ClassDescriptions",
     "ClassKernel",
+    "CorrelationClustering",
     "Grammar",
     "GrammarSpec",
     "Homologues",
+    "ItemPairs",
     "LatentChain",
+    "LatentForest",
     "LinearSpec",
     "Model",
     "Multiclass",
@@ -50,5 +57,7 @@ __all__ = [
     "leaves",
     "parse_tree",
     "to_bio",
+    "to_clusters",
     "to_gapped",
+    "to_labels",
 ]

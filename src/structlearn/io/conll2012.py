@@ -1,0 +1,226 @@
+"""Documents with coreference in columns, as in the shared task of CoNLL 2012."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from structlearn.io.format import Example, Format, Structure, check_written, split_blanks
+from structlearn.io.text import Lines, quoted
+from structlearn.models.clusterings import to_labels
+
+#: The place of words among the columns; what is coreferent is in the last one.
+WORD = 3
+FEWEST_COLUMNS = 5
+NOTHING = ("", "-", "_", "*")
+
+_BEGIN = re.compile(r"#begin document \((.*?)\)(?:;\s*part\s*(\d+))?\s*$")
+_PIECE = re.compile(r"(\()?([^()|\s]+)(\))?$")
+
+
+class Mention(NamedTuple):
+    """The words `begin` to `end` of a sentence, counted from 0, the last one not included."""
+
+    sentence: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text and the mentions in it.
+
+    Attributes
+    ----------
+    sentences : tuple of tuples of str
+    mentions : tuple of Mention
+        In the order in which they begin, longer ones first.
+    name : str
+    part : int
+    """
+
+    sentences: tuple[tuple[str, ...], ...]
+    mentions: tuple[Mention, ...]
+    name: str = ""
+    part: int = 0
+
+    def words(self, mention: Mention) -> tuple[str, ...]:
+        """The words of a mention."""
+        return self.sentences[mention.sentence][mention.begin : mention.end]
+
+
+@dataclass(frozen=True)
+class Conll2012(Format):
+    """Documents and their mentions; x is a `Document`, y the list of the mentions' labels.
+
+    A document lies between ``#begin document (name); part 000`` and ``#end document``. A line has a word in its fourth
+    column and, in the last one, which mentions begin and end with it: ``(3`` begins one of entity 3, ``3)`` ends it,
+    ``(3)`` is one of a single word, and ``|`` stands between several. Columns are separated by tabs, or else by blanks.
+    A prediction replaces the last column and nothing else.
+
+    Examples
+    --------
+    >>> text = b'''#begin document (d); part 000
+    ... d 0 0 The  - (0
+    ... d 0 1 dog  - 0)
+    ... d 0 2 saw  - -
+    ... d 0 3 its  - (1|(0)
+    ... d 0 4 tail - 1)
+    ...
+    ... #end document
+    ... '''
+    >>> (example,) = Conll2012().read(Lines([text], "d.conll"))
+    >>> [" ".join(example.x.words(mention)) for mention in example.x.mentions], example.y
+    (['The dog', 'its tail', 'its'], [0, 1, 0])
+    """
+
+    name: ClassVar[str] = "conll2012"
+
+    @property
+    def structure(self) -> Structure:
+        return "document"
+
+    @classmethod
+    def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
+        first = next((line for line in head if line.strip()), "")
+        return cls() if _BEGIN.match(first) else None
+
+    def parse(self, lines: Lines) -> Iterator[Example]:
+        reading: _Reading | None = None
+        for line in lines:
+            begin = _BEGIN.match(line)
+            if begin:
+                if reading is not None:
+                    raise lines.error("a document begins before the one before it has ended")
+                reading = _Reading(begin[1], int(begin[2] or 0), lines.number)
+                reading.source.append(line)
+            elif line.startswith("#end document"):
+                if reading is None:
+                    raise lines.error("a document ends that has not begun")
+                reading.source.append(line)
+                yield reading.example(lines)
+                reading = None
+            elif reading is None:
+                if line.strip() and not line.startswith("#"):
+                    raise lines.error(f"expected '#begin document', found {quoted(line)}")
+            else:
+                reading.take(line, lines)
+        if reading is not None:
+            raise lines.error("the document that begins here has no '#end document'", line=reading.line)
+
+    def write(self, x: Any, y: Any) -> str:
+        if not isinstance(x, Document):
+            raise ValueError(f"x is a {type(x).__name__}; this format holds documents")
+        name = check_written(x.name, "the document's name", " \t()") if x.name else "document"
+        marks = _marks(x, y)
+        rows = []
+        for s, sentence in enumerate(x.sentences):
+            for t, word in enumerate(sentence):
+                word = check_written(word, "word", "\t")
+                rows.append("\t".join([name, str(x.part), str(t), word, "-", marks.get((s, t), "-")]))
+            rows.append("")
+        return "\n".join([f"#begin document ({name}); part {x.part:03d}", *rows, "#end document", ""])
+
+    def annotate(self, example: Example, y: Any) -> str:
+        marks = _marks(example.x, y)
+        s, t = 0, 0
+        written = []
+        for line in example.source:
+            if not line.strip():
+                s, t = s + (t > 0), 0
+            elif _is_row(line):
+                old = _fields(line)[-1]
+                nothing = old if old in NOTHING else "-"
+                line = line.rstrip(" ")
+                line = line[: len(line) - len(old)] + marks.get((s, t), nothing)
+                t += 1
+            written.append(line)
+        return "\n".join([*written, ""])
+
+
+class _Reading:
+    """A document as far as it was read."""
+
+    def __init__(self, name: str, part: int, line: int):
+        self.name, self.part, self.line = name, part, line
+        self.source: list[str] = []
+        self.sentences: list[tuple[str, ...]] = []
+        self.words: list[str] = []
+        self.open: dict[str, list[int]] = {}
+        self.found: dict[Mention, str] = {}
+
+    def take(self, line: str, lines: Lines) -> None:
+        self.source.append(line)
+        if not line.strip():
+            self._end_sentence(lines)
+            return
+        if not _is_row(line):
+            return
+        fields = _fields(line)
+        if len(fields) < FEWEST_COLUMNS:
+            raise lines.error(f"expected at least {FEWEST_COLUMNS} columns, found {len(fields)}")
+        t = len(self.words)
+        self.words.append(fields[WORD])
+        if fields[-1] in NOTHING:
+            return
+        for piece in fields[-1].split("|"):
+            match = _PIECE.match(piece)
+            if match is None or not (match[1] or match[3]):
+                raise lines.error(f"{quoted(fields[-1])} in the last column says not which mentions begin and end")
+            if match[1]:
+                self.open.setdefault(match[2], []).append(t)
+            if match[3]:
+                if not self.open.get(match[2]):
+                    raise lines.error(f"a mention of entity {quoted(match[2])} ends that has not begun")
+                mention = Mention(len(self.sentences), self.open[match[2]].pop(), t + 1)
+                if mention in self.found:
+                    raise lines.error(f"the same words are a mention twice, of {self.found[mention]} and of {match[2]}")
+                self.found[mention] = match[2]
+
+    def example(self, lines: Lines) -> Example:
+        self._end_sentence(lines)
+        mentions = sorted(self.found, key=lambda m: (m.sentence, m.begin, -m.end))
+        document = Document(tuple(self.sentences), tuple(mentions), self.name, self.part)
+        labels = to_labels(np.array([self.found[m] for m in mentions], object), len(mentions))
+        return Example(document, labels.tolist(), self.line, tuple(self.source))
+
+    def _end_sentence(self, lines: Lines) -> None:
+        unclosed = next((entity for entity, begins in self.open.items() if begins), None)
+        if unclosed is not None:
+            raise lines.error(f"a mention of entity {quoted(unclosed)} is not closed in its sentence")
+        if self.words:
+            self.sentences.append(tuple(self.words))
+        self.words = []
+
+
+def _is_row(line: str) -> bool:
+    """Whether a line has a word; others are comments, or begin and end the document."""
+    if not line.startswith("#"):
+        return True
+    return not line.startswith(("#begin document", "#end document")) and len(_fields(line)) >= FEWEST_COLUMNS
+
+
+def _fields(line: str) -> list[str]:
+    return line.split("\t") if "\t" in line else split_blanks(line)
+
+
+def _marks(x: Document, y: Any) -> dict[tuple[int, int], str]:
+    """What the last column says, by sentence and word; without y every mention is an entity of its own."""
+    labels = to_labels(np.arange(len(x.mentions)) if y is None else y, len(x.mentions), "y")
+    singles: dict[tuple[int, int], list[str]] = {}
+    begins: dict[tuple[int, int], list[str]] = {}
+    ends: dict[tuple[int, int], list[str]] = {}
+    for (s, begin, end), label in zip(x.mentions, labels.tolist(), strict=True):
+        if not (0 <= s < len(x.sentences) and 0 <= begin < end <= len(x.sentences[s])):
+            raise ValueError(f"the mention {(s, begin, end)} is not in the document")
+        if end == begin + 1:
+            singles.setdefault((s, begin), []).append(f"({label})")
+        else:
+            begins.setdefault((s, begin), []).append(f"({label}")
+            ends.setdefault((s, end - 1), []).insert(0, f"{label})")
+    places = {*singles, *begins, *ends}
+    return {at: "|".join([*ends.get(at, []), *begins.get(at, []), *singles.get(at, [])]) for at in places}

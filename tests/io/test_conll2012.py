@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from structlearn.io import Conll2012, Document, FormatError, Mention, read_examples
+from structlearn.io.document_oddities import summarise_documents
+
+TEXT = """#begin document (bc/cctv_0001); part 003
+bc/cctv_0001   3   0     Ann   NNP  (TOP(S*   -   -   -   -   *   (12)
+bc/cctv_0001   3   1     saw   VBD       (VP*  see  01   1   -   *    -
+bc/cctv_0001   3   2     the    DT       (NP*   -   -   -   -   *  (7|(9
+bc/cctv_0001   3   3     dog    NN          *)  -   -   -   -   *   9)
+bc/cctv_0001   3   4      of    IN          *   -   -   -   -   *    -
+bc/cctv_0001   3   5     her  PRP$          *   -   -   -   -   *  (12)|7)
+
+bc/cctv_0001   3   0      It   PRP          *   -   -   -   -   *   (7)
+
+#end document
+"""
+
+
+def read(text: str) -> Any:
+    return list(read_examples(io.BytesIO(text.encode()), None)[1])
+
+
+def test_nested_mentions_and_entities_are_read() -> None:
+    (example,) = read(TEXT)
+    document = example.x
+    assert (document.name, document.part) == ("bc/cctv_0001", 3)
+    assert [" ".join(document.words(m)) for m in document.mentions] == ["Ann", "the dog of her", "the dog", "her", "It"]
+    assert example.y == [0, 1, 2, 0, 1]
+
+
+def test_a_prediction_replaces_the_last_column_only() -> None:
+    (example,) = read(TEXT)
+    written = Conll2012().annotate(example, [0, 1, 1, 2, 0])
+    (again,) = read(written)
+    assert again.x == example.x
+    assert again.y == [0, 1, 1, 2, 0]
+    for old, new in zip(TEXT.splitlines(), written.splitlines(), strict=True):
+        assert old.split()[:-1] == new.split()[:-1]
+    assert Conll2012().annotate(again, again.y) == written
+
+
+def test_tabs_and_empty_last_columns_are_kept() -> None:
+    text = "#begin document (d); part 0\nd\t0\t0\tI\t_\t\nd\t0\t1\tsee\t_\t(0)\n\n#end document\n"
+    (example,) = read(text)
+    assert example.x.mentions == (Mention(0, 1, 2),)
+    assert Conll2012().annotate(example, [0]) == text
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> tuple[Document, list[int]]:
+    sentences = draw(st.lists(st.lists(st.sampled_from(["a", "b c", "é"]), min_size=1, max_size=4), max_size=3))
+    spans = {
+        Mention(s, begin, end)
+        for s, sentence in enumerate(sentences)
+        for begin in range(len(sentence))
+        for end in range(begin + 1, len(sentence) + 1)
+        if draw(st.booleans())
+    }
+    mentions = sorted(spans, key=lambda m: (m.sentence, m.begin, -m.end))
+    labels = [draw(st.integers(0, 2)) for _ in mentions]
+    numbers: dict[int, int] = {}
+    return (
+        Document(tuple(map(tuple, sentences)), tuple(mentions), "d", 1),
+        [numbers.setdefault(label, len(numbers)) for label in labels],
+    )
+
+
+def crosses(document: Document, labels: list[int]) -> bool:
+    """Whether two mentions of one entity overlap without nesting, which the notation cannot tell from nested ones."""
+    return any(
+        a.sentence == b.sentence and a.begin < b.begin < a.end < b.end and x == y
+        for a, x in zip(document.mentions, labels, strict=True)
+        for b, y in zip(document.mentions, labels, strict=True)
+    )
+
+
+@given(documents())
+def test_what_is_written_is_read_again(case: tuple[Document, list[int]]) -> None:
+    document, labels = case
+    if crosses(document, labels):
+        return
+    (example,) = read(Conll2012().write(document, labels))
+    assert example.x == document
+    assert example.y == labels
+    (unlabelled,) = read(Conll2012().write(document, None))
+    assert unlabelled.y == list(range(len(labels)))
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("d 0 0 x - 3)", "a mention of entity '3' ends that has not begun"),
+        ("d 0 0 x - (3", "a mention of entity '3' is not closed in its sentence"),
+        ("d 0 0 x - (3)|(4)", "the same words are a mention twice, of 3 and of 4"),
+        ("d 0 0 x - 3", "'3' in the last column says not which mentions begin and end"),
+        ("d 0 x", "expected at least 5 columns, found 3"),
+    ],
+)
+def test_bad_rows_are_refused_with_their_line(row: str, message: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        read(f"#begin document (d); part 000\n{row}\n\n#end document\n")
+    assert message in str(caught.value)
+    assert caught.value.line in (2, 3)
+
+
+def test_documents_begin_and_end() -> None:
+    with pytest.raises(FormatError, match="no '#end document'"):
+        read("#begin document (d); part 000\nd 0 0 x - -\n")
+    with pytest.raises(FormatError, match="begins before the one before it has ended"):
+        read("#begin document (d); part 000\n#begin document (e); part 000\n")
+    with pytest.raises(ValueError, match="x is a list; this format holds documents"):
+        Conll2012().write(["a"], None)
+
+
+def test_documents_without_mentions_or_words_are_possible() -> None:
+    first, second = read(
+        "#begin document (d); part 0\n#end document\n\n#begin document (e); part 0\ne 0 0 x - -\n#end document\n"
+    )
+    assert (first.x.sentences, first.y) == ((), [])
+    assert (second.x.sentences, second.y) == ((("x",),), [])
+
+
+def test_what_is_odd_is_named() -> None:
+    crossing = "d 0 0 a - (0\nd 0 1 b - (1\nd 0 2 c - 0)\nd 0 3 d - 1)\n"
+    summary = summarise_documents(
+        read(f"#begin document (d); part 0\n{crossing}#end document\n" * 2 + "#begin document (e)\n#end document\n")
+    )
+    found = [oddity.what for oddity in summary.oddities]
+    assert sum("overlap, neither being within the other" in what for what in found) == 2
+    assert "'d', part 0, comes a second time" in found
+    assert "a document without mentions" in found
+    assert (summary.examples, summary.tokens, summary.mentions, summary.entities) == (3, 8, 4, 4)
