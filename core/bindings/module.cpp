@@ -13,6 +13,7 @@ nanobind::class_<SecondOrderChain> bind_second_order(nanobind::module_& module);
 nanobind::class_<Segments> bind_segments(nanobind::module_& module);
 nanobind::class_<Grammar> bind_grammar(nanobind::module_& module);
 nanobind::class_<Alignment> bind_alignment(nanobind::module_& module);
+void bind_motif(nanobind::module_& module);
 void bind_parts(nanobind::class_<Chain>& chain, nanobind::class_<SecondOrderChain>& second_order,
                 nanobind::class_<Segments>& segments, nanobind::class_<Multiclass>& multiclass,
                 nanobind::class_<Grammar>& grammar, nanobind::class_<Alignment>& alignment);
@@ -32,5 +33,6 @@ NB_MODULE(_core, module) {
     auto segments = structlearn::bindings::bind_segments(module);
     auto grammar = structlearn::bindings::bind_grammar(module);
     auto alignment = structlearn::bindings::bind_alignment(module);
+    structlearn::bindings::bind_motif(module);
     structlearn::bindings::bind_parts(chain, second_order, segments, multiclass, grammar, alignment);
 }

@@ -3,10 +3,12 @@
 from structlearn.models.alignment import Alignment, from_gapped, to_gapped
 from structlearn.models.base import LinearSpec, Model, Spec, Weights
 from structlearn.models.chain import Chain
+from structlearn.models.dna import Site, base_counts, consensus, information, reverse_complement, site_letters
 from structlearn.models.grammar import Grammar
 from structlearn.models.grammar_spec import GrammarSpec
 from structlearn.models.homologues import Homologues
 from structlearn.models.latent_chain import LatentChain
+from structlearn.models.motif import Motif, MotifSpec
 from structlearn.models.multiclass import Multiclass
 from structlearn.models.output_features import (
     ClassAttributes,
@@ -33,22 +35,30 @@ __all__ = [
     "LatentChain",
     "LinearSpec",
     "Model",
+    "Motif",
+    "MotifSpec",
     "Multiclass",
     "OutputFeatures",
     "PythonLatentModel",
     "PythonModel",
     "Segments",
     "Sequences",
+    "Site",
     "Spec",
     "Taxonomy",
     "Weights",
     "as_tree",
+    "base_counts",
     "brackets",
+    "consensus",
     "format_tree",
     "from_bio",
     "from_gapped",
+    "information",
     "leaves",
     "parse_tree",
+    "reverse_complement",
+    "site_letters",
     "to_bio",
     "to_gapped",
 ]
