@@ -3,7 +3,6 @@
 import gzip
 import re
 import zipfile
-from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,7 +94,7 @@ def fetch_yeast_origins(*, random_state: RandomState = 0) -> ReplicationOrigins:
         X=X,
         Y=[1] * len(origins) + [0] * len(others),
         names=names + [f"chr{c:02d}:{begin}-{end}" for c, begin, end in others],
-        consensus=[_sites(consensus[name], origins[name]) for name in names] + [[] for _ in others],
+        consensus=[_sites(consensus, origin) for origin in origins.values()] + [[] for _ in others],
         families=_families(X),
         intergenic=[chromosomes[c][begin:end] for c, begin, end in free],
     )
@@ -131,23 +130,27 @@ def _genome(path: Path) -> tuple[dict[int, str], dict[str, Span], list[Span]]:
     return chromosomes, origins, pieces
 
 
-def _consensus(path: Path) -> dict[str, list[tuple[int, int, str]]]:
-    """Begin, end and strand of the consensus sequences, by the origin's name."""
-    found = defaultdict(list)
+def _consensus(path: Path) -> list[tuple[Span, str]]:
+    """Where the consensus sequences are, and on which strand."""
+    found = []
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:
             fields = line.rstrip("\n").split("\t")
             if fields[1] == "ARS_consensus_sequence":
                 first, last = sorted((int(fields[9]), int(fields[10])))
-                found[fields[6]].append((first - 1, last, "-" if fields[11] == "C" else "+"))
+                found.append(((int(fields[8]), first - 1, last), "-" if fields[11] == "C" else "+"))
     if not found:
         raise ValueError("it holds no ARS_consensus_sequence")
     return found
 
 
-def _sites(places: list[tuple[int, int, str]], origin: Span) -> list[Site]:
-    _, begin, end = origin
-    return [Site(first - begin, strand, last - first) for first, last, strand in places if begin <= first < last <= end]
+def _sites(consensus: list[tuple[Span, str]], origin: Span) -> list[Site]:
+    chromosome, begin, end = origin
+    return [
+        Site(first - begin, strand, last - first)
+        for (c, first, last), strand in consensus
+        if c == chromosome and begin <= first and last <= end
+    ]
 
 
 def _drawn(
