@@ -60,6 +60,11 @@ class GibbsMotif(BaseEstimator):  # type: ignore[misc]
     (array([1, 0]), [Site(start=2, strand='+', width=4)])
     """
 
+    pattern_: FloatArray
+    background_: FloatArray
+    threshold_: float
+    classes_: npt.NDArray[Any]
+
     def __init__(
         self,
         width: int = 11,
