@@ -1,5 +1,7 @@
 """Sequence logos."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
@@ -26,7 +28,7 @@ def test_the_most_frequent_letter_is_on_top():
 
 def test_letters_stand_side_by_side():
     places = [box for _, box in boxes(plots.motif_logo([[1, 0, 0, 0]] * 3))]
-    assert all(left.x1 < right.x0 for left, right in zip(places, places[1:], strict=False))
+    assert all(left.x1 < right.x0 for left, right in pairwise(places))
 
 
 @pytest.mark.parametrize("counts", [[[1, 2, 3]], [1, 2, 3, 4], [[0, 0, 0, 0]], [[-1, 1, 1, 1]]])

@@ -25,7 +25,7 @@ FormatName = Annotated[
         "--format",
         "-f",
         metavar="NAME",
-        help="columns, conllu, brackets, pairs, svmlight, svmhmm, crfsuite or jsonl; left out, it is recognised.",
+        help="columns, conllu, brackets, fasta, pairs, svmlight, svmhmm, crfsuite, jsonl; left out, it is recognised.",
         rich_help_panel="Data",
     ),
 ]

@@ -95,11 +95,18 @@ ALIGNMENT = Owner(
     ("alphabet", "ends", "gaps", "features", "gap_features", "normalise", "loss", "shift", "reading"),
     "pairs",
 )
+MOTIF = Owner(
+    "Model of motifs",
+    "models/motif.py",
+    "Motif",
+    ("width", "background_order", "both_strands"),
+    "labelled sequences",
+)
 MULTICLASS = Owner("Model", "models/multiclass.py", "Multiclass", (), "single examples")
 FEATURES = Owner("Features", "features/text.py", "TextFeatures", ("min_count", "n_hashed"), "words")
 
 LEARNERS = {"svm": SVM, "crf": CRF, "perceptron": PERCEPTRON, "latent": LATENT}
-OWNERS = (*LEARNERS.values(), CHAIN, LATENT_CHAIN, FEATURES, GRAMMAR, ALIGNMENT)
+OWNERS = (*LEARNERS.values(), CHAIN, LATENT_CHAIN, FEATURES, GRAMMAR, ALIGNMENT, MOTIF)
 
 
 @dataclass(frozen=True, slots=True)

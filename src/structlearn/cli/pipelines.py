@@ -13,6 +13,7 @@ from structlearn.cli.options import (
     GRAMMAR,
     LATENT_CHAIN,
     LEARNERS,
+    MOTIF,
     MULTICLASS,
     Owner,
     flag,
@@ -34,6 +35,7 @@ MODELS: dict[str, dict[str, Owner]] = {
     "row": dict.fromkeys(("svm", "crf", "perceptron"), MULTICLASS),
     "tree": dict.fromkeys(("svm", "crf", "perceptron"), GRAMMAR),
     "pair": dict.fromkeys(("svm", "crf", "perceptron"), ALIGNMENT),
+    "sequence": {"latent": MOTIF},
 }
 
 
@@ -48,7 +50,8 @@ def build(
     """An estimator for the examples of a format, or a pipeline that ends with one.
 
     Sequences of words get features by templates, sequences of attributes are learnt as they are, single rows of
-    attributes are classified, trees give a grammar, pairs of sequences are aligned.
+    attributes are classified, trees give a grammar, pairs of sequences are aligned, and
+    in labelled sequences a motif is looked for.
     """
     from sklearn.pipeline import make_pipeline
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from structlearn.io.text import Lines, quoted
 
-Structure = Literal["words", "attributes", "row", "tree", "pair"]
+Structure = Literal["words", "attributes", "row", "tree", "pair", "sequence"]
 
 #: The most lines that a sequence may have.
 LONGEST_SEQUENCE = 1_000_000
@@ -78,6 +78,11 @@ class Format(ABC):
     @abstractmethod
     def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
         """The format with the options that fit the first lines of a file, or None if it is another one."""
+
+    @classmethod
+    def fits(cls, head: Sequence[str], filename: str) -> bool:
+        """Whether a file may be one of this format, where that was said: more files may than are recognised."""
+        return cls.recognise(head, filename) is not None
 
     @abstractmethod
     def parse(self, lines: Lines) -> Iterator[Example]:

@@ -27,6 +27,10 @@ class MotifSpec(Spec):
     negative: Any
     positive: Any
 
+    @property
+    def classes(self) -> tuple[Any, Any]:
+        return self.negative, self.positive
+
 
 class Motif(Model):
     """Ψ(x, +, h) = Σ_{j<l} φ_j(x_{h+j}) + Σ_{i outside [h, h+l)} φ_BG(x_i) and Ψ(x, −) = Σ_i φ_BG(x_i).
@@ -69,6 +73,8 @@ class Motif(Model):
     >>> finder.predict_latent(["CCTATAGG", "CCTTTGGC"])
     [Site(start=2, strand='+', width=4), None]
     """
+
+    kind = "examples"
 
     def __init__(
         self,
@@ -122,6 +128,9 @@ class Motif(Model):
         return MotifProblem(
             letters, labels, (spec.negative, spec.positive), self.widths, int(order), bool(self.both_strands)
         )
+
+    def loss_in_words(self) -> str:
+        return "1 for a wrong label"
 
     def spec_from_dict(self, values: dict[str, Any]) -> MotifSpec:
         return MotifSpec.from_dict(values)

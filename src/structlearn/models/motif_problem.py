@@ -115,6 +115,12 @@ class MotifProblem(LatentProblem):
                 outputs[i] = self._site(i, h)
         return outputs
 
+    def reachable(self) -> npt.NDArray[np.bool_]:
+        """Whether a positive sequence has a site."""
+        assert self._labels is not None
+        _, scores = self._best(np.zeros(self.n_features), np.arange(self.n_examples))
+        return np.asarray((self._labels != 1) | (scores > -np.inf))
+
     def max_losses(self) -> FloatArray:
         return np.ones(self.n_examples)
 
