@@ -14,6 +14,7 @@ nanobind::class_<SecondOrderChain> bind_second_order(nanobind::module_& module);
 nanobind::class_<Segments> bind_segments(nanobind::module_& module);
 nanobind::class_<Grammar> bind_grammar(nanobind::module_& module);
 nanobind::class_<Alignment> bind_alignment(nanobind::module_& module);
+void bind_motif(nanobind::module_& module);
 void bind_parts(nanobind::class_<Chain>& chain, nanobind::class_<SecondOrderChain>& second_order,
                 nanobind::class_<Segments>& segments, nanobind::class_<Multiclass>& multiclass,
                 nanobind::class_<Grammar>& grammar, nanobind::class_<Alignment>& alignment);
@@ -34,5 +35,6 @@ NB_MODULE(_core, module) {
     auto grammar = structlearn::bindings::bind_grammar(module);
     auto alignment = structlearn::bindings::bind_alignment(module);
     structlearn::bindings::bind_item_pairs(module);
+    structlearn::bindings::bind_motif(module);
     structlearn::bindings::bind_parts(chain, second_order, segments, multiclass, grammar, alignment);
 }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from structlearn.estimators import (
         ConditionalRandomField,
+        GibbsMotif,
         HiddenMarkov,
         LatentStructuralSVM,
         RelativeFrequencies,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ConditionalRandomField",
+    "GibbsMotif",
     "HiddenMarkov",
     "LatentStructuralSVM",
     "RelativeFrequencies",

@@ -321,3 +321,15 @@ class ItemPairs:
         out: Labels,
         n_threads: int,
     ) -> None: ...
+
+class Motif:
+    def __init__(
+        self,
+        offsets: Ints,
+        words: npt.NDArray[np.int16],
+        contexts: npt.NDArray[np.int16],
+        widths: Ints,
+        both_strands: bool,
+    ) -> None: ...
+    def best(self, w: Floats, examples: Ints, out: Labels, scores: Floats, n_threads: int) -> None: ...
+    def between(self, examples: Ints, left: Labels, right: Labels) -> tuple[Ints, Ints, Floats]: ...

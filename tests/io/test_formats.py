@@ -16,6 +16,7 @@ from structlearn.io import (
     CrfSuite,
     FormatError,
     JsonLines,
+    LabelledFasta,
     Lines,
     Pairs,
     SvmHmm,
@@ -77,6 +78,7 @@ ROUND_TRIPS = [
     (ConllU(), sequences(fields, fields)),
     (ConllU("feats", ("form", "lemma", "upos")), sequences(st.tuples(fields, fields, fields), fields)),
     (Brackets(), trees.map(lambda tree: ([(word, tag) for tag, word in leaves(tree)], tree))),
+    (LabelledFasta(), st.tuples(st.text("ACGTN", min_size=1, max_size=90), free | st.integers())),
     (Pairs(), aligned_pairs()),
     (SvmLight(), st.tuples(rows, classes)),
     (SvmHmm(), sequences(rows, classes)),
@@ -123,6 +125,7 @@ def test_examples_written_one_after_another_stay_apart(form, examples, data):
         (Columns(("word", "_", "pos"), label=0), [("dog", "NN")], ["O"], "O dog _ NN\n\n"),
         (ConllU(), ["dog"], ["NOUN"], "1\tdog\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n"),
         (Brackets(), [("dog", "NN")], ("NP", ("NN", "dog")), "((NP (NN dog)))\n"),
+        (LabelledFasta(), "ACG", -1, ">sequence label=-1\nACG\n"),
         (Pairs(), ("ACG", "AG"), ((0, 0), (2, 1)), ">first\nACG\n>second\nA-G\n"),
         (SvmLight(), {"10": 0.5, "9": 2.0}, 3, "3 9:2 10:0.5\n"),
         (SvmHmm(), [{"1": 1.0}], ["2"], "2 qid:1 1:1\n"),
@@ -138,6 +141,7 @@ FILES = {
     "columns": ["The DT B-NP", "dog NN I-NP", "", "Runs VB B-VP"],
     "conllu": ["# text = Go", "1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_"],
     "brackets": ["( (S (NP (PRP it))", "  (VP (VBZ works))) )"],
+    "fasta": [">one label=+1", "ACGT", ">two of them label=-1 weight=0.5", "AC", "G"],
     "pairs": [">one", "AC-G", ">two", "A-CG"],
     "svmlight": ["+1 1:0.5 3:1", "-1 2:1 # comment"],
     "svmhmm": ["1 qid:1 1:0.5", "2 qid:1 3:1"],
@@ -166,7 +170,8 @@ def test_recognising_never_fails_with_anything_but_a_value_error(form, examples,
 
 def test_what_no_format_fits_is_refused_with_the_names_of_all():
     with pytest.raises(
-        ValueError, match="none of the formats jsonl, pairs, conllu, brackets, svmhmm, svmlight, crfsuite, columns"
+        ValueError,
+        match="none of the formats jsonl, fasta, pairs, conllu, brackets, svmhmm, svmlight, crfsuite, columns",
     ):
         recognise(["some running text", "of no format that is known"])
     with pytest.raises(ValueError, match="holds no example"):
@@ -198,7 +203,7 @@ def test_a_format_can_be_given_with_its_options_or_by_name():
     assert next(examples).y == ["b c"]
     found, examples = read_examples(io.BytesIO(content), Columns(("word", "pos")))
     assert next(examples).x == [("a", "b")]
-    with pytest.raises(ValueError, match="there is no format 'xml'; there are jsonl, pairs, conllu"):
+    with pytest.raises(ValueError, match="there is no format 'xml'; there are jsonl, fasta, pairs, conllu"):
         read_examples(io.BytesIO(content), "xml")
 
 

@@ -38,6 +38,7 @@ def convert(
     """
     from structlearn.cli.pipelines import attributes, read_templates
     from structlearn.io.columns import Columns
+    from structlearn.io.format import STRUCTURES
     from structlearn.io.formats import FORMATS
 
     if to not in FORMATS:
@@ -48,18 +49,14 @@ def convert(
     if templates is not None or (reader.structure == "words" and writer.structure == "attributes"):
         X = attributes(X, read_templates(templates, reader), reader)
     kinds = {reader.structure, writer.structure}
-    if len(kinds) > 1 and (kinds & {"tree", "pair", "document"} or ("row" in kinds and to != "jsonl")):
+    if len(kinds) > 1 and (kinds - {"words", "attributes", "row"} or ("row" in kinds and to != "jsonl")):
         raise ValueError(
-            f"{reader.name} holds {_words(reader)}, {to} holds {_words(writer)}: one cannot become the other"
+            f"{reader.name} holds {STRUCTURES[reader.structure]}, {to} holds {STRUCTURES[writer.structure]}: one cannot "
+            "become the other"
         )
     with data.writing(output, not_over=file) as write:
         for x, example in zip(X, examples, strict=True):
             write(_written(writer, x, example))
-
-
-def _words(form: Any) -> str:
-    words = {"row": "single examples", "tree": "trees", "pair": "pairs of sequences", "document": "documents"}
-    return words.get(form.structure, "sequences")
 
 
 def _written(writer: Any, x: Any, example: Example) -> str:

@@ -95,6 +95,13 @@ ALIGNMENT = Owner(
     ("alphabet", "ends", "gaps", "features", "gap_features", "normalise", "loss", "shift", "reading"),
     "pairs",
 )
+MOTIF = Owner(
+    "Model of motifs",
+    "models/motif.py",
+    "Motif",
+    ("width", "background_order", "both_strands"),
+    "labelled sequences",
+)
 MULTICLASS = Owner("Model", "models/multiclass.py", "Multiclass", (), "single examples")
 LATENT_FOREST = Owner("Model of clusters", "models/latent_forest.py", "LatentForest", ("r",), "documents")
 CORRELATION = Owner(
@@ -115,6 +122,7 @@ OWNERS = (
     FEATURES,
     GRAMMAR,
     ALIGNMENT,
+    MOTIF,
     LATENT_FOREST,
     CORRELATION,
     MENTION_PAIRS,

@@ -16,6 +16,7 @@ from structlearn.cli.options import (
     LATENT_FOREST,
     LEARNERS,
     MENTION_PAIRS,
+    MOTIF,
     MULTICLASS,
     Owner,
     flag,
@@ -38,6 +39,7 @@ MODELS: dict[str, dict[str, Owner]] = {
     "tree": dict.fromkeys(("svm", "crf", "perceptron"), GRAMMAR),
     "pair": dict.fromkeys(("svm", "crf", "perceptron"), ALIGNMENT),
     "document": {"latent": LATENT_FOREST, "svm": CORRELATION},
+    "sequence": {"latent": MOTIF},
 }
 #: What makes features of the examples of a structure.
 TRANSFORMERS = {"words": FEATURES, "document": MENTION_PAIRS}
@@ -54,7 +56,8 @@ def build(
     """An estimator for the examples of a format, or a pipeline that ends with one.
 
     Sequences of words get features by templates, sequences of attributes are learnt as they are, single rows of
-    attributes are classified, trees give a grammar, pairs of sequences are aligned, mentions in documents clustered.
+    attributes are classified, trees give a grammar, pairs of sequences are aligned, mentions in documents clustered, and
+    in labelled sequences a motif is looked for.
     """
     from sklearn.pipeline import make_pipeline
 

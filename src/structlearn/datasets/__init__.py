@@ -3,6 +3,7 @@
 from structlearn.datasets.balibase import ProteinStructures, fetch_balibase_structures
 from structlearn.datasets.conll import TaggedSentences, fetch_conll2000, fetch_conll2002
 from structlearn.datasets.digits import DigitSequences, load_digit_sequences
+from structlearn.datasets.dna import LabelledDNA, fetch_promoters, fetch_splice
 from structlearn.datasets.generators import (
     BlockSequences,
     HMMSequences,
@@ -13,6 +14,7 @@ from structlearn.datasets.homologues import HomologueData, make_homologues
 from structlearn.datasets.imclef import ClassifiedImages, fetch_imclef07a
 from structlearn.datasets.letters import LetterSequences, fetch_letters
 from structlearn.datasets.litbank import CoreferenceDocuments, fetch_litbank
+from structlearn.datasets.motifs import PlantedMotifs, make_motifs
 from structlearn.datasets.multiclass import Multiclass, make_multiclass
 from structlearn.datasets.newsgroups import ClassifiedTexts, fetch_newsgroups
 from structlearn.datasets.protein_pairs import (
@@ -24,6 +26,7 @@ from structlearn.datasets.protein_pairs import (
 from structlearn.datasets.sentences import make_sentences
 from structlearn.datasets.treebank import ParsedSentences, fetch_treebank
 from structlearn.datasets.universal_dependencies import TaggedWords, fetch_ud_english
+from structlearn.datasets.yeast_origins import ReplicationOrigins, fetch_yeast_origins
 
 __all__ = [
     "AlignedPairs",
@@ -34,10 +37,13 @@ __all__ = [
     "DigitSequences",
     "HMMSequences",
     "HomologueData",
+    "LabelledDNA",
     "LetterSequences",
     "Multiclass",
     "ParsedSentences",
+    "PlantedMotifs",
     "ProteinStructures",
+    "ReplicationOrigins",
     "TaggedSentences",
     "TaggedWords",
     "fetch_balibase_pairs",
@@ -49,13 +55,17 @@ __all__ = [
     "fetch_letters",
     "fetch_litbank",
     "fetch_newsgroups",
+    "fetch_promoters",
+    "fetch_splice",
     "fetch_tmalign_pairs",
     "fetch_treebank",
     "fetch_ud_english",
+    "fetch_yeast_origins",
     "load_digit_sequences",
     "make_block_sequences",
     "make_hmm_sequences",
     "make_homologues",
+    "make_motifs",
     "make_multiclass",
     "make_sentences",
 ]

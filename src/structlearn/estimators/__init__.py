@@ -1,6 +1,7 @@
 """scikit-learn's face: one estimator for each objective, the solver a parameter."""
 
 from structlearn.estimators.conditional_random_field import ConditionalRandomField
+from structlearn.estimators.gibbs_motif import GibbsMotif
 from structlearn.estimators.hidden_markov import HiddenMarkov
 from structlearn.estimators.latent_structural_svm import LatentStructuralSVM
 from structlearn.estimators.relative_frequencies import RelativeFrequencies
@@ -9,6 +10,7 @@ from structlearn.estimators.structured_perceptron import StructuredPerceptron
 
 __all__ = [
     "ConditionalRandomField",
+    "GibbsMotif",
     "HiddenMarkov",
     "LatentStructuralSVM",
     "RelativeFrequencies",

@@ -9,6 +9,7 @@ from structlearn.io.crfsuite import CrfSuite
 from structlearn.io.format import Example, Format
 from structlearn.io.formats import FORMATS, read_examples, recognise
 from structlearn.io.jsonl import JsonLines
+from structlearn.io.labelled_fasta import LabelledFasta
 from structlearn.io.pairs import NamedSequence, Pairs
 from structlearn.io.svmhmm import SvmHmm
 from structlearn.io.svmlight import SvmLight
@@ -28,6 +29,7 @@ __all__ = [
     "Format",
     "FormatError",
     "JsonLines",
+    "LabelledFasta",
     "Lines",
     "Mention",
     "NamedSequence",

@@ -26,6 +26,7 @@ _MODULES = {
         "LatentChain",
         "Segments",
         "Grammar",
+        "Motif",
         "Multiclass",
         "LatentForest",
         "CorrelationClustering",

@@ -11,7 +11,18 @@ from typing import Any, ClassVar, Literal, Self
 
 from structlearn.io.text import Lines, quoted
 
-Structure = Literal["words", "attributes", "row", "tree", "pair", "document"]
+Structure = Literal["words", "attributes", "row", "tree", "pair", "document", "sequence"]
+
+#: What files of a structure hold.
+STRUCTURES: dict[Structure, str] = {
+    "words": "sequences",
+    "attributes": "sequences",
+    "row": "single examples",
+    "tree": "trees",
+    "pair": "pairs of sequences",
+    "document": "documents",
+    "sequence": "labelled sequences",
+}
 
 #: The most lines that a sequence may have.
 LONGEST_SEQUENCE = 1_000_000
@@ -78,6 +89,11 @@ class Format(ABC):
     @abstractmethod
     def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
         """The format with the options that fit the first lines of a file, or None if it is another one."""
+
+    @classmethod
+    def fits(cls, head: Sequence[str], filename: str) -> bool:
+        """Whether a file may be one of this format, where that was said: more files may than are recognised."""
+        return cls.recognise(head, filename) is not None
 
     @abstractmethod
     def parse(self, lines: Lines) -> Iterator[Example]:

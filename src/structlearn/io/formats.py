@@ -13,6 +13,7 @@ from structlearn.io.conllu import ConllU
 from structlearn.io.crfsuite import CrfSuite
 from structlearn.io.format import Example, Format
 from structlearn.io.jsonl import JsonLines
+from structlearn.io.labelled_fasta import LabelledFasta
 from structlearn.io.pairs import Pairs
 from structlearn.io.svmhmm import SvmHmm
 from structlearn.io.svmlight import SvmLight
@@ -20,7 +21,19 @@ from structlearn.io.text import Source, open_text
 
 #: In the order in which they are tried: from those that are hard to mistake to columns of anything.
 FORMATS: dict[str, type[Format]] = {
-    kind.name: kind for kind in (JsonLines, Pairs, ConllU, Conll2012, Brackets, SvmHmm, SvmLight, CrfSuite, Columns)
+    kind.name: kind
+    for kind in (
+        JsonLines,
+        LabelledFasta,
+        Pairs,
+        ConllU,
+        Conll2012,
+        Brackets,
+        SvmHmm,
+        SvmLight,
+        CrfSuite,
+        Columns,
+    )
 }
 
 # Formats of other packages, by the entry points of this group; see the page on formats.
@@ -82,7 +95,7 @@ def _read(source: Source, format: Format | str | None, encoding: str, check: boo
                 format = recognise(lines.head(), lines.name)
             except ValueError as error:
                 raise lines.error(str(error)) from None
-        elif check and type(format).recognise(head := lines.head(), lines.name) is None:
+        elif check and not type(format).fits(head := lines.head(), lines.name):
             other = next((name for name, kind in FORMATS.items() if kind.recognise(head, lines.name)), None)
             if other is not None:
                 raise lines.error(f"expected a file in the format {format.name}; this one looks like {other}")

@@ -29,6 +29,7 @@ from structlearn.metrics.significance import (
     paired_t_test,
     two_proportion_z_test,
 )
+from structlearn.metrics.sites import SiteRecovery, overlaps, site_recovery
 from structlearn.metrics.spans import span_counts, span_scores, spans
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Measures",
     "Report",
     "Score",
+    "SiteRecovery",
     "bootstrap",
     "bootstrap_counts",
     "bracket_counts",
@@ -54,12 +56,14 @@ __all__ = [
     "f1",
     "label_report",
     "mcnemar",
+    "overlaps",
     "pair_losses",
     "paired_t_test",
     "q_score",
     "q_scores",
     "ratio",
     "sequence_accuracy",
+    "site_recovery",
     "span_counts",
     "span_scores",
     "spans",

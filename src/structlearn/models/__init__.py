@@ -5,12 +5,14 @@ from structlearn.models.base import LinearSpec, Model, Spec, Weights
 from structlearn.models.chain import Chain
 from structlearn.models.clusterings import to_clusters, to_labels
 from structlearn.models.correlation_clustering import CorrelationClustering
+from structlearn.models.dna import Site, base_counts, consensus, information, reverse_complement, site_letters
 from structlearn.models.grammar import Grammar
 from structlearn.models.grammar_spec import GrammarSpec
 from structlearn.models.homologues import Homologues
 from structlearn.models.item_pairs import ItemPairs
 from structlearn.models.latent_chain import LatentChain
 from structlearn.models.latent_forest import LatentForest
+from structlearn.models.motif import Motif, MotifSpec
 from structlearn.models.multiclass import Multiclass
 from structlearn.models.output_features import (
     ClassAttributes,
@@ -40,22 +42,30 @@ __all__ = [
     "LatentForest",
     "LinearSpec",
     "Model",
+    "Motif",
+    "MotifSpec",
     "Multiclass",
     "OutputFeatures",
     "PythonLatentModel",
     "PythonModel",
     "Segments",
     "Sequences",
+    "Site",
     "Spec",
     "Taxonomy",
     "Weights",
     "as_tree",
+    "base_counts",
     "brackets",
+    "consensus",
     "format_tree",
     "from_bio",
     "from_gapped",
+    "information",
     "leaves",
     "parse_tree",
+    "reverse_complement",
+    "site_letters",
     "to_bio",
     "to_clusters",
     "to_gapped",

@@ -4,8 +4,9 @@ Every function draws into `ax`, or into a new figure if there is none, and retur
 Pipeline whose last step is one.
 """
 
+from structlearn.plots.logos import motif_logo
 from structlearn.plots.matrices import confusion, transitions
 from structlearn.plots.sequences import sequence
 from structlearn.plots.training import convergence
 
-__all__ = ["confusion", "convergence", "sequence", "transitions"]
+__all__ = ["confusion", "convergence", "motif_logo", "sequence", "transitions"]

@@ -152,6 +152,10 @@ class ConcaveConvex(Solver):
         return state
 
     def done(self, state: ConcaveConvexState) -> bool:
+        # Before the first completion w is where the run began, mostly 0. That it almost minimises an upper bound that
+        # comes from hidden parts at random says little; only if there is nothing below at all, this is the end.
+        if state.completion == 0 and not state.stuck:
+            return False
         if hasattr(state.inner, "dual"):
             return state.stationarity <= self.tol
         return state.drop <= self.tol
