@@ -12,6 +12,7 @@ from structlearn.datasets import (
     fetch_conll2002,
     fetch_imclef07a,
     fetch_letters,
+    fetch_mq2007_agg,
     fetch_newsgroups,
     fetch_treebank,
     fetch_ud_english,
@@ -114,3 +115,14 @@ def test_balibase_structures_are_complete():
     assert sum(map(len, data.X)) == 140_813
     assert np.unique(data.families).tolist() == list(range(63))
     assert "".join(data.Y[data.names.index("1aab_")][9:30]) == "CCCCHHHHHHHHHHHHHCCCC"
+
+
+def test_mq2007_agg_is_complete_and_its_parts_rotate():
+    parts = [fetch_mq2007_agg(fold, "test") for fold in (2, 3, 4, 5, 1)]
+    assert sum(len(part.queries) for part in parts) == len({q for part in parts for q in part.queries}) == 1692
+    assert sum(len(y) for part in parts for y in part.Y) == 69_623
+    assert {x.shape[1] for part in parts for x in part.X} == {21}
+    assert set(np.concatenate([y for part in parts for y in part.Y])) == {0, 1, 2}
+    train, validation = fetch_mq2007_agg(1), fetch_mq2007_agg(1, "validation")
+    assert train.queries == [q for part in parts[:3] for q in part.queries]
+    assert validation.queries == parts[3].queries

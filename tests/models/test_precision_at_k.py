@@ -159,6 +159,14 @@ def test_fitted_models_are_saved_and_loaded(tmp_path):
     assert all(np.array_equal(a, b) for a, b in zip(loaded.predict_latent(X), svm.predict_latent(X), strict=True))
 
 
+def test_evaluations_have_precision_at_k():
+    X, Y = separable(3, n_queries=10)
+    svm = LatentStructuralSVM(PrecisionAtK(4), C=10).fit(X, Y)
+    found = structlearn.evaluate(svm, X, Y)
+    assert found.scores["precision_at_4"].estimate == pytest.approx(1 - found.loss.estimate)
+    assert (found.margins >= -1e-12).all()
+
+
 def test_a_stopped_run_goes_on_exactly_where_it_was(tmp_path):
     X, Y = separable(4, n_queries=20, noise=1.0)
     whole = LatentStructuralSVM(PrecisionAtK(3), C=50).fit(X, Y)

@@ -1,5 +1,7 @@
 """Every loss of rankings against all rankings, and the ranking SVM against a classifier of pairs."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,6 +13,7 @@ from sklearn.svm import LinearSVC
 import structlearn
 from models.enumerated_ranking import all_rankings, better_pairs, measure
 from structlearn import StructuralSVM
+from structlearn.metrics import average_precision
 from structlearn.models import Ranking
 from structlearn.models.documents import DocumentSpec
 from structlearn.objective import PREDICTION, Scaling
@@ -169,6 +172,18 @@ def test_fitted_models_are_saved_and_loaded(tmp_path):
     loaded = structlearn.load(tmp_path / "ranking.slm")
     assert loaded.model.get_params() == svm.model.get_params()
     assert all(np.array_equal(a, b) for a, b in zip(loaded.predict(X), svm.predict(X), strict=True))
+
+
+def test_evaluations_have_the_measures_of_rankings():
+    X, Y, _ = queries(11, n_queries=6)
+    svm = StructuralSVM(Ranking("average_precision"), C=10).fit(X, Y)
+    found = structlearn.evaluate(svm, X, Y)
+    expected = average_precision(Y, svm.predict(X)).mean()
+    assert found.scores["mean_average_precision"].estimate == pytest.approx(expected)
+    assert found.loss.estimate == pytest.approx(1 - expected)
+    assert {"precision_at_1", "precision_at_10", "ndcg_at_10", "mean_reciprocal_rank"} < set(found.scores)
+    in_order = [all(a >= b for a, b in pairwise(np.array(y)[r])) for y, r in zip(Y, svm.predict(X), strict=True)]
+    assert found.right.tolist() == in_order
 
 
 def test_fingerprints_tell_data_and_losses_apart():

@@ -11,6 +11,7 @@ from structlearn.datasets.generators import (
 )
 from structlearn.datasets.homologues import HomologueData, make_homologues
 from structlearn.datasets.imclef import ClassifiedImages, fetch_imclef07a
+from structlearn.datasets.letor import JudgedQueries, fetch_mq2007_agg
 from structlearn.datasets.letters import LetterSequences, fetch_letters
 from structlearn.datasets.multiclass import Multiclass, make_multiclass
 from structlearn.datasets.newsgroups import ClassifiedTexts, fetch_newsgroups
@@ -32,6 +33,7 @@ __all__ = [
     "DigitSequences",
     "HMMSequences",
     "HomologueData",
+    "JudgedQueries",
     "LetterSequences",
     "Multiclass",
     "ParsedSentences",
@@ -45,6 +47,7 @@ __all__ = [
     "fetch_homstrad",
     "fetch_imclef07a",
     "fetch_letters",
+    "fetch_mq2007_agg",
     "fetch_newsgroups",
     "fetch_tmalign_pairs",
     "fetch_treebank",

@@ -18,6 +18,7 @@ from structlearn.metrics.labels import (
     token_accuracy,
 )
 from structlearn.metrics.measures import Measures
+from structlearn.metrics.rankings import average_precision, ndcg, precision_at_k, reciprocal_rank
 from structlearn.metrics.scores import Report, Score, f1, ratio
 from structlearn.metrics.significance import (
     Comparison,
@@ -38,6 +39,7 @@ __all__ = [
     "Measures",
     "Report",
     "Score",
+    "average_precision",
     "bootstrap",
     "bootstrap_counts",
     "bracket_counts",
@@ -50,10 +52,13 @@ __all__ = [
     "f1",
     "label_report",
     "mcnemar",
+    "ndcg",
     "paired_t_test",
+    "precision_at_k",
     "q_score",
     "q_scores",
     "ratio",
+    "reciprocal_rank",
     "sequence_accuracy",
     "span_counts",
     "span_scores",

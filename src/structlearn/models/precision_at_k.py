@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.svm import LinearSVC
@@ -14,6 +14,9 @@ from structlearn.models.documents import Documents, DocumentSpec, grades_of, par
 from structlearn.models.ranking import checked_k
 from structlearn.objective import PREDICTION, Scaling
 from structlearn.problem import FloatArray, IntArray, LabelArray, Outputs, SparseRows
+
+if TYPE_CHECKING:
+    from structlearn.metrics import Measures
 
 
 class PrecisionAtK(Model):
@@ -67,6 +70,13 @@ class PrecisionAtK(Model):
         documents = Documents.read(X, spec.vocabulary, spec.n_inputs)
         relevance = None if Y is None else relevances(Y, documents.offsets)
         return PrecisionAtKProblem(documents, relevance, self.k, self.threshold)
+
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
+        """See `structlearn.metrics.rankings`. A ranking is right if no document stands before a more relevant one."""
+        # Metrics know trees, which are models', so that these modules cannot import each other from the start.
+        from structlearn.metrics.rankings import ranking_measures
+
+        return ranking_measures(Y, predicted, self.threshold, self.k)
 
     def spec_from_dict(self, values: dict[str, Any]) -> DocumentSpec:
         return DocumentSpec.from_dict(values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from structlearn.models.ranking_losses import (
 )
 from structlearn.objective import PREDICTION, Scaling
 from structlearn.problem import FloatArray, IntArray, Outputs, Problem, SparseRows
+
+if TYPE_CHECKING:
+    from structlearn.metrics import Measures
 
 Loss = Literal["roc_area", "average_precision", "ndcg", "precision_at_k", "recall_at_k", "break_even"]
 Gain = Literal["exponential", "linear"]
@@ -92,6 +95,13 @@ class Ranking(Model):
         documents = Documents.read(X, spec.vocabulary, spec.n_inputs)
         loss = None if Y is None else self.loss_of(relevances(Y, documents.offsets), documents.offsets)
         return RankingProblem(documents, loss)
+
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
+        """See `structlearn.metrics.rankings`. A ranking is right if no document stands before a more relevant one."""
+        # Metrics know trees, which are models', so that these modules cannot import each other from the start.
+        from structlearn.metrics.rankings import ranking_measures
+
+        return ranking_measures(Y, predicted, self.threshold, self.k)
 
     def spec_from_dict(self, values: dict[str, Any]) -> DocumentSpec:
         return DocumentSpec.from_dict(values)
