@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import structlearn
 from structlearn import LatentStructuralSVM
+from structlearn.evaluation import evaluate
 from structlearn.latent_problem import Start
 from structlearn.models import PrecisionAtK
 from structlearn.models.documents import DocumentSpec
@@ -162,7 +163,7 @@ def test_fitted_models_are_saved_and_loaded(tmp_path):
 def test_evaluations_have_precision_at_k():
     X, Y = separable(3, n_queries=10)
     svm = LatentStructuralSVM(PrecisionAtK(4), C=10).fit(X, Y)
-    found = structlearn.evaluate(svm, X, Y)
+    found = evaluate(svm, X, Y)
     assert found.scores["precision_at_4"].estimate == pytest.approx(1 - found.loss.estimate)
     assert (found.margins >= -1e-12).all()
 

@@ -13,6 +13,7 @@ from sklearn.svm import LinearSVC
 import structlearn
 from models.enumerated_ranking import all_rankings, better_pairs, measure
 from structlearn import StructuralSVM
+from structlearn.evaluation import evaluate
 from structlearn.metrics import average_precision
 from structlearn.models import Ranking
 from structlearn.models.documents import DocumentSpec
@@ -177,7 +178,7 @@ def test_fitted_models_are_saved_and_loaded(tmp_path):
 def test_evaluations_have_the_measures_of_rankings():
     X, Y, _ = queries(11, n_queries=6)
     svm = StructuralSVM(Ranking("average_precision"), C=10).fit(X, Y)
-    found = structlearn.evaluate(svm, X, Y)
+    found = evaluate(svm, X, Y)
     expected = average_precision(Y, svm.predict(X)).mean()
     assert found.scores["mean_average_precision"].estimate == pytest.approx(expected)
     assert found.loss.estimate == pytest.approx(1 - expected)
