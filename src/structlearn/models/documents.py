@@ -77,8 +77,13 @@ class Documents:
 
     def sums(self, coefficients: FloatArray, rows: IntArray, offsets: IntArray) -> SparseRows:
         """Σ_j c_j x_j over the documents of each query."""
-        shape = (len(offsets) - 1, self.matrix.shape[0])
-        return SparseRows.from_matrix(sp.csr_array(sp.csr_array((coefficients, rows, offsets), shape) @ self.matrix))
+        if sp.issparse(self.matrix):
+            shape = (len(offsets) - 1, self.matrix.shape[0])
+            return SparseRows.from_matrix(sp.csr_array((coefficients, rows, offsets), shape) @ self.matrix)
+        sums = np.add.reduceat(coefficients[:, None] * self.matrix[rows], offsets[:-1])
+        places = np.nonzero(sums)
+        counts = np.bincount(places[0], minlength=len(sums))
+        return SparseRows(np.concatenate([[0], np.cumsum(counts)]), places[1], sums[places])
 
     def norms(self) -> FloatArray:
         """‖x‖ of every document."""
