@@ -4,6 +4,7 @@ namespace structlearn::bindings {
 
 void bind_attributes(nanobind::module_& module);
 void bind_dense(nanobind::module_& module);
+void bind_ranking(nanobind::module_& module);
 void bind_rows(nanobind::module_& module);
 void bind_item_pairs(nanobind::module_& module);
 void bind_working_sets(nanobind::module_& module);
@@ -25,6 +26,7 @@ NB_MODULE(_core, module) {
     module.doc() = "Compiled kernels over flat arrays; sizes and indices are checked by the Python callers.";
     structlearn::bindings::bind_attributes(module);
     structlearn::bindings::bind_dense(module);
+    structlearn::bindings::bind_ranking(module);
     structlearn::bindings::bind_rows(module);
     structlearn::bindings::bind_working_sets(module);
     auto multiclass = structlearn::bindings::bind_multiclass(module);

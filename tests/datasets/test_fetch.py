@@ -16,6 +16,7 @@ from structlearn.datasets import (
     fetch_conll2002,
     fetch_imclef07a,
     fetch_letters,
+    fetch_mq2007_agg,
     fetch_newsgroups,
     fetch_treebank,
     fetch_ud_english,
@@ -24,6 +25,11 @@ from structlearn.datasets import (
 needs_files = pytest.mark.skipif(
     not os.environ.get("STRUCTLEARN_DATA"), reason="STRUCTLEARN_DATA names no folder of data sets"
 )
+
+
+def fold_1():
+    return fetch_mq2007_agg(1)
+
 
 REAL = Path(os.environ.get("STRUCTLEARN_DATA", ""))
 FILES = [
@@ -35,6 +41,7 @@ FILES = [
     (fetch_ud_english, "ud_english_ewt/en_ewt-ud-train.conllu.gz", "universaldependencies.org/treebanks/en_ewt"),
     (fetch_balibase_structures, "balibase3/balibase3.tar.xz", "lbgi.fr/balibase"),
     (fetch_treebank, "treebank/treebank.zip", "nltk.org/nltk_data"),
+    (fold_1, "mq2007_agg/A1.txt.gz", "project/letor-learning-rank-information-retrieval"),
 ]
 SENTENCES = "He PRP B-NP\nruns VBZ B-VP\n\n\nYes UH O\n"
 
@@ -190,6 +197,8 @@ def test_foreign_file_is_named(fetch, file, home, content, folder):
         (fetch_ud_english, FILES[5][1], gzip.compress(b"# no words\n"), "holds no example"),
         (fetch_ud_english, FILES[5][1], conllu(["1", "He"]), "expected parts of speech"),
         (fetch_balibase_structures, FILES[6][1], balibase(BB1="<macsim>"), "no element found"),
+        (fold_1, FILES[8][1], gzip.compress(b""), "it holds no documents"),
+        (fold_1, FILES[8][1], gzip.compress(b"0 qid:1 1:3 #docid = x\n"), "line 1 is no label, qid: and 21 ranks"),
         (fetch_balibase_structures, FILES[6][1], balibase(BB1=alignment(("1abc", "AC"))), "no protein with a helix"),
         (fetch_balibase_structures, FILES[6][1], balibase(BB1=alignment(("1abc", "A?"))), "the residues 'A?'"),
         (
@@ -316,3 +325,25 @@ def test_balibase_families_have_no_sequence_in_common(folder):
     data = fetch_balibase_structures()
     assert data.names == ["1a", "1b", "1c", "1d", "1e", "1f", "1g"]
     assert data.families.tolist() == [0, 1, 0, 2, 2, 3, 3]
+
+
+def test_ranks_become_scores_within_each_query(folder):
+    def line(label, query, ranks):
+        ranks = [*ranks, *["NULL"] * (21 - len(ranks))]
+        return f"{label} qid:{query} {' '.join(f'{k}:{rank}' for k, rank in enumerate(ranks, 1))} #docid = d\n"
+
+    lines = [line(0, 1, [1, 4]), line(2, 1, ["NULL", 1]), line(1, 5, [3])]
+    for part in range(1, 6):
+        write(folder / f"mq2007_agg/A{part}.txt.gz", gzip.compress("".join(lines).encode()))
+    data = fetch_mq2007_agg(3, "test")
+    assert data.queries == ["1", "5"]
+    assert [y.tolist() for y in data.Y] == [[0, 2], [1]]
+    assert data.X[0][:, :3].tolist() == [[1, 0.25, 0], [0, 1, 0]]
+    assert data.X[1][0, 0] == pytest.approx(1 / 3)
+    assert len(fetch_mq2007_agg(3).queries) == 6
+    logarithmic = fetch_mq2007_agg(3, "test", scores="logarithmic", missing_indicator=True)
+    assert logarithmic.X[0].shape == (2, 42)
+    assert logarithmic.X[1][0, [0, 21, 22]].tolist() == [0.5, 0, 1]
+    assert np.isnan(fetch_mq2007_agg(3, "test", scores=None).X[0][1, 0])
+    with pytest.raises(ValueError, match="fold must be 1, 2, 3, 4 or 5, got 0"):
+        fetch_mq2007_agg(0)

@@ -13,6 +13,7 @@ from structlearn.datasets import (
     fetch_imclef07a,
     fetch_letters,
     fetch_litbank,
+    fetch_mq2007_agg,
     fetch_newsgroups,
     fetch_treebank,
     fetch_ud_english,
@@ -126,3 +127,14 @@ def test_litbank_is_complete():
     assert data.names[0].startswith("11_alices")
     first = data.X[data.names.index("541_the_age_of_innocence_brat")]
     assert first.words(first.mentions[0]) == ("Christine", "Nilsson")
+
+
+def test_mq2007_agg_is_complete_and_its_parts_rotate():
+    parts = [fetch_mq2007_agg(fold, "test") for fold in (2, 3, 4, 5, 1)]
+    assert sum(len(part.queries) for part in parts) == len({q for part in parts for q in part.queries}) == 1692
+    assert sum(len(y) for part in parts for y in part.Y) == 69_623
+    assert {x.shape[1] for part in parts for x in part.X} == {21}
+    assert set(np.concatenate([y for part in parts for y in part.Y])) == {0, 1, 2}
+    train, validation = fetch_mq2007_agg(1), fetch_mq2007_agg(1, "validation")
+    assert train.queries == [q for part in parts[:3] for q in part.queries]
+    assert validation.queries == parts[3].queries

@@ -50,10 +50,8 @@ def convert(
         X = attributes(X, read_templates(templates, reader), reader)
     kinds = {reader.structure, writer.structure}
     if len(kinds) > 1 and (kinds - {"words", "attributes", "row"} or ("row" in kinds and to != "jsonl")):
-        raise ValueError(
-            f"{reader.name} holds {STRUCTURES[reader.structure]}, {to} holds {STRUCTURES[writer.structure]}: one cannot "
-            "become the other"
-        )
+        given, wanted = STRUCTURES[reader.structure], STRUCTURES[writer.structure]
+        raise ValueError(f"{reader.name} holds {given}, {to} holds {wanted}: one cannot become the other")
     with data.writing(output, not_over=file) as write:
         for x, example in zip(X, examples, strict=True):
             write(_written(writer, x, example))

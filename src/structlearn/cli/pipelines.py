@@ -56,8 +56,8 @@ def build(
     """An estimator for the examples of a format, or a pipeline that ends with one.
 
     Sequences of words get features by templates, sequences of attributes are learnt as they are, single rows of
-    attributes are classified, trees give a grammar, pairs of sequences are aligned, mentions in documents clustered, and
-    in labelled sequences a motif is looked for.
+    attributes are classified, trees give a grammar, pairs of sequences are aligned, mentions in documents clustered,
+    and in labelled sequences a motif is looked for.
     """
     from sklearn.pipeline import make_pipeline
 

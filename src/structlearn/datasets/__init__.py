@@ -12,6 +12,7 @@ from structlearn.datasets.generators import (
 )
 from structlearn.datasets.homologues import HomologueData, make_homologues
 from structlearn.datasets.imclef import ClassifiedImages, fetch_imclef07a
+from structlearn.datasets.letor import JudgedQueries, fetch_mq2007_agg
 from structlearn.datasets.letters import LetterSequences, fetch_letters
 from structlearn.datasets.litbank import CoreferenceDocuments, fetch_litbank
 from structlearn.datasets.motifs import PlantedMotifs, make_motifs
@@ -37,6 +38,7 @@ __all__ = [
     "DigitSequences",
     "HMMSequences",
     "HomologueData",
+    "JudgedQueries",
     "LabelledDNA",
     "LetterSequences",
     "Multiclass",
@@ -54,6 +56,7 @@ __all__ = [
     "fetch_imclef07a",
     "fetch_letters",
     "fetch_litbank",
+    "fetch_mq2007_agg",
     "fetch_newsgroups",
     "fetch_promoters",
     "fetch_splice",

@@ -19,6 +19,7 @@ from structlearn.metrics.labels import (
     token_accuracy,
 )
 from structlearn.metrics.measures import Measures
+from structlearn.metrics.rankings import average_precision, ndcg, precision_at_k, reciprocal_rank
 from structlearn.metrics.scores import Report, Score, f1, ratio
 from structlearn.metrics.significance import (
     Comparison,
@@ -42,6 +43,7 @@ __all__ = [
     "Report",
     "Score",
     "SiteRecovery",
+    "average_precision",
     "bootstrap",
     "bootstrap_counts",
     "bracket_counts",
@@ -56,12 +58,15 @@ __all__ = [
     "f1",
     "label_report",
     "mcnemar",
+    "ndcg",
     "overlaps",
     "pair_losses",
     "paired_t_test",
+    "precision_at_k",
     "q_score",
     "q_scores",
     "ratio",
+    "reciprocal_rank",
     "sequence_accuracy",
     "site_recovery",
     "span_counts",

@@ -14,6 +14,7 @@ from structlearn.models.latent_chain import LatentChain
 from structlearn.models.latent_forest import LatentForest
 from structlearn.models.motif import Motif, MotifSpec
 from structlearn.models.multiclass import Multiclass
+from structlearn.models.multivariate_binary import MultivariateBinary
 from structlearn.models.output_features import (
     ClassAttributes,
     ClassDescriptions,
@@ -21,8 +22,10 @@ from structlearn.models.output_features import (
     OutputFeatures,
     Taxonomy,
 )
+from structlearn.models.precision_at_k import PrecisionAtK
 from structlearn.models.python_latent_model import PythonLatentModel
 from structlearn.models.python_model import PythonModel
+from structlearn.models.ranking import Ranking
 from structlearn.models.segments import Segments, from_bio, to_bio
 from structlearn.models.sequences import Sequences
 from structlearn.models.trees import as_tree, brackets, format_tree, leaves, parse_tree
@@ -45,9 +48,12 @@ __all__ = [
     "Motif",
     "MotifSpec",
     "Multiclass",
+    "MultivariateBinary",
     "OutputFeatures",
+    "PrecisionAtK",
     "PythonLatentModel",
     "PythonModel",
+    "Ranking",
     "Segments",
     "Sequences",
     "Site",

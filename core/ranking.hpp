@@ -1,0 +1,143 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace structlearn {
+
+// Documents 0 … n − 1 with higher tiers before lower ones (if there are tiers), then with larger keys before smaller
+// ones; what is equal keeps its order.
+inline void rank(const std::int32_t* tiers, const double* keys, std::int64_t n, std::int32_t* order) {
+    std::iota(order, order + n, 0);
+    std::stable_sort(order, order + n, [&](std::int32_t a, std::int32_t b) {
+        if (tiers && tiers[a] != tiers[b]) return tiers[a] > tiers[b];
+        return keys[a] > keys[b];
+    });
+}
+
+// Counts the pairs of documents that an order has in reverse, in O(n log G) for G grades.
+class SwappedPairs {
+   public:
+    // An order is of n documents, or of 2n items: i in its role as the better document of a pair, n + j in that as the
+    // worse one. `above[i]` is the number of documents of a lower grade that stand before i, `below[j]` that of
+    // documents of a higher grade that stand after j. Grades are 0, 1, …, at most n − 1.
+    void count(const std::int32_t* order, std::int64_t length, const std::int32_t* grades, std::int64_t n, double* above,
+               double* below) {
+        const bool both = length == n;
+        begin(n);
+        for (std::int64_t p = 0; p < length; ++p) {
+            const std::int32_t item = order[p];
+            if (both || item >= n) add(grades[item % n]);
+            if (item < n) above[item] = static_cast<double>(lower(grades[item]));
+        }
+        begin(n);
+        std::int64_t seen = 0;
+        for (std::int64_t p = length; p-- > 0;) {
+            const std::int32_t item = order[p];
+            if (item < n) {
+                add(grades[item]);
+                ++seen;
+            }
+            if (both || item >= n)
+                below[item % n] = static_cast<double>(seen - lower(grades[item % n] + 1));
+        }
+    }
+
+   private:
+    void begin(std::int64_t n) { tree_.assign(static_cast<std::size_t>(n) + 1, 0); }
+
+    void add(std::int64_t grade) {
+        for (std::size_t k = static_cast<std::size_t>(grade) + 1; k < tree_.size(); k += k & -k) ++tree_[k];
+    }
+
+    // How many of those added have a lower grade.
+    std::int64_t lower(std::int64_t grade) const {
+        std::int64_t count = 0;
+        for (std::size_t k = static_cast<std::size_t>(grade); k > 0; k -= k & -k) count += tree_[k];
+        return count;
+    }
+
+    std::vector<std::int64_t> tree_;  // Fenwick 1994
+};
+
+// The ranking with the largest 1 − AP + Σ (s_j − s_i)/(R N) over pairs of a relevant document i after another one j
+// (Yue, Finley, Radlinski and Joachims 2007, Algorithm 2): both kinds keep the order of their scores, and each of the N
+// others finds its place among the R relevant ones by itself. O(R N).
+class LeastPrecise {
+   public:
+    void run(const double* scores, const std::uint8_t* relevant, std::int64_t n, std::int32_t* order) {
+        all_.resize(static_cast<std::size_t>(n));
+        rank(nullptr, scores, n, all_.data());
+        good_.clear();
+        bad_.clear();
+        for (const std::int32_t document : all_) (relevant[document] ? good_ : bad_).push_back(document);
+        const std::size_t R = good_.size(), N = bad_.size();
+        std::size_t first = 0, placed = 0;
+        for (std::size_t j = 0; j < N; ++j) {
+            const double score = scores[bad_[j]];
+            double gain = 0.0, most = 0.0;
+            std::size_t best = R;
+            // Later ones of the others never stand before earlier ones.
+            for (std::size_t i = R; i-- > first;) {
+                const double rank_of_good = static_cast<double>(i + j + 1);
+                gain += static_cast<double>(i + 1) / (rank_of_good * (rank_of_good + 1.0)) +
+                        (score - scores[good_[i]]) / static_cast<double>(N);
+                if (gain > most) {
+                    most = gain;
+                    best = i;
+                }
+            }
+            while (first < best) order[placed++] = good_[first++];
+            order[placed++] = bad_[j];
+        }
+        while (first < R) order[placed++] = good_[first++];
+    }
+
+   private:
+    std::vector<std::int32_t> all_, good_, bad_;
+};
+
+// The labels with the largest 1 − F1 + (1/n) Σ_wrong −y_j s_j. Of both kinds those with the largest scores are positive
+// (Joachims 2005, who tries all numbers of them). What one more of the others gains never rises with how many have
+// joined and never falls with how many positives are kept, so that their best number is found by going on. O(n log n).
+class LeastF1 {
+   public:
+    void run(const double* scores, const std::uint8_t* positive, std::int64_t n, std::uint8_t* labels) {
+        all_.resize(static_cast<std::size_t>(n));
+        rank(nullptr, scores, n, all_.data());
+        good_.clear();
+        bad_.clear();
+        for (const std::int32_t document : all_) (positive[document] ? good_ : bad_).push_back(document);
+        const std::size_t P = good_.size(), N = bad_.size();
+        double kept_score = 0.0, joined_score = 0.0, most = -1e300;
+        std::size_t kept_best = 0, joined_best = 0, joined = 0;
+        const double size = static_cast<double>(n);
+        for (std::size_t kept = 0; kept <= P; ++kept) {
+            if (kept > 0) kept_score += scores[good_[kept - 1]] / size;
+            while (joined < N && loss(kept, joined + 1, P) + scores[bad_[joined]] / size > loss(kept, joined, P))
+                joined_score += scores[bad_[joined++]] / size;
+            const double value = loss(kept, joined, P) + kept_score + joined_score;
+            if (value > most) {
+                most = value;
+                kept_best = kept;
+                joined_best = joined;
+            }
+        }
+        std::fill(labels, labels + n, std::uint8_t{0});
+        for (std::size_t k = 0; k < kept_best; ++k) labels[good_[k]] = 1;
+        for (std::size_t k = 0; k < joined_best; ++k) labels[bad_[k]] = 1;
+    }
+
+   private:
+    // 1 − F1 = 1 − 2 TP/(P + TP + FP); F1 = 1 where nothing is positive in truth or prediction.
+    static double loss(std::size_t kept, std::size_t joined, std::size_t P) {
+        const double all = static_cast<double>(P + kept + joined);
+        return all == 0.0 ? 0.0 : 1.0 - 2.0 * static_cast<double>(kept) / all;
+    }
+
+    std::vector<std::int32_t> all_, good_, bad_;
+};
+
+}  // namespace structlearn

@@ -1,0 +1,142 @@
+"""How good rankings are: relevant documents, and how far ahead they stand.
+
+All take the relevance of the documents of every query and rankings, row numbers with the best first, as `predict`
+returns them, and give a value for each query; the mean of the values is what people report. As in the LETOR benchmarks,
+a query without relevant documents has 0 by every measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from structlearn.metrics.measures import Measures
+from structlearn.metrics.scores import ratio
+from structlearn.problem import FloatArray
+
+
+def precision_at_k(Y: Sequence[Any], rankings: Sequence[Any], k: int, *, threshold: float = 0.0) -> FloatArray:
+    """(n_queries,): relevant documents among the first k, divided by k.
+
+    Parameters
+    ----------
+    Y : for each query the relevance of its documents
+    rankings : for each query all its documents, the best first
+    k : int
+        May exceed the number of documents; the missing ones count as not relevant.
+    threshold : float
+        Documents whose relevance is above it are relevant.
+
+    Examples
+    --------
+    >>> precision_at_k([[0, 1, 2, 0]], [[2, 0, 1, 3]], 2)
+    array([0.5])
+    """
+    k = _checked(k)
+    return np.array([np.sum(y[:k] > threshold) / k for y in ranked_relevance(Y, rankings)])
+
+
+def average_precision(Y: Sequence[Any], rankings: Sequence[Any], *, threshold: float = 0.0) -> FloatArray:
+    """(n_queries,): the mean of the precision at the rank of each relevant document; their mean is called MAP.
+
+    >>> average_precision([[0, 1, 2, 0]], [[2, 0, 1, 3]])
+    array([0.83333333])
+    """
+    values = []
+    for y in ranked_relevance(Y, rankings):
+        relevant = y > threshold
+        precision = np.cumsum(relevant) / np.arange(1, len(y) + 1)
+        values.append(float(precision[relevant].mean()) if relevant.any() else 0.0)
+    return np.array(values)
+
+
+def reciprocal_rank(Y: Sequence[Any], rankings: Sequence[Any], *, threshold: float = 0.0) -> FloatArray:
+    """(n_queries,): one over the rank of the first relevant document.
+
+    >>> reciprocal_rank([[0, 1, 2, 0]], [[0, 3, 2, 1]])
+    array([0.33333333])
+    """
+    relevant = [y > threshold for y in ranked_relevance(Y, rankings)]
+    return np.array([1.0 / (1 + np.argmax(hits)) if hits.any() else 0.0 for hits in relevant])
+
+
+def ndcg(
+    Y: Sequence[Any],
+    rankings: Sequence[Any],
+    k: int | None = None,
+    *,
+    gain: Literal["exponential", "linear"] = "exponential",
+) -> FloatArray:
+    """(n_queries,): Σ_p g(y_p)/log₂(1 + p) over the ranks p ≤ k, divided by the most that it can be.
+
+    Parameters
+    ----------
+    Y, rankings
+        As for `precision_at_k`; the relevance must not be negative.
+    k : int, optional
+        None counts all documents.
+    gain : {"exponential", "linear"}
+        g(y) = 2^y − 1, as in LETOR and most papers on learning to rank, or y, as in scikit-learn's ``ndcg_score``.
+
+    Examples
+    --------
+    >>> ndcg([[0, 1, 2, 0]], [[2, 0, 1, 3]]).round(4), ndcg([[0, 1, 2, 0]], [[2, 0, 1, 3]], gain="linear").round(4)
+    (array([0.9639]), array([0.9502]))
+    """
+    if gain not in ("exponential", "linear"):
+        raise ValueError(f"gain is {gain!r}; it may be 'exponential' or 'linear'")
+    k = None if k is None else _checked(k)
+    values = []
+    for q, y in enumerate(ranked_relevance(Y, rankings)):
+        if y.min() < 0:
+            raise ValueError(f"Y[{q}] has the relevance {y.min():g}; the gain of a document must be ≥ 0")
+        gains = np.exp2(y) - 1.0 if gain == "exponential" else y
+        discounts = 1.0 / np.log2(np.arange(2, len(y) + 2))
+        ideal = (np.sort(gains)[::-1] * discounts)[:k].sum()
+        values.append(float((gains * discounts)[:k].sum() / ideal) if ideal > 0 else 0.0)
+    return np.array(values)
+
+
+def ranked_relevance(Y: Sequence[Any], rankings: Sequence[Any]) -> list[FloatArray]:
+    """The relevance of every query's documents in the order of its ranking."""
+    if len(Y) != len(rankings):
+        raise ValueError(f"Y has {len(Y)} queries but there are {len(rankings)} rankings")
+    ordered = []
+    for q, (y, ranking) in enumerate(zip(Y, rankings, strict=True)):
+        relevance, order = np.asarray(y, np.float64), np.asarray(ranking)
+        if len(relevance) != len(order):
+            raise ValueError(f"Y[{q}] has {len(relevance)} documents but its ranking has {len(order)}")
+        if order.dtype.kind not in "iu" or not np.array_equal(np.sort(order), np.arange(len(order))):
+            raise ValueError(f"the ranking of Y[{q}] does not have each of the documents 0 to {len(order) - 1} once")
+        ordered.append(relevance[order])
+    return ordered
+
+
+def ranking_measures(Y: Sequence[Any], rankings: Sequence[Any], threshold: float, k: int | None) -> Measures:
+    """Mean precision at 1, 3, 5, 10 and k, MAP, mean reciprocal rank and NDCG at 10 over the queries.
+
+    >>> ranking_measures([[0, 1, 2, 0]], [[2, 0, 1, 3]], 0.0, None).scores()["precision_at_3"]
+    0.6666666666666666
+    """
+    values = {
+        f"precision_at_{one}": precision_at_k(Y, rankings, one, threshold=threshold)
+        for one in sorted({1, 3, 5, 10} | ({k} if k else set()))
+    }
+    values["mean_average_precision"] = average_precision(Y, rankings, threshold=threshold)
+    values["mean_reciprocal_rank"] = reciprocal_rank(Y, rankings, threshold=threshold)
+    relevance = [np.asarray(y, np.float64) for y in Y]
+    if all(y.min() >= 0 for y in relevance):
+        values["ndcg_at_10"] = ndcg(relevance, rankings, 10)
+    formulas = {
+        name: lambda sums, column=column: ratio(sums[..., column], sums[..., -1]) for column, name in enumerate(values)
+    }
+    right = np.array([bool((np.diff(y) <= 0).all()) for y in ranked_relevance(Y, rankings)])
+    return Measures(np.column_stack([*values.values(), np.ones(len(Y))]), formulas, right)
+
+
+def _checked(k: int) -> int:
+    if k < 1:
+        raise ValueError(f"k is {k}; it must be at least 1")
+    return int(k)

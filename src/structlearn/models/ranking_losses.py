@@ -1,0 +1,173 @@
+"""Losses of whole rankings, each with the joint features for which its most violating ranking is found exactly.
+
+Every Ψ is a sum of a query's documents with coefficients that depend on the ranking. Relevance and coefficients of all
+queries lie in flat arrays; `rows` are the documents of the queries that are asked about, `offsets` where each begins.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from structlearn import _core
+from structlearn.models.documents import grades_of, parted, ranked
+from structlearn.problem import FloatArray, IntArray, LabelArray
+
+
+class RankingLoss(ABC):
+    """Δ(y, ŷ) of the relevance y of documents and a ranking ŷ of them, zero for the best rankings."""
+
+    def __init__(self, values: FloatArray, offsets: IntArray):
+        self.grades = grades_of(values, offsets)
+        self.offsets = offsets
+
+    @abstractmethod
+    def most_violating(
+        self, scores: FloatArray, examples: IntArray, rows: IntArray, offsets: IntArray, n_threads: int
+    ) -> list[LabelArray]:
+        """argmax_ŷ Δ(y, ŷ) + ⟨w, Ψ(x, ŷ)⟩ of each query, given ⟨w, x⟩ of its documents."""
+
+    @abstractmethod
+    def compare(
+        self, outputs: Sequence[Any], examples: IntArray, rows: IntArray, offsets: IntArray, n_threads: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Of each document the coefficient in Ψ(x, y) − Ψ(x, ŷ), and of each query Δ(y, ŷ)."""
+
+    def max_losses(self) -> FloatArray:
+        """Δ of the worst ranking of each query."""
+        examples, rows = np.arange(len(self.offsets) - 1), np.arange(len(self.grades))
+        return self.compare(self.reversed(), examples, rows, self.offsets, 1)[1]
+
+    def reversed(self) -> list[LabelArray]:
+        """The worst rankings: the least relevant documents first."""
+        return parted(ranked(-self.grades.astype(np.float64), self.offsets, 1), self.offsets)
+
+
+class PairLoss(RankingLoss):
+    """Ψ(x, ŷ) = (1/2P) Σ_(i, j) ±(x_i − x_j) over the P pairs in which i is more relevant than j, + where i is ahead.
+
+    Δ is the share of the pairs in which j is ahead, so that the slack is the mean of max(0, 1 − ⟨w, x_i − x_j⟩) over
+    the pairs: one minus the area under the ROC curve of two grades (Joachims 2005), the ranking SVM of several
+    (Joachims 2006), where each pair is ordered by itself.
+    """
+
+    def __init__(self, values: FloatArray, offsets: IntArray):
+        super().__init__(values, offsets)
+        above, _ = self._swapped(self.reversed(), np.arange(len(values)), offsets, 1)
+        self.pairs = np.maximum(np.add.reduceat(above, offsets[:-1]), 1.0)
+
+    def most_violating(
+        self, scores: FloatArray, examples: IntArray, rows: IntArray, offsets: IntArray, n_threads: int
+    ) -> list[LabelArray]:
+        # Document i stands for itself as the better one of its pairs, its twin, raised by the margin, as the worse one.
+        keys = np.empty(2 * len(scores))
+        counts = np.diff(offsets)
+        places = np.arange(len(scores)) + np.repeat(offsets[:-1], counts)
+        keys[places], keys[places + np.repeat(counts, counts)] = scores, scores + 1.0
+        return parted(ranked(keys, 2 * offsets, n_threads), 2 * offsets)
+
+    def compare(
+        self, outputs: Sequence[Any], examples: IntArray, rows: IntArray, offsets: IntArray, n_threads: int
+    ) -> tuple[FloatArray, FloatArray]:
+        above, below = self._swapped(outputs, rows, offsets, n_threads)
+        pairs = self.pairs[examples]
+        losses = np.add.reduceat(above, offsets[:-1]) / pairs
+        return (above - below) / np.repeat(pairs, np.diff(offsets)), losses
+
+    def _swapped(
+        self, outputs: Sequence[Any], rows: IntArray, offsets: IntArray, n_threads: int
+    ) -> tuple[FloatArray, FloatArray]:
+        above, below = np.empty(len(rows)), np.empty(len(rows))
+        order = np.concatenate(outputs, dtype=np.int32, casting="unsafe")
+        starts = np.concatenate([[0], np.cumsum([len(output) for output in outputs])])
+        _core.swapped_pairs(order, starts, self.grades[rows], offsets, above, below, n_threads)
+        return above, below
+
+
+class AveragePrecisionLoss(PairLoss):
+    """Δ = 1 − AP with the joint features of `PairLoss`, over relevant and other documents (Yue et al. 2007)."""
+
+    def __init__(self, relevant: FloatArray, offsets: IntArray):
+        super().__init__(relevant, offsets)
+        self.relevant = relevant.astype(np.uint8)
+
+    def most_violating(
+        self, scores: FloatArray, examples: IntArray, rows: IntArray, offsets: IntArray, n_threads: int
+    ) -> list[LabelArray]:
+        order = np.empty(len(scores), np.int32)
+        _core.least_precise(scores, self.relevant[rows], offsets, order, n_threads)
+        return parted(order, offsets)
+
+    def compare(
+        self, outputs: Sequence[Any], examples: IntArray, rows: IntArray, offsets: IntArray, n_threads: int
+    ) -> tuple[FloatArray, FloatArray]:
+        coefficients, _ = super().compare(outputs, examples, rows, offsets, n_threads)
+        begin = np.repeat(offsets[:-1], np.diff(offsets))
+        hits = self.relevant[rows][np.concatenate(outputs) + begin].astype(np.float64)
+        upto = np.cumsum(hits)
+        upto -= (upto - hits)[begin]
+        precision = hits * upto / (np.arange(len(rows)) - begin + 1)
+        n_relevant = np.add.reduceat(hits, offsets[:-1])
+        found = np.add.reduceat(precision, offsets[:-1]) / np.maximum(n_relevant, 1.0)
+        return coefficients, np.where(n_relevant > 0, 1.0 - found, 0.0)
+
+
+class PositionLoss(RankingLoss):
+    """Ψ(x, ŷ) = Σ_p d_p x_ŷ(p) with d falling, Σ_p d_p ≤ 1, and Δ = max_y' Σ_p d_p g_y'(p) − Σ_p d_p g_ŷ(p).
+
+    Since score and gain are weighted alike, the most violating ranking sorts by ⟨w, x_j⟩ − g_j. Rankings with the
+    largest gain are many where gains are equal; Ψ(x, y) is the mean over all of them.
+
+    Parameters
+    ----------
+    gains : (n_documents,)
+        g_j ≥ 0.
+    weights : (n_documents,)
+        d_p, place after place for every query.
+    """
+
+    def __init__(self, gains: FloatArray, weights: FloatArray, offsets: IntArray):
+        super().__init__(gains, offsets)
+        self.gains = gains
+        self.weights = weights
+        query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        ideal = ranked(gains, offsets, 1) + offsets[query]
+        self.best = np.add.reduceat(gains[ideal] * weights, offsets[:-1])
+        # Places of equal gain within a query share their weights.
+        changes = (np.diff(self.grades[ideal]) != 0) | (np.diff(query) != 0)
+        group = np.concatenate([[0], np.cumsum(changes)])
+        self.truth = np.empty(len(gains))
+        self.truth[ideal] = (np.bincount(group, weights) / np.bincount(group))[group]
+
+    def most_violating(
+        self, scores: FloatArray, examples: IntArray, rows: IntArray, offsets: IntArray, n_threads: int
+    ) -> list[LabelArray]:
+        return parted(ranked(scores - self.gains[rows], offsets, n_threads), offsets)
+
+    def compare(
+        self, outputs: Sequence[Any], examples: IntArray, rows: IntArray, offsets: IntArray, n_threads: int
+    ) -> tuple[FloatArray, FloatArray]:
+        weights = self.weights[rows]
+        placed = np.concatenate(outputs) + np.repeat(offsets[:-1], np.diff(offsets))
+        coefficients = self.truth[rows]
+        gained = np.add.reduceat(self.gains[rows][placed] * weights, offsets[:-1])
+        coefficients[placed] -= weights
+        return coefficients, np.maximum(self.best[examples] - gained, 0.0)
+
+
+def top_weights(k: IntArray, offsets: IntArray) -> FloatArray:
+    """1/k for the first k places of each query, 0 for the others."""
+    counts = np.diff(offsets)
+    place = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
+    k = np.repeat(k, counts)
+    return (place < k) / np.maximum(k, 1)
+
+
+def discounts(k: int | None, offsets: IntArray) -> FloatArray:
+    """1/log₂(1 + rank) for the first k places of each query, 0 for the others."""
+    counts = np.diff(offsets)
+    rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts) + 1
+    return np.where(rank <= (k or offsets[-1]), 1.0 / np.log2(1.0 + rank), 0.0)
