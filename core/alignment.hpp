@@ -21,7 +21,7 @@ struct GapScores {
 
 struct AlignmentScores {
     std::int64_t m, n;
-    const double* match;  // (m, n)
+    const double* const* match;  // m rows of n
     GapScores deletion, insertion;
     Ends ends;
 };
@@ -51,7 +51,7 @@ public:
             if (i > 0) {
                 const GapScores& gap = scores.deletion;
                 semiring.fill(1, &matched[at(i, 0)]);
-                semiring.shift(n_, any_.data(), scores.match + (i - 1) * n_, &matched[at(i, 1)]);
+                semiring.shift(n_, any_.data(), scores.match[i - 1], &matched[at(i, 1)]);
                 semiring.join_shifted(n_ + 1, &matched[at(i - 1, 0)], gap.first[i - 1], gap.first_beside,
                                       &deleted[at(i - 1, 0)], gap.next[i - 1], gap.next_beside, &deleted[at(i, 0)]);
             }
@@ -139,13 +139,12 @@ private:
     std::vector<double> either_, any_;  // (n + 1) cells
 };
 
-// The best alignments, written as one code a letter of s: the place of its partner in t, or −1.
-template <class Semiring>
+// The k best alignments, written as one code a letter of s: the place of its partner in t, or −1.
 class BestAlignments {
 public:
-    explicit BestAlignments(Semiring semiring = {}) : tables_(semiring) {}
+    explicit BestAlignments(std::int64_t k) : tables_(KBest(k)) {}
 
-    // Fills the tables; returns how many alignments there are, at most as many as the semiring keeps.
+    // Fills the tables; returns how many alignments there are, at most k.
     std::int64_t run(const AlignmentScores& scores) {
         tables_.run(scores);
         found_.clear();
@@ -191,7 +190,7 @@ private:
             places.push_back({cell[rank] + score, step, i, j, rank});
     }
 
-    AlignmentTables<Semiring> tables_;
+    AlignmentTables<KBest> tables_;
     std::vector<Place> found_, before_;
 };
 

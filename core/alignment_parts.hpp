@@ -1,5 +1,6 @@
 #pragma once
 
+#include <numeric>
 #include <span>
 
 #include "alignment_sums.hpp"
@@ -39,6 +40,19 @@ struct AlignedSide {
     }
 };
 
+// Of every stream and pair the letters by their codes, counted from the pair's first one.
+inline std::vector<std::int64_t> order_by_codes(const AlignedSide& side, std::int64_t n_streams) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n_streams * side.n_letters));
+    for (std::int64_t stream = 0; stream < n_streams; ++stream)
+        for (std::int64_t i = 0; i < side.n_pairs; ++i) {
+            const std::int32_t* codes = side.code(stream, i);
+            std::int64_t* begin = order.data() + stream * side.n_letters + side.offsets[i];
+            std::iota(begin, begin + side.length(i), 0);
+            std::stable_sort(begin, begin + side.length(i), [&](auto a, auto b) { return codes[a] < codes[b]; });
+        }
+    return order;
+}
+
 // Pairs of sequences bound to an alignment model. Ψ counts the codes of matches and gaps, and for dense features has
 // Σ_(i, j) u_i v_jᵀ from `dense_at` on; all of it times the scale of the pair.
 struct AlignmentData {
@@ -46,7 +60,8 @@ struct AlignmentData {
     std::span<const MatchChannel> matches;  // by s_stream, increasing
     std::span<const GapChannel> gaps;
     std::int64_t dense_at;
-    const double* scale;  // (n_pairs,)
+    const double* scale;        // (n_pairs,)
+    const std::int64_t* order;  // (n_streams, n_letters): the letters of a pair of s by their codes, counted from its first one
     Ends ends;
     const std::int64_t* offsets;  // where the codes of an output begin: those of s
 
@@ -107,56 +122,31 @@ public:
         return m * n + 2 * (2 * m + 2 * n + 2);
     }
 
-    void scores(std::int64_t i, const double* w, double* theta) {
-        const std::int64_t m = data_.s.length(i), n = data_.t.length(i);
-        std::fill_n(theta + (data_.matches.empty() ? 0 : m * n), size(i) - (data_.matches.empty() ? 0 : m * n), 0.0);
-        each_group(i, [&](std::span<const MatchChannel> channels, std::span<const std::int64_t> letters) {
-            const std::int64_t stream = channels[0].s_stream;
-            const std::int64_t code = data_.s.code(stream, i)[letters[0]];
-            row_.assign(static_cast<std::size_t>(n), 0.0);
-            for (const MatchChannel& channel : channels) {
-                const double* weights = w + channel.at + code * channel.t_size;
-                const std::int32_t* t = data_.t.code(channel.t_stream, i);
-                for (std::int64_t j = 0; j < n; ++j) row_[j] += weights[t[j]];
-            }
-            for (std::int64_t letter : letters) {
-                if (stream == data_.matches[0].s_stream)
-                    std::copy(row_.begin(), row_.end(), theta + letter * n);
-                else
-                    add_scaled(n, 1.0, row_.data(), theta + letter * n);
-            }
-        });
-        if (data_.s.n_dense) {
-            const std::int64_t p = data_.s.n_dense, q = data_.t.n_dense;
-            const double* v = data_.t.dense + data_.t.offsets[i] * q;
-            row_.resize(static_cast<std::size_t>(q));
-            for (std::int64_t k = 0; k < m; ++k) {
-                weighted_rows(p, q, data_.s.dense + (data_.s.offsets[i] + k) * p, 1, w + data_.dense_at, row_.data());
-                for (std::int64_t j = 0; j < n; ++j) theta[k * n + j] += inner_product(q, row_.data(), v + j * q);
-            }
-        }
-        for (const GapChannel& channel : data_.gaps) {
-            const std::int32_t* codes = data_.codes(channel, i);
-            double* out = theta + gap_at(i, channel.deletion, channel.beside, channel.first);
-            for (std::int64_t k = 0; k < gap_size(i, channel); ++k) out[k] += w[channel.at + codes[k]];
-        }
-        if (data_.scale[i] != 1.0)
-            for (std::int64_t k = 0; k < size(i); ++k) theta[k] *= data_.scale[i];
+    void scores(std::int64_t i, const double* w, double* theta) { scores(i, w, theta, false); }
+
+    // The scores of a pair; they live until the next call. Where a match depends on one code of each letter, letters of s with
+    // the same code share a row.
+    AlignmentScores scores_to_decode(std::int64_t i, const double* w, double* theta) {
+        const bool share = data_.matches.size() == 1 && data_.s.n_dense == 0 && data_.scale[i] == 1.0;
+        const AlignmentScores found = read(i, theta);
+        scores(i, w, theta, share);
+        add_firsts(i, theta);
+        return found;
     }
 
     // The scores of a pair whose parts are given; they live until the next call.
     AlignmentScores read(std::int64_t i, const double* theta) {
         const std::int64_t m = data_.s.length(i), n = data_.t.length(i);
-        const std::int64_t half = 2 * m + 2 * n + 2;
         const double* next = theta + m * n;
-        first_.assign(next, next + half);
-        add_scaled(half, 1.0, next + half, first_.data());
+        rows_.resize(static_cast<std::size_t>(m));
+        for (std::int64_t k = 0; k < m; ++k) rows_[k] = theta + k * n;
+        add_firsts(i, theta);
         auto gap = [&](bool deletion) {
             const std::int64_t own = gap_at(i, deletion, false, false) - m * n;
             const std::int64_t beside = gap_at(i, deletion, true, false) - m * n;
             return GapScores{first_.data() + own, next + own, first_.data() + beside, next + beside};
         };
-        return {m, n, theta, gap(true), gap(false), data_.ends};
+        return {m, n, rows_.data(), gap(true), gap(false), data_.ends};
     }
 
     double sums(std::int64_t i, const double* theta, double* marginals) {
@@ -212,6 +202,56 @@ public:
     }
 
 private:
+    // θ, but with `share` only the rows of matches of the first letter with each code, and `rows_` of the others.
+    void scores(std::int64_t i, const double* w, double* theta, bool share) {
+        const std::int64_t m = data_.s.length(i), n = data_.t.length(i);
+        std::fill_n(theta + (data_.matches.empty() ? 0 : m * n), size(i) - (data_.matches.empty() ? 0 : m * n), 0.0);
+        each_group(i, [&](std::span<const MatchChannel> channels, std::span<const std::int64_t> letters) {
+            const std::int64_t stream = channels[0].s_stream;
+            const std::int64_t code = data_.s.code(stream, i)[letters[0]];
+            row_.assign(static_cast<std::size_t>(n), 0.0);
+            for (const MatchChannel& channel : channels) {
+                const double* weights = w + channel.at + code * channel.t_size;
+                const std::int32_t* t = data_.t.code(channel.t_stream, i);
+                for (std::int64_t j = 0; j < n; ++j) row_[j] += weights[t[j]];
+            }
+            if (share) {
+                std::copy(row_.begin(), row_.end(), theta + letters[0] * n);
+                for (std::int64_t letter : letters) rows_[static_cast<std::size_t>(letter)] = theta + letters[0] * n;
+                return;
+            }
+            for (std::int64_t letter : letters) {
+                if (stream == data_.matches[0].s_stream)
+                    std::copy(row_.begin(), row_.end(), theta + letter * n);
+                else
+                    add_scaled(n, 1.0, row_.data(), theta + letter * n);
+            }
+        });
+        if (data_.s.n_dense) {
+            const std::int64_t p = data_.s.n_dense, q = data_.t.n_dense;
+            const double* v = data_.t.dense + data_.t.offsets[i] * q;
+            row_.resize(static_cast<std::size_t>(q));
+            for (std::int64_t k = 0; k < m; ++k) {
+                weighted_rows(p, q, data_.s.dense + (data_.s.offsets[i] + k) * p, 1, w + data_.dense_at, row_.data());
+                for (std::int64_t j = 0; j < n; ++j) theta[k * n + j] += inner_product(q, row_.data(), v + j * q);
+            }
+        }
+        for (const GapChannel& channel : data_.gaps) {
+            const std::int32_t* codes = data_.codes(channel, i);
+            double* out = theta + gap_at(i, channel.deletion, channel.beside, channel.first);
+            for (std::int64_t k = 0; k < gap_size(i, channel); ++k) out[k] += w[channel.at + codes[k]];
+        }
+        if (data_.scale[i] != 1.0)
+            for (std::int64_t k = 0; k < size(i); ++k) theta[k] *= data_.scale[i];
+    }
+
+    // What gaps score with their first letters: as all letters do, and more.
+    void add_firsts(std::int64_t i, const double* theta) {
+        const std::int64_t m = data_.s.length(i), n = data_.t.length(i), half = 2 * m + 2 * n + 2;
+        first_.assign(theta + m * n, theta + m * n + half);
+        add_scaled(half, 1.0, theta + m * n + half, first_.data());
+    }
+
     // Calls visit(channels, letters) for all letters of s that have the same code in a stream, with the channels that read
     // it: what their matches score depends on the letter of t only. One stream comes after another.
     template <class Visit>
@@ -221,15 +261,10 @@ private:
             const std::int64_t stream = data_.matches[begin].s_stream;
             while (end < data_.matches.size() && data_.matches[end].s_stream == stream) ++end;
             const std::int32_t* codes = data_.s.code(stream, i);
-            order_.resize(static_cast<std::size_t>(m));
-            for (std::int64_t k = 0; k < m; ++k) order_[k] = k;
-            std::sort(order_.begin(), order_.end(), [&](std::int64_t a, std::int64_t b) {
-                return codes[a] != codes[b] ? codes[a] < codes[b] : a < b;
-            });
-            for (std::size_t first = 0, last = 0; first < order_.size(); first = last) {
-                while (last < order_.size() && codes[order_[last]] == codes[order_[first]]) ++last;
-                visit(data_.matches.subspan(begin, end - begin),
-                      std::span<const std::int64_t>(order_).subspan(first, last - first));
+            const std::span order(data_.order + stream * data_.s.n_letters + data_.s.offsets[i], static_cast<std::size_t>(m));
+            for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
+                while (last < order.size() && codes[order[last]] == codes[order[first]]) ++last;
+                visit(data_.matches.subspan(begin, end - begin), order.subspan(first, last - first));
             }
         }
     }
@@ -269,7 +304,7 @@ private:
     AlignmentData data_;
     const double* w_ = nullptr;
     AlignmentSums sums_;
-    std::vector<std::int64_t> order_;
+    std::vector<const double*> rows_;
     std::vector<double> theta_, first_, row_, dense_;
 };
 

@@ -13,32 +13,6 @@ void Numbers::shift(std::int64_t n, const double* __restrict a, const double* __
     for (std::int64_t j = 0; j < n; ++j) out[j] = a[j] + s[j];
 }
 
-STRUCTLEARN_CLONES
-void MaxPlus::join_one(std::int64_t n, double* cells) {
-    for (std::int64_t j = 0; j < n; ++j) cells[j] = larger(cells[j], 0.0);
-}
-
-STRUCTLEARN_CLONES
-void MaxPlus::join(std::int64_t n, const double* __restrict a, const double* __restrict b, double* __restrict out) {
-    for (std::int64_t j = 0; j < n; ++j) out[j] = larger(a[j], b[j]);
-}
-
-STRUCTLEARN_CLONES
-void MaxPlus::join_shifted(std::int64_t n, const double* __restrict a, double a0, const double* __restrict a1,
-                           const double* __restrict b, double b0, const double* __restrict b1, double* __restrict out) {
-    for (std::int64_t j = 0; j < n; ++j) out[j] = larger(a[j] + (a0 + a1[j]), b[j] + (b0 + b1[j]));
-}
-
-void MaxPlus::scan(std::int64_t n, const double* __restrict a, double a0, const double* __restrict a1, double b0,
-                   const double* __restrict b1, double* __restrict out) {
-    double last = minus_infinity;
-    out[0] = last;
-    for (std::int64_t j = 0; j < n; ++j) {
-        last = larger(a[j] + (a0 + a1[j]), last + (b0 + b1[j]));
-        out[j + 1] = last;
-    }
-}
-
 void LogSum::join_one(std::int64_t n, double* cells) {
     zeros_.assign(static_cast<std::size_t>(n), 0.0);
     shifted_.assign(cells, cells + n);

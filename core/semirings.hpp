@@ -25,16 +25,6 @@ struct Numbers {
     static void shift(std::int64_t n, const double* a, const double* s, double* out);
 };
 
-// The best score.
-struct MaxPlus : Numbers {
-    static void join_one(std::int64_t n, double* cells);
-    static void join(std::int64_t n, const double* a, const double* b, double* out);
-    static void join_shifted(std::int64_t n, const double* a, double a0, const double* a1, const double* b, double b0,
-                             const double* b1, double* out);
-    static void scan(std::int64_t n, const double* a, double a0, const double* a1, double b0, const double* b1,
-                     double* out);
-};
-
 // log Σ exp of the scores.
 class LogSum : public Numbers {
 public:

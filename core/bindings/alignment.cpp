@@ -1,3 +1,4 @@
+#include "../alignment_best.hpp"
 #include "../alignment_parts.hpp"
 
 #include "differences.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 // What a thread needs to score and decode pairs.
 struct Worker {
-    Worker(const AlignmentData& data, std::int64_t k) : parts(data), k_best(KBest(k)) {}
+    Worker(const AlignmentData& data, std::int64_t k) : parts(data), k_best(k) {}
 
     // θ = A w of pair i.
     double* scores(std::int64_t i, const double* w) {
@@ -19,8 +20,8 @@ struct Worker {
     }
 
     AlignmentParts parts;
-    BestAlignments<MaxPlus> best;
-    BestAlignments<KBest> k_best;
+    BestAlignment best;
+    BestAlignments k_best;
     AlignmentSums sums;
     std::vector<double> theta;
 };
@@ -44,9 +45,10 @@ void best(const Alignment& problem, Vector<double> w, Vector<std::int64_t> examp
     const auto at = problem.places(examples);
     for_each_pair(problem, examples, n_threads, 1, [&](std::int64_t k, std::int64_t i, Worker& worker) {
         const std::int64_t m = problem.data.s.length(i), n = problem.data.t.length(i);
-        double* theta = worker.scores(i, w.data());
         double constant = 0.0;
+        AlignmentScores read;
         if (truth) {
+            double* theta = worker.scores(i, w.data());
             const std::int32_t* codes = truth->data() + problem.data.offsets[i];
             const auto count = std::count_if(codes, codes + m, [](std::int32_t code) { return code >= 0; });
             const double share = 1.0 / static_cast<double>(std::max<std::int64_t>(count, 1));
@@ -58,11 +60,14 @@ void best(const Alignment& problem, Vector<double> w, Vector<std::int64_t> examp
                 for (std::int64_t v = std::max<std::int64_t>(middle - shift, 0); v <= last; ++v)
                     theta[along_s ? v * n + codes[u] : u * n + v] -= share;
             }
+            read = worker.parts.read(i, theta);
+        } else {
+            worker.theta.resize(static_cast<std::size_t>(worker.parts.size(i)));
+            read = worker.parts.scores_to_decode(i, w.data(), worker.theta.data());
         }
-        const AlignmentScores read = worker.parts.read(i, theta);
         worker.best.run(read);
-        worker.best.trace(read, 0, out.data() + at[static_cast<std::size_t>(k)]);
-        scores.data()[k] = worker.best.score(0) + constant;
+        worker.best.trace(out.data() + at[static_cast<std::size_t>(k)]);
+        scores.data()[k] = worker.best.score() + constant;
     });
 }
 
@@ -81,9 +86,8 @@ void most_matches(const Alignment& problem, Vector<double> match, Vector<std::in
         worker.theta.assign(static_cast<std::size_t>(worker.parts.size(i)), 0.0);
         std::copy(match.data() + begin[static_cast<std::size_t>(k)], match.data() + begin[static_cast<std::size_t>(k) + 1],
                   worker.theta.begin());
-        const AlignmentScores read = worker.parts.read(i, worker.theta.data());
-        worker.best.run(read);
-        worker.best.trace(read, 0, out.data() + at[static_cast<std::size_t>(k)]);
+        worker.best.run(worker.parts.read(i, worker.theta.data()));
+        worker.best.trace(out.data() + at[static_cast<std::size_t>(k)]);
     });
 }
 

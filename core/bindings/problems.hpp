@@ -207,7 +207,9 @@ struct Alignment {
             const std::int64_t* row = gaps_.data() + 5 * k;
             gaps.push_back({row[0] != 0, row[1] != 0, row[2] != 0, row[3], row[4]});
         }
-        data = {s.view(), t.view(), matches, gaps, dense_at, scale.data(), static_cast<Ends>(ends), s.offsets.data()};
+        order = order_by_codes(s.view(), static_cast<std::int64_t>(s.codes.shape(0)));
+        data = {s.view(), t.view(),     matches,      gaps,
+                dense_at, scale.data(), order.data(), static_cast<Ends>(ends), s.offsets.data()};
     }
     Alignment(const Alignment&) = delete;
 
@@ -222,6 +224,7 @@ struct Alignment {
     std::vector<MatchChannel> matches;
     std::vector<GapChannel> gaps;
     Vector<double> scale;
+    std::vector<std::int64_t> order;
     AlignmentData data;
 };
 

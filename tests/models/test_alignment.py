@@ -79,6 +79,28 @@ def test_every_decoder_agrees_with_all_alignments_of_strings_up_to_length_five(e
     sums.check_expected_features(twins, w)
 
 
+@settings(max_examples=100, deadline=None)
+@given(
+    st.tuples(st.integers(1, 40), st.integers(1, 40)),
+    st.sampled_from(ENDS),
+    st.sampled_from(["linear", "affine"]),
+    st.sampled_from(["plain", "context"]),
+    st.booleans(),
+    st.integers(0, 2**32),
+)
+def test_the_best_of_longer_pairs_scores_as_the_first_of_the_k_best(sizes, ends, gaps, gap_features, normalise, seed):
+    """Two programs: strips of rows that keep choices, and whole tables of scores; there are too many to list."""
+    random = np.random.default_rng(seed)
+    X = [tuple("".join(random.choice(list("abcd"), size)) for size in sizes) for _ in range(2)]
+    model = Alignment("abcd", gaps=gaps, ends=ends, gap_features=gap_features, normalise=normalise)
+    problem = bound(model, X, [()] * len(X))
+    w = random.normal(random.choice([-1.0, 0.0, 0.5]), 1.0, problem.n_features)
+    every = np.arange(len(X))
+    found, scores = problem.best(w, every)
+    np.testing.assert_allclose(scores, [listed[0][1] for listed in problem.k_best(w, 1)], atol=1e-9)
+    np.testing.assert_allclose(problem.joint_features(every, found).dot(w), scores, atol=1e-9)
+
+
 @settings(max_examples=60, deadline=None)
 @given(instances(longest=3))
 def test_differences_and_losses_are_those_of_the_definition(instance):
