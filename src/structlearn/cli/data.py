@@ -25,8 +25,8 @@ FormatName = Annotated[
         "--format",
         "-f",
         metavar="NAME",
-        help="columns, conllu, conll2012, brackets, fasta, pairs, letor, svmlight, svmhmm, crfsuite or jsonl; left out, "
-        "it is recognised.",
+        help="columns, conllu, conll2012, brackets, fasta, pairs, letor, svmlight, svmhmm, crfsuite or jsonl; left "
+        "out, it is recognised.",
         rich_help_panel="Data",
     ),
 ]
