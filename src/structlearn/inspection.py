@@ -16,6 +16,7 @@ from structlearn.models.alignment_features import AlignmentSpec
 from structlearn.models.base import LinearSpec, Model, Weights
 from structlearn.models.chain import Chain
 from structlearn.models.chain_problem import ChainProblem
+from structlearn.models.item_pairs import PairModel, PairSpec
 from structlearn.models.multiclass import Multiclass, MulticlassProblem
 from structlearn.models.python_model import PythonModel
 from structlearn.models.transitions import transition_mask
@@ -147,6 +148,9 @@ def top_weights(
         raise ValueError(f"n is {n}; it must be at least 1")
     if isinstance(model, Alignment):
         return _alignment_weights(model, spec, w, n)
+    if isinstance(model, PairModel):
+        column = _names(spec, feature_names)
+        return TopWeights({"together": _strongest(w, n, lambda k, value: FeatureWeight(column(k), value))})
     weights = _unpacked(model, spec, w, "top_weights")
     names = _names(spec, feature_names)
     classes = spec.classes
@@ -314,9 +318,9 @@ def _unpacked(model: Model, spec: LinearSpec, w: FloatArray, what: str) -> Weigh
     )
 
 
-def _names(spec: LinearSpec, given: Sequence[str] | None) -> _Names:
+def _names(spec: LinearSpec | PairSpec, given: Sequence[str] | None) -> _Names:
     """The name of a column; its number where it has none."""
-    names = spec.vocabulary if given is None else given
+    names = getattr(spec, "vocabulary", None) if given is None else given
     if names is not None and len(names) != spec.n_inputs:
         raise ValueError(f"feature_names has {len(names)} names but there are {spec.n_inputs} features")
 

@@ -12,12 +12,15 @@ from structlearn.io import (
     FORMATS,
     Brackets,
     Columns,
+    Conll2012,
     ConllU,
     CrfSuite,
+    Document,
     FormatError,
     JsonLines,
     LabelledFasta,
     Lines,
+    Mention,
     Pairs,
     SvmHmm,
     SvmLight,
@@ -70,6 +73,22 @@ def aligned_pairs(draw):
     return (s, t), tuple(zip(*(sorted(place[:size]) for place in places), strict=True))
 
 
+@st.composite
+def documents(draw):
+    """A text, mentions in it, and their entities numbered as they appear."""
+    text = draw(st.lists(st.lists(fields, min_size=1, max_size=4), max_size=2))
+    spans = [
+        Mention(s, begin, end)
+        for s, sentence in enumerate(text)
+        for begin in range(len(sentence))
+        for end in range(len(sentence), begin, -1)
+        if draw(st.booleans())
+    ]
+    entities: dict[int, int] = {}
+    labels = [entities.setdefault(draw(st.integers(0, 2)), len(entities)) for _ in spans]
+    return Document(tuple(map(tuple, text)), tuple(spans), draw(words), draw(st.integers(0, 9))), labels
+
+
 ROUND_TRIPS = [
     (Columns(), sequences(words, words)),
     (Columns(("word", "pos", "_"), label=1), sequences(st.tuples(words, words), words)),
@@ -80,6 +99,7 @@ ROUND_TRIPS = [
     (Brackets(), trees.map(lambda tree: ([(word, tag) for tag, word in leaves(tree)], tree))),
     (LabelledFasta(), st.tuples(st.text("ACGTN", min_size=1, max_size=90), free | st.integers())),
     (Pairs(), aligned_pairs()),
+    (Conll2012(), documents()),
     (SvmLight(), st.tuples(rows, classes)),
     (SvmHmm(), sequences(rows, classes)),
     (CrfSuite(), sequences(attributes(fields, numbers), fields)),
@@ -127,6 +147,12 @@ def test_examples_written_one_after_another_stay_apart(form, examples, data):
         (Brackets(), [("dog", "NN")], ("NP", ("NN", "dog")), "((NP (NN dog)))\n"),
         (LabelledFasta(), "ACG", -1, ">sequence label=-1\nACG\n"),
         (Pairs(), ("ACG", "AG"), ((0, 0), (2, 1)), ">first\nACG\n>second\nA-G\n"),
+        (
+            Conll2012(),
+            Document((("her", "dog"),), (Mention(0, 0, 2), Mention(0, 0, 1)), "d"),
+            ["x", "y"],
+            "#begin document (d); part 000\nd\t0\t0\ther\t-\t(0|(1)\nd\t0\t1\tdog\t-\t0)\n\n#end document\n",
+        ),
         (SvmLight(), {"10": 0.5, "9": 2.0}, 3, "3 9:2 10:0.5\n"),
         (SvmHmm(), [{"1": 1.0}], ["2"], "2 qid:1 1:1\n"),
         (CrfSuite(), [["a:b"], {"c": 0.5}], ["X", "Y"], "X\ta\\:b\nY\tc:0.5\n\n"),
@@ -142,6 +168,7 @@ FILES = {
     "conllu": ["# text = Go", "1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_"],
     "brackets": ["( (S (NP (PRP it))", "  (VP (VBZ works))) )"],
     "fasta": [">one label=+1", "ACGT", ">two of them label=-1 weight=0.5", "AC", "G"],
+    "conll2012": ["#begin document (d); part 000", "d 0 0 It PRP (0)", "", "#end document"],
     "pairs": [">one", "AC-G", ">two", "A-CG"],
     "svmlight": ["+1 1:0.5 3:1", "-1 2:1 # comment"],
     "svmhmm": ["1 qid:1 1:0.5", "2 qid:1 3:1"],
@@ -171,7 +198,7 @@ def test_recognising_never_fails_with_anything_but_a_value_error(form, examples,
 def test_what_no_format_fits_is_refused_with_the_names_of_all():
     with pytest.raises(
         ValueError,
-        match="none of the formats jsonl, fasta, pairs, conllu, brackets, svmhmm, svmlight, crfsuite, columns",
+        match="none of the formats jsonl, fasta, pairs, conllu, conll2012, brackets, svmhmm, svmlight",
     ):
         recognise(["some running text", "of no format that is known"])
     with pytest.raises(ValueError, match="holds no example"):

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.estimators.test_checkpoint import StopAt
 from tests.models.enumerated_forests import Links, components, documents, forests, score
 
 import structlearn
@@ -209,6 +210,35 @@ def test_a_saved_model_predicts_the_same(tmp_path: Path) -> None:
     loaded = structlearn.load(tmp_path / "clusters.slm")
     assert loaded.model.r == 0.5
     assert all(map(np.array_equal, svm.predict(X), loaded.predict(X)))
+
+
+@pytest.mark.parametrize("stop_at", [3, 12])
+def test_a_stopped_fit_goes_on_exactly_where_it_was(stop_at: int, tmp_path: Path) -> None:
+    X, Y = drawn_points(3)
+
+    def svm() -> LatentStructuralSVM:
+        return LatentStructuralSVM(LatentForest(), C=50, random_state=0)
+
+    whole = svm().fit(X, Y)
+    assert whole.n_iter_ > stop_at
+    svm().set_callbacks(StopAt(stop_at)).fit(X, Y, checkpoint=tmp_path / "c")
+    continued = svm().fit(X, Y, checkpoint=tmp_path / "c")
+    np.testing.assert_array_equal(continued.w_, whole.w_)
+
+
+def test_weights_are_shown_by_name() -> None:
+    X, Y = drawn_points(4)
+    svm = LatentStructuralSVM(LatentForest(), C=10).fit(X, Y)
+    top = svm.top_weights(1, feature_names=["constant", "distance", "its square"])
+    assert "together" in str(top)
+    assert "+" in str(top)
+
+
+def test_predictions_are_measured() -> None:
+    measures = LatentForest().measures(None, [[0, 0, 1], [0, 1]], [[0, 0, 1], [[0, 1]]])
+    assert measures.right is not None
+    assert measures.right.tolist() == [True, False]
+    assert measures.scores()["muc_recall"] == 1.0
 
 
 def test_given_forests_are_where_learning_begins() -> None:

@@ -2,6 +2,7 @@
 
 from structlearn.drawing.alignments import draw_alignment
 from structlearn.drawing.base import Drawing
+from structlearn.drawing.documents import draw_document
 from structlearn.drawing.trees import draw_tree
 
-__all__ = ["Drawing", "draw_alignment", "draw_tree"]
+__all__ = ["Drawing", "draw_alignment", "draw_document", "draw_tree"]

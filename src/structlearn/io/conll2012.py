@@ -18,7 +18,7 @@ WORD = 3
 FEWEST_COLUMNS = 5
 NOTHING = ("", "-", "_", "*")
 
-_BEGIN = re.compile(r"#begin document \((.*?)\)(?:;\s*part\s*(\d+))?\s*$")
+_BEGIN = re.compile(r"#begin document \((.*?)\)(?:;\s*part\s*(\d{1,9}))?\s*$")
 _PIECE = re.compile(r"(\()?([^()|\s]+)(\))?$")
 
 
@@ -115,13 +115,15 @@ class Conll2012(Format):
     def write(self, x: Any, y: Any) -> str:
         if not isinstance(x, Document):
             raise ValueError(f"x is a {type(x).__name__}; this format holds documents")
-        name = check_written(x.name, "the document's name", " \t()") if x.name else "document"
+        if y is None:
+            raise ValueError("mentions cannot be written without entities; give each one of its own")
+        name = check_written(x.name, "the document's name", " \t()") if x.name else ""
         marks = _marks(x, y)
         rows = []
         for s, sentence in enumerate(x.sentences):
             for t, word in enumerate(sentence):
                 word = check_written(word, "word", "\t")
-                rows.append("\t".join([name, str(x.part), str(t), word, "-", marks.get((s, t), "-")]))
+                rows.append("\t".join([name or "-", str(x.part), str(t), word, "-", marks.get((s, t), "-")]))
             rows.append("")
         return "\n".join([f"#begin document ({name}); part {x.part:03d}", *rows, "#end document", ""])
 
@@ -178,7 +180,8 @@ class _Reading:
                     raise lines.error(f"a mention of entity {quoted(match[2])} ends that has not begun")
                 mention = Mention(len(self.sentences), self.open[match[2]].pop(), t + 1)
                 if mention in self.found:
-                    raise lines.error(f"the same words are a mention twice, of {self.found[mention]} and of {match[2]}")
+                    twice = " and of ".join(map(quoted, (self.found[mention], match[2])))
+                    raise lines.error(f"the same words are a mention twice, of {twice}")
                 self.found[mention] = match[2]
 
     def example(self, lines: Lines) -> Example:
@@ -197,6 +200,18 @@ class _Reading:
         self.words = []
 
 
+def _check_nested(x: Document, labels: list[int]) -> None:
+    by_entity: dict[tuple[int, int], list[Mention]] = {}
+    for mention, label in zip(x.mentions, labels, strict=True):
+        others = by_entity.setdefault((mention.sentence, label), [])
+        for other in others:
+            a, b = sorted((other, mention), key=lambda m: m.begin)
+            if a.begin < b.begin < a.end - 1 and a.end < b.end:
+                texts = " and ".join(quoted(" ".join(x.words(m))) for m in (a, b))
+                raise ValueError(f"{texts}, of one entity, cannot be written: they overlap, neither within the other")
+        others.append(mention)
+
+
 def _is_row(line: str) -> bool:
     """Whether a line has a word; others are comments, or begin and end the document."""
     if not line.startswith("#"):
@@ -209,8 +224,9 @@ def _fields(line: str) -> list[str]:
 
 
 def _marks(x: Document, y: Any) -> dict[tuple[int, int], str]:
-    """What the last column says, by sentence and word; without y every mention is an entity of its own."""
-    labels = to_labels(np.arange(len(x.mentions)) if y is None else y, len(x.mentions), "y")
+    """What the last column says, by sentence and word."""
+    labels = to_labels(y, len(x.mentions), "y")
+    _check_nested(x, labels.tolist())
     singles: dict[tuple[int, int], list[str]] = {}
     begins: dict[tuple[int, int], list[str]] = {}
     ends: dict[tuple[int, int], list[str]] = {}

@@ -18,6 +18,7 @@ from structlearn.models.tokens import TokenMatrix
 from structlearn.problem import FloatArray, IntArray, LabelArray, digest
 
 if TYPE_CHECKING:
+    from structlearn.drawing import Drawing
     from structlearn.metrics.measures import Measures
 
 
@@ -70,6 +71,13 @@ class PairModel(Model):
         from structlearn.metrics.coreference import coreference_measures
 
         return coreference_measures(Y, predicted)
+
+    def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing | None:
+        """See `structlearn.drawing.draw_document`; None where the items are not mentions in a text."""
+        from structlearn.drawing.documents import draw_document
+        from structlearn.io.conll2012 import Document
+
+        return draw_document(x, y, truth) if isinstance(x, Document) else None
 
     def spec_from_dict(self, values: dict[str, Any]) -> PairSpec:
         return PairSpec.from_dict(values)

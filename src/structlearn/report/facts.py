@@ -109,7 +109,7 @@ def _facts(subject: Subject, data_name: str | None) -> Iterator[tuple[str, Any]]
         kind = "tags of spans (B begins, I continues, O is outside)" if is_bio(spec.classes) else ""
         yield "labels", f"{count(len(spec.classes))}{': ' + kind if kind else ''}"
     if hasattr(spec, "n_inputs"):
-        yield "features", count(spec.n_inputs) + (" and a constant" if spec.intercept else "")
+        yield "features", count(spec.n_inputs) + (" and a constant" if getattr(spec, "intercept", False) else "")
     if subject.steps:
         yield "made by", ", then ".join(subject.steps)
     if "examples" in training:
