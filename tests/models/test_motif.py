@@ -145,7 +145,7 @@ def test_planted_sites_are_found(both_strands):
     """200 sequences of 60 letters, half of them with a site of 11 letters of which one was changed."""
     data = make_motifs(200, width=11, length=60, substitutions=1, both_strands=both_strands, random_state=1)
     model = Motif(11, both_strands=both_strands)
-    svm = LatentStructuralSVM(model, C=20, n_init=12, tol=0.01, random_state=0).fit(data.X, data.Y)
+    svm = LatentStructuralSVM(model, C=20, n_init=10, tol=0.01, solver="one_slack", random_state=0).fit(data.X, data.Y)
     found = svm.complete(data.X, data.Y)
     planted = [(h, site) for h, site in zip(found, data.sites, strict=True) if site is not None]
     if both_strands:
