@@ -16,6 +16,7 @@ from structlearn.io import (
     CrfSuite,
     FormatError,
     JsonLines,
+    Letor,
     Lines,
     Pairs,
     SvmHmm,
@@ -79,6 +80,7 @@ ROUND_TRIPS = [
     (Brackets(), trees.map(lambda tree: ([(word, tag) for tag, word in leaves(tree)], tree))),
     (Pairs(), aligned_pairs()),
     (SvmLight(), st.tuples(rows, classes)),
+    (Letor(), sequences(rows, st.integers(-3, 9).map(float) | st.just(0.25))),
     (SvmHmm(), sequences(rows, classes)),
     (CrfSuite(), sequences(attributes(fields, numbers), fields)),
     (JsonLines(), sequences(free, free | st.integers())),
@@ -125,6 +127,7 @@ def test_examples_written_one_after_another_stay_apart(form, examples, data):
         (Brackets(), [("dog", "NN")], ("NP", ("NN", "dog")), "((NP (NN dog)))\n"),
         (Pairs(), ("ACG", "AG"), ((0, 0), (2, 1)), ">first\nACG\n>second\nA-G\n"),
         (SvmLight(), {"10": 0.5, "9": 2.0}, 3, "3 9:2 10:0.5\n"),
+        (Letor(), [{"1": 1.0}, {}], [2.0, 0.5], "2 qid:1 1:1\n0.5 qid:1\n"),
         (SvmHmm(), [{"1": 1.0}], ["2"], "2 qid:1 1:1\n"),
         (CrfSuite(), [["a:b"], {"c": 0.5}], ["X", "Y"], "X\ta\\:b\nY\tc:0.5\n\n"),
         (JsonLines(), ["dög"], None, '{"tokens": ["dög"]}\n'),
@@ -140,6 +143,7 @@ FILES = {
     "brackets": ["( (S (NP (PRP it))", "  (VP (VBZ works))) )"],
     "pairs": [">one", "AC-G", ">two", "A-CG"],
     "svmlight": ["+1 1:0.5 3:1", "-1 2:1 # comment"],
+    "letor": ["1 qid:1 1:0.5 2:1 #docid = a", "2 qid:1 1:NULL 2:3 #docid = b"],
     "svmhmm": ["1 qid:1 1:0.5", "2 qid:1 3:1"],
     "crfsuite": ["B-NP\tw[0]=The\tw[1]=dog\t__BOS__", "I-NP\tw[0]=dog\t__EOS__"],
     "jsonl": ['{"tokens": ["The"], "labels": ["DT"]}'],
@@ -166,7 +170,8 @@ def test_recognising_never_fails_with_anything_but_a_value_error(form, examples,
 
 def test_what_no_format_fits_is_refused_with_the_names_of_all():
     with pytest.raises(
-        ValueError, match="none of the formats jsonl, pairs, conllu, brackets, svmhmm, svmlight, crfsuite, columns"
+        ValueError,
+        match="none of the formats jsonl, pairs, conllu, brackets, letor, svmhmm, svmlight, crfsuite, columns",
     ):
         recognise(["some running text", "of no format that is known"])
     with pytest.raises(ValueError, match="holds no example"):

@@ -183,6 +183,11 @@ def test_evaluations_have_the_measures_of_rankings():
     assert found.scores["mean_average_precision"].estimate == pytest.approx(expected)
     assert found.loss.estimate == pytest.approx(1 - expected)
     assert {"precision_at_1", "precision_at_10", "ndcg_at_10", "mean_reciprocal_rank"} < set(found.scores)
+    assert [next(iter(Ranking(loss, k=2).measures(X, Y, svm.predict(X)).formulas)) for loss in LOSSES[1:4]] == [
+        "mean_average_precision",
+        "ndcg_at_2",
+        "precision_at_2",
+    ]
     in_order = [all(a >= b for a, b in pairwise(np.array(y)[r])) for y, r in zip(Y, svm.predict(X), strict=True)]
     assert found.right.tolist() == in_order
 

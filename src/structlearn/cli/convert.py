@@ -48,7 +48,7 @@ def convert(
     if templates is not None or (reader.structure == "words" and writer.structure == "attributes"):
         X = attributes(X, read_templates(templates, reader), reader)
     kinds = {reader.structure, writer.structure}
-    if len(kinds) > 1 and (kinds & {"tree", "pair"} or ("row" in kinds and to != "jsonl")):
+    if len(kinds) > 1 and (kinds & {"tree", "pair", "query"} or ("row" in kinds and to != "jsonl")):
         raise ValueError(
             f"{reader.name} holds {_words(reader)}, {to} holds {_words(writer)}: one cannot become the other"
         )
@@ -58,7 +58,9 @@ def convert(
 
 
 def _words(form: Any) -> str:
-    return {"row": "single examples", "tree": "trees", "pair": "pairs of sequences"}.get(form.structure, "sequences")
+    return {"row": "single examples", "tree": "trees", "pair": "pairs of sequences", "query": "queries"}.get(
+        form.structure, "sequences"
+    )
 
 
 def _written(writer: Any, x: Any, example: Example) -> str:

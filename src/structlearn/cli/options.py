@@ -95,11 +95,19 @@ ALIGNMENT = Owner(
     ("alphabet", "ends", "gaps", "features", "gap_features", "normalise", "loss", "shift", "reading"),
     "pairs",
 )
+RANKING = Owner("Model of rankings", "models/ranking.py", "Ranking", ("loss", "k", "threshold", "gain"), "queries")
+PRECISION_AT_K = Owner(
+    "Model of rankings",
+    "models/precision_at_k.py",
+    "PrecisionAtK",
+    ("k", "threshold"),
+    "queries, with --learner latent",
+)
 MULTICLASS = Owner("Model", "models/multiclass.py", "Multiclass", (), "single examples")
 FEATURES = Owner("Features", "features/text.py", "TextFeatures", ("min_count", "n_hashed"), "words")
 
 LEARNERS = {"svm": SVM, "crf": CRF, "perceptron": PERCEPTRON, "latent": LATENT}
-OWNERS = (*LEARNERS.values(), CHAIN, LATENT_CHAIN, FEATURES, GRAMMAR, ALIGNMENT)
+OWNERS = (*LEARNERS.values(), CHAIN, LATENT_CHAIN, FEATURES, GRAMMAR, ALIGNMENT, RANKING, PRECISION_AT_K)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ from structlearn.cli.options import (
     LATENT_CHAIN,
     LEARNERS,
     MULTICLASS,
+    PRECISION_AT_K,
+    RANKING,
     Owner,
     flag,
     owners_of,
@@ -34,6 +36,7 @@ MODELS: dict[str, dict[str, Owner]] = {
     "row": dict.fromkeys(("svm", "crf", "perceptron"), MULTICLASS),
     "tree": dict.fromkeys(("svm", "crf", "perceptron"), GRAMMAR),
     "pair": dict.fromkeys(("svm", "crf", "perceptron"), ALIGNMENT),
+    "query": dict.fromkeys(("svm", "perceptron"), RANKING) | {"latent": PRECISION_AT_K},
 }
 
 
@@ -48,7 +51,8 @@ def build(
     """An estimator for the examples of a format, or a pipeline that ends with one.
 
     Sequences of words get features by templates, sequences of attributes are learnt as they are, single rows of
-    attributes are classified, trees give a grammar, pairs of sequences are aligned.
+    attributes are classified, trees give a grammar, pairs of sequences are aligned, the documents of
+    queries are ranked.
     """
     from sklearn.pipeline import make_pipeline
 

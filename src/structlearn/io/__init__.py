@@ -8,6 +8,7 @@ from structlearn.io.crfsuite import CrfSuite
 from structlearn.io.format import Example, Format
 from structlearn.io.formats import FORMATS, read_examples, recognise
 from structlearn.io.jsonl import JsonLines
+from structlearn.io.letor import Letor
 from structlearn.io.pairs import NamedSequence, Pairs
 from structlearn.io.svmhmm import SvmHmm
 from structlearn.io.svmlight import SvmLight
@@ -25,6 +26,7 @@ __all__ = [
     "Format",
     "FormatError",
     "JsonLines",
+    "Letor",
     "Lines",
     "NamedSequence",
     "Pairs",

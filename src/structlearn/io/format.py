@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from structlearn.io.text import Lines, quoted
 
-Structure = Literal["words", "attributes", "row", "tree", "pair"]
+Structure = Literal["words", "attributes", "row", "tree", "pair", "query"]
 
 #: The most lines that a sequence may have.
 LONGEST_SEQUENCE = 1_000_000
@@ -26,7 +26,7 @@ class Example:
     ----------
     x : list or dict
         See `Format.structure`.
-    y : label, list of labels, tree or matches, or None where the file has none
+    y : label, list of labels or numbers, tree or matches, or None where the file has none
     line : int
         Where it begins in the file, counted from 1.
     source : tuple of str
@@ -66,7 +66,8 @@ class Format(ABC):
         "words": a list of strings, or of tuples with a string for every one of `inputs`. "attributes": a list with,
         for every token, a dict of names and numbers or, where all numbers are 1, a list of names. "row": one dict of
         names and numbers. "tree": a list of (word, tag) pairs, with a tree as y. "pair": two sequences, with the
-        places of letters that belong together as y.
+        places of letters that belong together as y. "query": a list with a dict of names and numbers for every
+        document, with their relevance as y.
         """
 
     @property

@@ -12,6 +12,7 @@ from structlearn.io.conllu import ConllU
 from structlearn.io.crfsuite import CrfSuite
 from structlearn.io.format import Example, Format
 from structlearn.io.jsonl import JsonLines
+from structlearn.io.letor import Letor
 from structlearn.io.pairs import Pairs
 from structlearn.io.svmhmm import SvmHmm
 from structlearn.io.svmlight import SvmLight
@@ -19,7 +20,7 @@ from structlearn.io.text import Source, open_text
 
 #: In the order in which they are tried: from those that are hard to mistake to columns of anything.
 FORMATS: dict[str, type[Format]] = {
-    kind.name: kind for kind in (JsonLines, Pairs, ConllU, Brackets, SvmHmm, SvmLight, CrfSuite, Columns)
+    kind.name: kind for kind in (JsonLines, Pairs, ConllU, Brackets, Letor, SvmHmm, SvmLight, CrfSuite, Columns)
 }
 
 # Formats of other packages, by the entry points of this group; see the page on formats.

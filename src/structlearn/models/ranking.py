@@ -38,8 +38,8 @@ class Ranking(Model):
 
     Parameters
     ----------
-    loss : str
-        What the margins are scaled by, one minus the measure where that can reach 1:
+    loss : {"roc_area", "average_precision", "ndcg", "precision_at_k", "recall_at_k", "break_even"}
+        What the margins are scaled by: what a ranking falls short of by this measure.
 
         - "roc_area": the share of pairs of documents of different relevance that are in the wrong order. The slack is
           the mean of max(0, 1 − ⟨w, x_i − x_j⟩) over these pairs, which is the ranking SVM.
@@ -75,6 +75,16 @@ class Ranking(Model):
     [array([2, 1, 0])]
     """
 
+    def loss_in_words(self) -> str:
+        return {
+            "roc_area": "the share of pairs of documents in the wrong order",
+            "average_precision": "1 − average precision",
+            "ndcg": f"1 − NDCG{'' if self.k is None else f'@{self.k}'}",
+            "precision_at_k": f"what precision at {self.k} falls short of",
+            "recall_at_k": f"what recall at {self.k} falls short of",
+            "break_even": "1 − precision at the number of relevant documents",
+        }[self.loss]
+
     def __init__(
         self, loss: Loss = "roc_area", *, k: int | None = None, threshold: float = 0.0, gain: Gain = "exponential"
     ):
@@ -101,7 +111,9 @@ class Ranking(Model):
         # Metrics know trees, which are models', so that these modules cannot import each other from the start.
         from structlearn.metrics.rankings import ranking_measures
 
-        return ranking_measures(Y, predicted, self.threshold, self.k)
+        first = {"precision_at_k": f"precision_at_{self.k}", "ndcg": f"ndcg_at_{self.k or 10}"}
+        measure = first.get(self.loss, "mean_average_precision")
+        return ranking_measures(Y, predicted, self.threshold, self.k, measure)
 
     def spec_from_dict(self, values: dict[str, Any]) -> DocumentSpec:
         return DocumentSpec.from_dict(values)
