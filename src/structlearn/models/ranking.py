@@ -11,10 +11,10 @@ from structlearn.models.base import Model
 from structlearn.models.documents import Documents, DocumentSpec, parted, ranked, relevances, warn_of_empty
 from structlearn.models.ranking_losses import (
     AveragePrecisionLoss,
+    NdcgLoss,
     PairLoss,
     PositionLoss,
     RankingLoss,
-    discounts,
     top_weights,
 )
 from structlearn.objective import PREDICTION, Scaling
@@ -56,11 +56,12 @@ class Ranking(Model):
 
     Notes
     -----
-    The loss-augmented problems are solved exactly, all in O(n log n) for n documents but for "average_precision",
-    O(n log n + R N) with R relevant and N other documents. "roc_area" and "average_precision" have the joint features
-    of `PairLoss`, the others those of `PositionLoss`, in `structlearn.models.ranking_losses`. The latter differ from
-    SVM^perf (Joachims 2005) where k is not the number of relevant documents: there the truth is no possible output, and
-    the slack no upper bound on the loss.
+    The loss-augmented problems are solved exactly, in O(n log n) for n documents but for "average_precision", O(R N)
+    with R relevant and N other documents, and "ndcg", see `structlearn.models.ranking_losses.NdcgLoss`. "roc_area",
+    "average_precision" and "ndcg" have the joint features of `PairLoss`, the others those of `PositionLoss`. The latter
+    differ from SVM^perf (Joachims 2005) where k is not the number of relevant documents: there the truth is no possible
+    output, and the slack no upper bound on the loss. With many more relevant documents than k they learn little, since
+    all of them are pulled up at once: see `PrecisionAtK`, which leaves the choice of k of them open.
 
     A query whose rankings are all equally good, as where no document is relevant, teaches nothing. It has no slack, but
     counts in the number of examples; training warns of such queries.
@@ -122,19 +123,12 @@ class Ranking(Model):
         """The loss on documents of this relevance, with a query between any two offsets."""
         if self.loss == "roc_area":
             return PairLoss(relevance, offsets)
-        counts = np.diff(offsets)
         if self.loss == "ndcg":
-            weights = discounts(self.k, offsets)
-            gains = _gains(relevance, self.gain, offsets)
-            ideal = np.add.reduceat(
-                gains[ranked(gains, offsets, 1) + np.repeat(offsets[:-1], counts)] * weights, offsets[:-1]
-            )
-            total = np.add.reduceat(weights, offsets[:-1])
-            share = np.divide(total, ideal, out=np.zeros_like(total), where=ideal > 0)
-            return PositionLoss(gains * np.repeat(share, counts), weights / np.repeat(total, counts), offsets)
+            return NdcgLoss(relevance, _gains(relevance, self.gain, offsets), self.k, offsets)
         relevant = (relevance > self.threshold).astype(np.float64)
         if self.loss == "average_precision":
             return AveragePrecisionLoss(relevant, offsets)
+        counts = np.diff(offsets)
         n_relevant = np.add.reduceat(relevant, offsets[:-1])
         if self.loss == "break_even":
             return PositionLoss(relevant, top_weights(n_relevant, offsets), offsets)
@@ -196,11 +190,11 @@ class RankingProblem(Problem):
         loss = self._loss
         assert loss is not None
         options = np.array([LOSSES_BY_CLASS.index(type(loss))])
-        priced = (loss.gains, loss.weights) if isinstance(loss, PositionLoss) else ()
+        priced = (loss.gains, loss.weights) if isinstance(loss, (PositionLoss, NdcgLoss)) else ()
         return self._documents.digest(loss.grades, options, *priced)
 
 
-LOSSES_BY_CLASS: list[type[RankingLoss]] = [PairLoss, AveragePrecisionLoss, PositionLoss]
+LOSSES_BY_CLASS: list[type[RankingLoss]] = [PairLoss, AveragePrecisionLoss, NdcgLoss, PositionLoss]
 
 
 def checked_k(k: Any) -> int:
