@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -97,6 +98,118 @@ class LeastPrecise {
 
    private:
     std::vector<std::int32_t> all_, good_, bad_;
+};
+
+// The ranking with the smallest gain Σ_p d_p g(y_p) − (1/P) Σ (s_j − s_i), the last sum over the swapped pairs, in which
+// i is of a higher grade than j and stands after it. Documents of one grade keep the order of their scores, so that a
+// ranking is an interleaving of the grades: a dynamic programme over how many of each grade are among the first p, up to
+// the last place k that counts, beyond which all others stand by their scores.
+class LeastGain {
+   public:
+    // `grades` are 0, 1, …; a document of grade g gains gains[document], the same for all of a grade; d_p is weights[p],
+    // zero from k on.
+    void run(const double* scores, const std::int32_t* grades, const double* gains, const double* weights, double pairs,
+             std::int64_t k, std::int64_t n, std::int32_t* order) {
+        begin(scores, grades, n, k);
+        const std::size_t G = groups_.size();
+        value_.assign(stride_.back(), -INFINITY);
+        last_.assign(stride_.back(), 0);
+        value_[0] = 0.0;
+        double most = -INFINITY;
+        std::size_t best = 0;
+        for (std::size_t state = 0; state < stride_.back(); ++state) {
+            if (value_[state] == -INFINITY) continue;
+            std::int64_t placed = 0;
+            for (std::size_t g = 0; g < G; ++g) {
+                count_[g] = (state / stride_[g]) % (stride_[g + 1] / stride_[g]);
+                placed += static_cast<std::int64_t>(count_[g]);
+            }
+            if (placed == k) {
+                const double value = value_[state] + rest(scores, grades, n) / pairs;
+                if (value > most) {
+                    most = value;
+                    best = state;
+                }
+                continue;
+            }
+            // What all better documents that are not placed yet lose if one of this grade is placed now.
+            double better = 0.0, better_score = 0.0;
+            for (std::size_t g = G; g-- > 0;) {
+                const auto& group = groups_[g];
+                if (count_[g] < group.size()) {
+                    const std::int32_t document = group[count_[g]];
+                    const double value = value_[state] - weights[placed] * gains[document] +
+                                         (better * scores[document] - better_score) / pairs;
+                    const std::size_t next = state + stride_[g];
+                    if (value > value_[next]) {
+                        value_[next] = value;
+                        last_[next] = static_cast<std::uint32_t>(g);
+                    }
+                }
+                better += static_cast<double>(group.size() - count_[g]);
+                better_score += suffix_[g][count_[g]];
+            }
+        }
+        trace(best, k, n, order);
+    }
+
+   private:
+    void begin(const double* scores, const std::int32_t* grades, std::int64_t n, std::int64_t k) {
+        all_.resize(static_cast<std::size_t>(n));
+        rank(nullptr, scores, n, all_.data());
+        const auto G = static_cast<std::size_t>(1 + *std::max_element(grades, grades + n));
+        groups_.assign(G, {});
+        suffix_.assign(G, {});
+        count_.assign(G, 0);
+        stride_.assign(1, 1);
+        for (const std::int32_t document : all_) groups_[static_cast<std::size_t>(grades[document])].push_back(document);
+        for (std::size_t g = 0; g < G; ++g) {
+            suffix_[g].assign(groups_[g].size() + 1, 0.0);
+            for (std::size_t c = groups_[g].size(); c-- > 0;)
+                suffix_[g][c] = suffix_[g][c + 1] + scores[groups_[g][c]];
+            stride_.push_back(stride_.back() * (std::min(groups_[g].size(), static_cast<std::size_t>(k)) + 1));
+        }
+    }
+
+    // Σ (s_j − s_i) over the swapped pairs of those that are not placed, by their scores.
+    double rest(const double* scores, const std::int32_t* grades, std::int64_t n) {
+        const std::size_t G = groups_.size();
+        seen_.assign(G, 0);
+        sum_.assign(G, 0.0);
+        double total = 0.0;
+        for (std::int64_t p = 0; p < n; ++p) {
+            const std::int32_t document = all_[static_cast<std::size_t>(p)];
+            const auto g = static_cast<std::size_t>(grades[document]);
+            if (seen_[g]++ < count_[g]) continue;
+            for (std::size_t lower = 0; lower < g; ++lower) {
+                const std::size_t ahead = seen_[lower] - std::min(seen_[lower], count_[lower]);
+                total += sum_[lower] - static_cast<double>(ahead) * scores[document];
+            }
+            sum_[g] += scores[document];
+        }
+        return total;
+    }
+
+    void trace(std::size_t state, std::int64_t k, std::int64_t n, std::int32_t* order) {
+        for (std::size_t g = 0; g < groups_.size(); ++g) count_[g] = (state / stride_[g]) % (stride_[g + 1] / stride_[g]);
+        taken_.assign(static_cast<std::size_t>(n), false);
+        for (std::int64_t p = k; p-- > 0;) {
+            const std::size_t g = last_[state];
+            order[p] = groups_[g][--count_[g]];
+            taken_[static_cast<std::size_t>(order[p])] = true;
+            state -= stride_[g];
+        }
+        for (const std::int32_t document : all_)
+            if (!taken_[static_cast<std::size_t>(document)]) order[k++] = document;
+    }
+
+    std::vector<std::int32_t> all_;
+    std::vector<std::vector<std::int32_t>> groups_;
+    std::vector<std::vector<double>> suffix_;
+    std::vector<std::size_t> count_, stride_, seen_;
+    std::vector<double> value_, sum_;
+    std::vector<std::uint32_t> last_;
+    std::vector<bool> taken_;
 };
 
 // The labels with the largest 1 − F1 + (1/n) Σ_wrong −y_j s_j. Of both kinds those with the largest scores are positive

@@ -119,8 +119,9 @@ def beginnings(anywhere: list[Run]) -> str:
     rows: list[list[object]] = [["fold", "", "C/S", "objective", "‖w‖", "P@k in training", "P@k in the test"]]
     for run in anywhere:
         at_k = next(run[f"P@{k}"] for k in CUTS if f"P@{k}" in run)
-        numbers = [f"{run['objective']:.5g}", f"{run['norm']:.2f}", f"{run['train']:.4f}", f"{at_k:.4f}"]
-        rows.append([run["fold"], run["method"], run["C/S"], *numbers])
+        objective = f"{run['objective']:.5g}" if "objective" in run else ""
+        rows.append([run["fold"], run["method"], run.get("C/S", ""), objective, f"{run['norm']:.2f}"])
+        rows[-1] += [f"{run['train']:.4f}", f"{at_k:.4f}"]
     return table(*rows)
 
 

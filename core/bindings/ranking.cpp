@@ -49,6 +49,15 @@ void bind_ranking(nb::module_& module) {
             least.run(scores.data() + begin, relevant.data() + begin, size, out.data() + begin);
         });
     });
+    module.def("least_gain", [](Vector<double> scores, Vector<std::int32_t> grades, Vector<double> gains,
+                                Vector<double> weights, Vector<double> pairs, std::int64_t k,
+                                Vector<std::int64_t> offsets, MutableVector<std::int32_t> out, int n_threads) {
+        nb::gil_scoped_release unlocked;
+        for_each_query<LeastGain>(offsets, n_threads, [&](auto q, auto begin, auto size, LeastGain& least) {
+            least.run(scores.data() + begin, grades.data() + begin, gains.data() + begin, weights.data() + begin,
+                      pairs.data()[q], std::min(k, size), size, out.data() + begin);
+        });
+    });
     module.def("least_f1", [](Vector<double> scores, Vector<std::uint8_t> positive, Vector<std::int64_t> offsets,
                               MutableVector<std::uint8_t> out, int n_threads) {
         nb::gil_scoped_release unlocked;

@@ -47,6 +47,7 @@ SEEDS = [
     b"# STOCKHOLM 1.0\n\na  AC.\n#=GR a SS  HH.\nb  A-G\n//\n",
     b"+1 1:0.5 7:2e-3 # comment\n-1 2:1\n",
     b"1 qid:1 3:1 # the\n2 qid:1 5:-.5\n2 qid:2 5:1\n",
+    b"2 qid:1 1:1 2:NULL #docid = a\n0 qid:1 1:-.5 2:3\n",
     b"DET\tw=the\tcap\n@weight:2.5\nNOUN\tw=a\\:b\\\\:3\n\n",
     b'{"tokens": ["The", "dog"], "labels": ["DET", 1], "id": 7}\n',
     b'{"tokens": [["The", "DT"]], "labels": null}\n',

@@ -19,6 +19,7 @@ from structlearn.io import (
     FormatError,
     JsonLines,
     LabelledFasta,
+    Letor,
     Lines,
     Mention,
     Pairs,
@@ -101,6 +102,7 @@ ROUND_TRIPS = [
     (Pairs(), aligned_pairs()),
     (Conll2012(), documents()),
     (SvmLight(), st.tuples(rows, classes)),
+    (Letor(), sequences(rows, st.integers(-3, 9).map(float) | st.just(0.25))),
     (SvmHmm(), sequences(rows, classes)),
     (CrfSuite(), sequences(attributes(fields, numbers), fields)),
     (JsonLines(), sequences(free, free | st.integers())),
@@ -154,6 +156,7 @@ def test_examples_written_one_after_another_stay_apart(form, examples, data):
             "#begin document (d); part 000\nd\t0\t0\ther\t-\t(0|(1)\nd\t0\t1\tdog\t-\t0)\n\n#end document\n",
         ),
         (SvmLight(), {"10": 0.5, "9": 2.0}, 3, "3 9:2 10:0.5\n"),
+        (Letor(), [{"1": 1.0}, {}], [2.0, 0.5], "2 qid:1 1:1\n0.5 qid:1\n"),
         (SvmHmm(), [{"1": 1.0}], ["2"], "2 qid:1 1:1\n"),
         (CrfSuite(), [["a:b"], {"c": 0.5}], ["X", "Y"], "X\ta\\:b\nY\tc:0.5\n\n"),
         (JsonLines(), ["dög"], None, '{"tokens": ["dög"]}\n'),
@@ -171,6 +174,7 @@ FILES = {
     "conll2012": ["#begin document (d); part 000", "d 0 0 It PRP (0)", "", "#end document"],
     "pairs": [">one", "AC-G", ">two", "A-CG"],
     "svmlight": ["+1 1:0.5 3:1", "-1 2:1 # comment"],
+    "letor": ["1 qid:1 1:0.5 2:1 #docid = a", "2 qid:1 1:NULL 2:3 #docid = b"],
     "svmhmm": ["1 qid:1 1:0.5", "2 qid:1 3:1"],
     "crfsuite": ["B-NP\tw[0]=The\tw[1]=dog\t__BOS__", "I-NP\tw[0]=dog\t__EOS__"],
     "jsonl": ['{"tokens": ["The"], "labels": ["DT"]}'],
@@ -198,7 +202,7 @@ def test_recognising_never_fails_with_anything_but_a_value_error(form, examples,
 def test_what_no_format_fits_is_refused_with_the_names_of_all():
     with pytest.raises(
         ValueError,
-        match="none of the formats jsonl, fasta, pairs, conllu, conll2012, brackets, svmhmm, svmlight",
+        match="none of the formats jsonl, fasta, pairs, conllu, conll2012, brackets, letor, svmhmm, svmlight",
     ):
         recognise(["some running text", "of no format that is known"])
     with pytest.raises(ValueError, match="holds no example"):

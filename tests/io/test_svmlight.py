@@ -68,7 +68,7 @@ def test_a_line_that_begins_with_a_feature_has_no_label():
         ("NOUN 1:1", "rows.txt:1:1: expected a finite number, found 'NOUN' as label"),
         ("nan 1:1", "rows.txt:1:1: expected a finite number, found 'nan' as label"),
         ("99999999999999999 1:1", "rows.txt:1:1: the label '99999999999999999' is too large to be told from others"),
-        ("1 qid:3 1:1", "rows.txt:1:3: 'qid:' groups lines into sequences or rankings; sequences are read with the"),
+        ("1 qid:3 1:1", "rows.txt:1:3: 'qid:' groups lines into sequences or rankings; they are read with the"),
         ("qid:3 1:1", "rows.txt:1:1: 'qid:' groups lines"),
         ("1 1:1\n2:1", "rows.txt:2:1: an example with no labels, where those before have some"),
         ("# nothing\n", "rows.txt:1:1: the file holds no example"),

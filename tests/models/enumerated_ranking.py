@@ -29,11 +29,6 @@ def dcg(ranking, relevance, k, gain):
     return sum(g / log2(p + 2) for p, g in enumerate(gains))
 
 
-def discounts(n, k):
-    d = np.array([1 / log2(p + 2) if k is None or p < k else 0.0 for p in range(n)])
-    return d / d.sum()
-
-
 def measure(loss, ranking, relevance, k, gain):
     relevant = [y > 0 for y in relevance]
     n_relevant = sum(relevant)
@@ -54,15 +49,12 @@ def measure(loss, ranking, relevance, k, gain):
 def joint_feature(loss, x, ranking, relevance, k):
     """Ψ(x, ŷ), in which the pairs that are in order count as nothing."""
     binary = [y > 0 for y in relevance]
-    if loss in ("roc_area", "average_precision"):
-        grades = relevance if loss == "roc_area" else binary
+    if loss in ("roc_area", "average_precision", "ndcg"):
+        grades = binary if loss == "average_precision" else relevance
         pairs = len(better_pairs(grades))
         return sum((x[j] - x[i] for i, j in swapped(ranking, grades)), np.zeros(x.shape[1])) / pairs
-    n = len(relevance)
-    if loss == "ndcg":
-        return discounts(n, k) @ x[list(ranking)]
     k = sum(binary) if loss == "break_even" else k
-    return (np.arange(n) < k) / k @ x[list(ranking)]
+    return (np.arange(len(relevance)) < k) / k @ x[list(ranking)]
 
 
 def all_rankings(loss, x, relevance, k, gain):

@@ -4,6 +4,7 @@ from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from estimators.test_checkpoint import StopAt
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -128,6 +129,15 @@ def test_learning_begins_at_a_classifier_with_queries_of_equal_weight():
     again = PrecisionAtK(2).bind(DocumentSpec(5), *copied).start(np.random.default_rng(0))
     assert start.w == pytest.approx(again.w, rel=1e-3)
     assert start.w[0] > 0
+
+
+def test_documents_may_be_dense_sparse_or_dicts():
+    X, Y = separable(6, n_queries=10)
+    dicts = [[{f"{k}": value for k, value in enumerate(row)} for row in x] for x in X]
+    expected = LatentStructuralSVM(PrecisionAtK(2), C=10).fit(X, Y)
+    for other in ([sp.csr_array(x) for x in X], dicts):
+        found = LatentStructuralSVM(PrecisionAtK(2), C=10).fit(other, Y)
+        assert found.w_ == pytest.approx(expected.w_, abs=1e-6)
 
 
 def test_from_random_orders_it_ends_no_better_than_from_the_classifier():

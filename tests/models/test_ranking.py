@@ -81,6 +81,24 @@ def test_with_several_grades_the_slack_is_the_mean_hinge_of_all_pairs(seed):
         assert planes.bounds[i] >= (losses - rows @ w).max() - 1e-9
 
 
+@settings(max_examples=30, deadline=None)
+@given(seed=seeds)
+def test_without_k_all_places_count_in_ndcg(seed):
+    X, Y, w = queries(seed, grades=4)
+    planes = Ranking("ndcg").bind(DocumentSpec(3), X, Y).oracle(w, np.arange(3), MARGIN)
+    for i in range(3):
+        _, rows, losses = all_rankings("ndcg", X[i], Y[i], None, "exponential")
+        assert planes.bounds[i] == pytest.approx((losses - rows @ w).max(), abs=1e-9)
+
+
+def test_ndcg_of_too_many_documents_is_refused_by_name():
+    with pytest.raises(
+        ValueError, match=r"Y\[0\] has 300 documents of 5 different labels, too many for the NDCG of the"
+    ):
+        Ranking("ndcg").bind(DocumentSpec(1), [np.zeros((300, 1))], [np.arange(300) % 5])
+    assert Ranking("ndcg", k=10).bind(DocumentSpec(1), [np.zeros((300, 1))], [np.arange(300) % 5]).n_examples == 1
+
+
 @given(seed=seeds)
 def test_predictions_sort_by_score_and_keep_the_order_of_equal_ones(seed):
     X, Y, w = queries(seed)
@@ -183,6 +201,11 @@ def test_evaluations_have_the_measures_of_rankings():
     assert found.scores["mean_average_precision"].estimate == pytest.approx(expected)
     assert found.loss.estimate == pytest.approx(1 - expected)
     assert {"precision_at_1", "precision_at_10", "ndcg_at_10", "mean_reciprocal_rank"} < set(found.scores)
+    assert [next(iter(Ranking(loss, k=2).measures(X, Y, svm.predict(X)).formulas)) for loss in LOSSES[1:4]] == [
+        "mean_average_precision",
+        "ndcg_at_2",
+        "precision_at_2",
+    ]
     in_order = [all(a >= b for a, b in pairwise(np.array(y)[r])) for y, r in zip(Y, svm.predict(X), strict=True)]
     assert found.right.tolist() == in_order
 

@@ -102,6 +102,14 @@ MOTIF = Owner(
     ("width", "background_order", "both_strands"),
     "labelled sequences",
 )
+RANKING = Owner("Model of rankings", "models/ranking.py", "Ranking", ("loss", "k", "threshold", "gain"), "queries")
+PRECISION_AT_K = Owner(
+    "Model of rankings",
+    "models/precision_at_k.py",
+    "PrecisionAtK",
+    ("k", "threshold"),
+    "queries, with --learner latent",
+)
 MULTICLASS = Owner("Model", "models/multiclass.py", "Multiclass", (), "single examples")
 LATENT_FOREST = Owner("Model of clusters", "models/latent_forest.py", "LatentForest", ("r",), "documents")
 CORRELATION = Owner(
@@ -123,6 +131,8 @@ OWNERS = (
     GRAMMAR,
     ALIGNMENT,
     MOTIF,
+    RANKING,
+    PRECISION_AT_K,
     LATENT_FOREST,
     CORRELATION,
     MENTION_PAIRS,

@@ -18,6 +18,8 @@ from structlearn.cli.options import (
     MENTION_PAIRS,
     MOTIF,
     MULTICLASS,
+    PRECISION_AT_K,
+    RANKING,
     Owner,
     flag,
     owners_of,
@@ -40,6 +42,7 @@ MODELS: dict[str, dict[str, Owner]] = {
     "pair": dict.fromkeys(("svm", "crf", "perceptron"), ALIGNMENT),
     "document": {"latent": LATENT_FOREST, "svm": CORRELATION},
     "sequence": {"latent": MOTIF},
+    "query": dict.fromkeys(("svm", "perceptron"), RANKING) | {"latent": PRECISION_AT_K},
 }
 #: What makes features of the examples of a structure.
 TRANSFORMERS = {"words": FEATURES, "document": MENTION_PAIRS}
@@ -57,7 +60,7 @@ def build(
 
     Sequences of words get features by templates, sequences of attributes are learnt as they are, single rows of
     attributes are classified, trees give a grammar, pairs of sequences are aligned, mentions in documents clustered,
-    and in labelled sequences a motif is looked for.
+    the documents of queries ranked, and in labelled sequences a motif is looked for.
     """
     from sklearn.pipeline import make_pipeline
 

@@ -10,6 +10,7 @@ from structlearn.io.format import Example, Format
 from structlearn.io.formats import FORMATS, read_examples, recognise
 from structlearn.io.jsonl import JsonLines
 from structlearn.io.labelled_fasta import LabelledFasta
+from structlearn.io.letor import Letor
 from structlearn.io.pairs import NamedSequence, Pairs
 from structlearn.io.svmhmm import SvmHmm
 from structlearn.io.svmlight import SvmLight
@@ -30,6 +31,7 @@ __all__ = [
     "FormatError",
     "JsonLines",
     "LabelledFasta",
+    "Letor",
     "Lines",
     "Mention",
     "NamedSequence",

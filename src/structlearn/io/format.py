@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from structlearn.io.text import Lines, quoted
 
-Structure = Literal["words", "attributes", "row", "tree", "pair", "document", "sequence"]
+Structure = Literal["words", "attributes", "row", "tree", "pair", "document", "sequence", "query"]
 
 #: What files of a structure hold.
 STRUCTURES: dict[Structure, str] = {
@@ -22,6 +22,7 @@ STRUCTURES: dict[Structure, str] = {
     "pair": "pairs of sequences",
     "document": "documents",
     "sequence": "labelled sequences",
+    "query": "queries",
 }
 
 #: The most lines that a sequence may have.
@@ -37,7 +38,7 @@ class Example:
     ----------
     x : list or dict
         See `Format.structure`.
-    y : label, list of labels, tree or matches, or None where the file has none
+    y : label, list of labels or numbers, tree or matches, or None where the file has none
     line : int
         Where it begins in the file, counted from 1.
     source : tuple of str
@@ -78,6 +79,8 @@ class Format(ABC):
         for every token, a dict of names and numbers or, where all numbers are 1, a list of names. "row": one dict of
         names and numbers. "tree": a list of (word, tag) pairs, with a tree as y. "pair": two sequences, with the
         places of letters that belong together as y. "document": a `Document`, with labels of its mentions as y.
+        "sequence": one sequence as a string, with its label as y. "query": a list with a dict of names and numbers for
+        every document, with their relevance as y.
         """
 
     @property

@@ -14,6 +14,7 @@ from structlearn.io.crfsuite import CrfSuite
 from structlearn.io.format import Example, Format
 from structlearn.io.jsonl import JsonLines
 from structlearn.io.labelled_fasta import LabelledFasta
+from structlearn.io.letor import Letor
 from structlearn.io.pairs import Pairs
 from structlearn.io.svmhmm import SvmHmm
 from structlearn.io.svmlight import SvmLight
@@ -29,6 +30,7 @@ FORMATS: dict[str, type[Format]] = {
         ConllU,
         Conll2012,
         Brackets,
+        Letor,
         SvmHmm,
         SvmLight,
         CrfSuite,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -54,41 +54,7 @@ class SvmHmm(Format):
         return cls() if rows and all(any(map(QID.fullmatch, fields[:2])) for fields in rows) else None
 
     def parse(self, lines: Lines) -> Iterator[Example]:
-        begun_at: dict[int, int] = {}
-        current = -1
-        x: list[dict[str, float]] = []
-        y: list[str | None] = []
-        source: list[str] = []
-        for line in lines:
-            fields = fields_before_comment(line)
-            if not fields:
-                continue
-            label = None if fields[0].startswith("qid:") else parse_label(lines, fields[0], line)
-            place = 0 if label is None else 1
-            match = QID.fullmatch(fields[place]) if len(fields) > place else None
-            if not match:
-                found = quoted(fields[place]) if len(fields) > place else "nothing"
-                raise lines.error(f"expected qid:number, found {found}", column_of(line, place, None))
-            number = int(match[1])
-            if number != current:
-                if x:
-                    yield _example(x, y, begun_at[current], source, lines.name)
-                if number in begun_at:
-                    raise lines.error(
-                        f"qid:{number} comes back, after the sequence that begins in line {begun_at[number]} has ended",
-                        column_of(line, place, None),
-                    )
-                begun_at[number] = lines.number
-                current, x, y, source = number, [], [], []
-            elif (label is None) != (y[0] is None):
-                raise lines.error(f"a token {'without' if label is None else 'with'} a label, unlike those before it")
-            x.append(parse_features(lines, line, fields, place + 1))
-            y.append(label)
-            source.append(line)
-            if len(x) > LONGEST_SEQUENCE:
-                raise lines.error(f"more than {LONGEST_SEQUENCE:,} lines with qid:{number}")
-        if x:
-            yield _example(x, y, begun_at[current], source, lines.name)
+        return numbered_groups(lines, parse_features)
 
     def write(self, x: Any, y: Any) -> str:
         tokens = [
@@ -104,6 +70,47 @@ class SvmHmm(Format):
     def annotate(self, example: Example, y: Any) -> str:
         labelled = example.y is not None
         return "".join(with_label(line, label, had_one=labelled) + "\n" for line, label in paired(example.source, y))
+
+
+def numbered_groups(
+    lines: Lines, features: Callable[[Lines, str, Sequence[str], int], dict[str, float]]
+) -> Iterator[Example]:
+    """Successive lines with the same ``qid`` as one example; `features` reads the fields of a line from a place on."""
+    begun_at: dict[int, int] = {}
+    current = -1
+    x: list[dict[str, float]] = []
+    y: list[str | None] = []
+    source: list[str] = []
+    for line in lines:
+        fields = fields_before_comment(line)
+        if not fields:
+            continue
+        label = None if fields[0].startswith("qid:") else parse_label(lines, fields[0], line)
+        place = 0 if label is None else 1
+        match = QID.fullmatch(fields[place]) if len(fields) > place else None
+        if not match:
+            found = quoted(fields[place]) if len(fields) > place else "nothing"
+            raise lines.error(f"expected qid:number, found {found}", column_of(line, place, None))
+        number = int(match[1])
+        if number != current:
+            if x:
+                yield _example(x, y, begun_at[current], source, lines.name)
+            if number in begun_at:
+                raise lines.error(
+                    f"qid:{number} comes back, after the sequence that begins in line {begun_at[number]} has ended",
+                    column_of(line, place, None),
+                )
+            begun_at[number] = lines.number
+            current, x, y, source = number, [], [], []
+        elif (label is None) != (y[0] is None):
+            raise lines.error(f"a token {'without' if label is None else 'with'} a label, unlike those before it")
+        x.append(features(lines, line, fields, place + 1))
+        y.append(label)
+        source.append(line)
+        if len(x) > LONGEST_SEQUENCE:
+            raise lines.error(f"more than {LONGEST_SEQUENCE:,} lines with qid:{number}")
+    if x:
+        yield _example(x, y, begun_at[current], source, lines.name)
 
 
 def _example(x: list[dict[str, float]], y: list[str | None], line: int, source: list[str], file: str) -> Example:

@@ -55,7 +55,7 @@ class SvmLight(Format):
             n_before = 0 if y is None else 1
             if len(fields) > n_before and fields[n_before].startswith("qid:"):
                 raise lines.error(
-                    "'qid:' groups lines into sequences or rankings; sequences are read with the format svmhmm",
+                    "'qid:' groups lines into sequences or rankings; they are read with the formats svmhmm and letor",
                     column_of(line, n_before, None),
                 )
             yield Example(parse_features(lines, line, fields, n_before), y, lines.number, (line,), file=lines.name)

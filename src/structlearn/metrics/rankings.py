@@ -114,11 +114,15 @@ def ranked_relevance(Y: Sequence[Any], rankings: Sequence[Any]) -> list[FloatArr
     return ordered
 
 
-def ranking_measures(Y: Sequence[Any], rankings: Sequence[Any], threshold: float, k: int | None) -> Measures:
-    """Mean precision at 1, 3, 5, 10 and k, MAP, mean reciprocal rank and NDCG at 10 over the queries.
+def ranking_measures(
+    Y: Sequence[Any], rankings: Sequence[Any], threshold: float, k: int | None, first: str = "mean_average_precision"
+) -> Measures:
+    """Mean precision at 1, 3, 5, 10 and k, MAP, mean reciprocal rank and NDCG at k (or 10) over the queries.
 
-    >>> ranking_measures([[0, 1, 2, 0]], [[2, 0, 1, 3]], 0.0, None).scores()["precision_at_3"]
-    0.6666666666666666
+    One of them comes first, as the score to choose settings by; the others follow.
+
+    >>> list(ranking_measures([[0, 1, 2, 0]], [[2, 0, 1, 3]], 0.0, None).scores())[:2]
+    ['mean_average_precision', 'precision_at_1']
     """
     values = {
         f"precision_at_{one}": precision_at_k(Y, rankings, one, threshold=threshold)
@@ -126,9 +130,9 @@ def ranking_measures(Y: Sequence[Any], rankings: Sequence[Any], threshold: float
     }
     values["mean_average_precision"] = average_precision(Y, rankings, threshold=threshold)
     values["mean_reciprocal_rank"] = reciprocal_rank(Y, rankings, threshold=threshold)
-    relevance = [np.asarray(y, np.float64) for y in Y]
-    if all(y.min() >= 0 for y in relevance):
-        values["ndcg_at_10"] = ndcg(relevance, rankings, 10)
+    if all(np.min(y) >= 0 for y in Y):
+        values[f"ndcg_at_{k or 10}"] = ndcg(Y, rankings, k or 10)
+    values = {first: values[first]} | values
     formulas = {
         name: lambda sums, column=column: ratio(sums[..., column], sums[..., -1]) for column, name in enumerate(values)
     }

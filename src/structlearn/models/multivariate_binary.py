@@ -51,6 +51,9 @@ class MultivariateBinary(Model):
     [array(['yes', 'no'], dtype='<U3')]
     """
 
+    def loss_in_words(self) -> str:
+        return "1 − F1" if self.loss == "f1" else "the share of wrong labels"
+
     def __init__(self, loss: Literal["f1", "error_rate"] = "f1", classes: Sequence[Any] | None = None):
         self.loss = loss
         self.classes = classes

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 
 from structlearn.latent_problem import LatentProblem, Start
@@ -55,6 +56,9 @@ class PrecisionAtK(Model):
     ([array([2, 1, 0])], [array([1]), array([1])])
     """
 
+    def loss_in_words(self) -> str:
+        return f"what precision at {self.k} falls short of"
+
     def __init__(self, k: int = 10, *, threshold: float = 0.0):
         self.k = k
         self.threshold = threshold
@@ -76,7 +80,7 @@ class PrecisionAtK(Model):
         # Metrics know trees, which are models', so that these modules cannot import each other from the start.
         from structlearn.metrics.rankings import ranking_measures
 
-        return ranking_measures(Y, predicted, self.threshold, self.k)
+        return ranking_measures(Y, predicted, self.threshold, self.k, f"precision_at_{self.k}")
 
     def spec_from_dict(self, values: dict[str, Any]) -> DocumentSpec:
         return DocumentSpec.from_dict(values)
@@ -134,7 +138,12 @@ class PrecisionAtKProblem(LatentProblem):
         if self._relevant.all() or not self._relevant.any():
             return super().start(random)
         counts = np.diff(self._documents.offsets)
-        classifier = LinearSVC(dual=False).fit(self._documents.matrix, self._relevant, np.repeat(1.0 / counts, counts))
+        matrix = self._documents.matrix
+        if sp.issparse(matrix):
+            # LIBLINEAR takes no other indices.
+            parts = (matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32))
+            matrix = sp.csr_array(parts, matrix.shape)
+        classifier = LinearSVC(dual=False).fit(matrix, self._relevant, np.repeat(1.0 / counts, counts))
         return Start(w=np.asarray(classifier.coef_[0], np.float64))
 
     def max_losses(self) -> FloatArray:

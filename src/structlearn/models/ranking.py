@@ -11,10 +11,10 @@ from structlearn.models.base import Model
 from structlearn.models.documents import Documents, DocumentSpec, parted, ranked, relevances, warn_of_empty
 from structlearn.models.ranking_losses import (
     AveragePrecisionLoss,
+    NdcgLoss,
     PairLoss,
     PositionLoss,
     RankingLoss,
-    discounts,
     top_weights,
 )
 from structlearn.objective import PREDICTION, Scaling
@@ -38,8 +38,8 @@ class Ranking(Model):
 
     Parameters
     ----------
-    loss : str
-        What the margins are scaled by, one minus the measure where that can reach 1:
+    loss : {"roc_area", "average_precision", "ndcg", "precision_at_k", "recall_at_k", "break_even"}
+        What the margins are scaled by: what a ranking falls short of by this measure.
 
         - "roc_area": the share of pairs of documents of different relevance that are in the wrong order. The slack is
           the mean of max(0, 1 − ⟨w, x_i − x_j⟩) over these pairs, which is the ranking SVM.
@@ -56,11 +56,12 @@ class Ranking(Model):
 
     Notes
     -----
-    The loss-augmented problems are solved exactly, all in O(n log n) for n documents but for "average_precision",
-    O(n log n + R N) with R relevant and N other documents. "roc_area" and "average_precision" have the joint features
-    of `PairLoss`, the others those of `PositionLoss`, in `structlearn.models.ranking_losses`. The latter differ from
-    SVM^perf (Joachims 2005) where k is not the number of relevant documents: there the truth is no possible output, and
-    the slack no upper bound on the loss.
+    The loss-augmented problems are solved exactly, in O(n log n) for n documents but for "average_precision", O(R N)
+    with R relevant and N other documents, and "ndcg", see `structlearn.models.ranking_losses.NdcgLoss`. "roc_area",
+    "average_precision" and "ndcg" have the joint features of `PairLoss`, the others those of `PositionLoss`. The latter
+    differ from SVM^perf (Joachims 2005) where k is not the number of relevant documents: there the truth is no possible
+    output, and the slack no upper bound on the loss. With many more relevant documents than k they learn little, since
+    all of them are pulled up at once: see `PrecisionAtK`, which leaves the choice of k of them open.
 
     A query whose rankings are all equally good, as where no document is relevant, teaches nothing. It has no slack, but
     counts in the number of examples; training warns of such queries.
@@ -74,6 +75,16 @@ class Ranking(Model):
     >>> svm.predict([[[1.0, 0.0], [2.0, 0.5], [3.0, 1.0]]])
     [array([2, 1, 0])]
     """
+
+    def loss_in_words(self) -> str:
+        return {
+            "roc_area": "the share of pairs of documents in the wrong order",
+            "average_precision": "1 − average precision",
+            "ndcg": f"1 − NDCG{'' if self.k is None else f'@{self.k}'}",
+            "precision_at_k": f"what precision at {self.k} falls short of",
+            "recall_at_k": f"what recall at {self.k} falls short of",
+            "break_even": "1 − precision at the number of relevant documents",
+        }[self.loss]
 
     def __init__(
         self, loss: Loss = "roc_area", *, k: int | None = None, threshold: float = 0.0, gain: Gain = "exponential"
@@ -101,7 +112,9 @@ class Ranking(Model):
         # Metrics know trees, which are models', so that these modules cannot import each other from the start.
         from structlearn.metrics.rankings import ranking_measures
 
-        return ranking_measures(Y, predicted, self.threshold, self.k)
+        first = {"precision_at_k": f"precision_at_{self.k}", "ndcg": f"ndcg_at_{self.k or 10}"}
+        measure = first.get(self.loss, "mean_average_precision")
+        return ranking_measures(Y, predicted, self.threshold, self.k, measure)
 
     def spec_from_dict(self, values: dict[str, Any]) -> DocumentSpec:
         return DocumentSpec.from_dict(values)
@@ -110,19 +123,12 @@ class Ranking(Model):
         """The loss on documents of this relevance, with a query between any two offsets."""
         if self.loss == "roc_area":
             return PairLoss(relevance, offsets)
-        counts = np.diff(offsets)
         if self.loss == "ndcg":
-            weights = discounts(self.k, offsets)
-            gains = _gains(relevance, self.gain, offsets)
-            ideal = np.add.reduceat(
-                gains[ranked(gains, offsets, 1) + np.repeat(offsets[:-1], counts)] * weights, offsets[:-1]
-            )
-            total = np.add.reduceat(weights, offsets[:-1])
-            share = np.divide(total, ideal, out=np.zeros_like(total), where=ideal > 0)
-            return PositionLoss(gains * np.repeat(share, counts), weights / np.repeat(total, counts), offsets)
+            return NdcgLoss(relevance, _gains(relevance, self.gain, offsets), self.k, offsets)
         relevant = (relevance > self.threshold).astype(np.float64)
         if self.loss == "average_precision":
             return AveragePrecisionLoss(relevant, offsets)
+        counts = np.diff(offsets)
         n_relevant = np.add.reduceat(relevant, offsets[:-1])
         if self.loss == "break_even":
             return PositionLoss(relevant, top_weights(n_relevant, offsets), offsets)
@@ -184,11 +190,11 @@ class RankingProblem(Problem):
         loss = self._loss
         assert loss is not None
         options = np.array([LOSSES_BY_CLASS.index(type(loss))])
-        priced = (loss.gains, loss.weights) if isinstance(loss, PositionLoss) else ()
+        priced = (loss.gains, loss.weights) if isinstance(loss, (PositionLoss, NdcgLoss)) else ()
         return self._documents.digest(loss.grades, options, *priced)
 
 
-LOSSES_BY_CLASS: list[type[RankingLoss]] = [PairLoss, AveragePrecisionLoss, PositionLoss]
+LOSSES_BY_CLASS: list[type[RankingLoss]] = [PairLoss, AveragePrecisionLoss, NdcgLoss, PositionLoss]
 
 
 def checked_k(k: Any) -> int:

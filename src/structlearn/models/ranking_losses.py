@@ -16,6 +16,9 @@ from structlearn import _core
 from structlearn.models.documents import grades_of, parted, ranked
 from structlearn.problem import FloatArray, IntArray, LabelArray
 
+#: How many states the dynamic programme of a query may have.
+MOST_STATES = 10_000_000
+
 
 class RankingLoss(ABC):
     """Δ(y, ŷ) of the relevance y of documents and a ranking ŷ of them, zero for the best rankings."""
@@ -115,6 +118,59 @@ class AveragePrecisionLoss(PairLoss):
         return coefficients, np.where(n_relevant > 0, 1.0 - found, 0.0)
 
 
+class NdcgLoss(PairLoss):
+    """Δ = 1 − Σ_p d_p g(y_p)/ideal over the first k places, with the joint features of `PairLoss`.
+
+    The most violating ranking is an interleaving of the grades, found by a dynamic programme over how many documents of
+    each grade stand first: for n_g documents of grade g it has Π_g (min(n_g, k) + 1) states.
+
+    Parameters
+    ----------
+    relevance : (n_documents,)
+    gains : (n_documents,)
+        g(y_j) ≥ 0, growing with y_j.
+    k : int, optional
+        None counts all places.
+    """
+
+    def __init__(self, relevance: FloatArray, gains: FloatArray, k: int | None, offsets: IntArray):
+        super().__init__(relevance, offsets)
+        counts = np.diff(offsets)
+        self.k = int(counts.max()) if k is None else k
+        self._check_states()
+        rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts) + 1
+        self.weights = np.where(rank <= self.k, 1.0 / np.log2(1.0 + rank), 0.0)
+        best = ranked(gains, offsets, 1) + np.repeat(offsets[:-1], counts)
+        ideal = np.add.reduceat(gains[best] * self.weights, offsets[:-1])
+        self.gains = gains / np.repeat(np.where(ideal > 0, ideal, 1.0), counts)
+        self.best = (ideal > 0).astype(np.float64)
+
+    def most_violating(
+        self, scores: FloatArray, examples: IntArray, rows: IntArray, offsets: IntArray, n_threads: int
+    ) -> list[LabelArray]:
+        order = np.empty(len(scores), np.int32)
+        grades, gains, pairs = self.grades[rows], self.gains[rows], self.pairs[examples]
+        _core.least_gain(scores, grades, gains, self.weights[rows], pairs, self.k, offsets, order, n_threads)
+        return parted(order, offsets)
+
+    def compare(
+        self, outputs: Sequence[Any], examples: IntArray, rows: IntArray, offsets: IntArray, n_threads: int
+    ) -> tuple[FloatArray, FloatArray]:
+        coefficients, _ = super().compare(outputs, examples, rows, offsets, n_threads)
+        placed = np.concatenate(outputs) + np.repeat(offsets[:-1], np.diff(offsets))
+        gained = np.add.reduceat(self.gains[rows][placed] * self.weights[rows], offsets[:-1])
+        return coefficients, np.maximum(self.best[examples] - gained, 0.0)
+
+    def _check_states(self) -> None:
+        for q, grades in enumerate(parted(self.grades, self.offsets)):
+            n_states = np.prod(np.minimum(np.bincount(grades), self.k) + 1.0)
+            if n_states > MOST_STATES:
+                raise ValueError(
+                    f"Y[{q}] has {len(grades)} documents of {grades.max() + 1} different labels, too many for the NDCG "
+                    f"of the first {min(self.k, len(grades))}; take a smaller k, or round the labels"
+                )
+
+
 class PositionLoss(RankingLoss):
     """Ψ(x, ŷ) = Σ_p d_p x_ŷ(p) with d falling, Σ_p d_p ≤ 1, and Δ = max_y' Σ_p d_p g_y'(p) − Σ_p d_p g_ŷ(p).
 
@@ -164,10 +220,3 @@ def top_weights(k: IntArray, offsets: IntArray) -> FloatArray:
     place = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
     k = np.repeat(k, counts)
     return (place < k) / np.maximum(k, 1)
-
-
-def discounts(k: int | None, offsets: IntArray) -> FloatArray:
-    """1/log₂(1 + rank) for the first k places of each query, 0 for the others."""
-    counts = np.diff(offsets)
-    rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts) + 1
-    return np.where(rank <= (k or offsets[-1]), 1.0 / np.log2(1.0 + rank), 0.0)

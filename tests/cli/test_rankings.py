@@ -1,0 +1,64 @@
+"""Rankings from the command line."""
+
+import numpy as np
+import pytest
+
+from structlearn.io import Letor, Lines
+from structlearn.metrics import average_precision
+
+
+@pytest.fixture
+def queries(tmp_path, monkeypatch):
+    """A folder with queries in LETOR files, in which the commands run."""
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(0)
+    for name in ("train.txt", "test.txt"):
+        form, written = Letor(), []
+        for _ in range(20):
+            x = random.normal(size=(8, 3)).round(3)
+            y = np.digitize(x @ [2, -1, 0] + 0.5 * random.normal(size=8), [0, 2])
+            y[:2] = 0, 1
+            written.append(form.write([{str(k + 1): float(v) for k, v in enumerate(row)} for row in x], y.tolist()))
+        tmp_path.joinpath(name).write_text("".join(written))
+    return tmp_path
+
+
+def read(path):
+    return list(Letor().read(Lines([path.read_bytes()], path.name)))
+
+
+def test_a_ranker_is_trained_judged_and_used(queries, run, run_json):
+    assert run("train", "train.txt", "-o", "ranker.slm", "--loss", "average_precision", "-c", "50", "-q") == (0, "", "")
+    found = run_json("evaluate", "ranker.slm", "test.txt")
+    status, out, _ = run("predict", "ranker.slm", "test.txt", "-o", "found.txt")
+    assert (status, out) == (0, "")
+    truths, predicted = read(queries / "test.txt"), read(queries / "found.txt")
+    assert [example.x for example in truths] == [example.x for example in predicted]
+    assert all(sorted(example.y) == list(range(1, 9)) for example in predicted)
+    rankings = [np.argsort(-np.array(example.y)) for example in predicted]
+    expected = average_precision([example.y for example in truths], rankings).mean()
+    assert found["mean_average_precision"] == pytest.approx(expected)
+    assert found["loss"] == pytest.approx(1 - expected)
+
+
+def test_with_hidden_orders_precision_at_k_is_learnt(queries, run, run_json):
+    assert run("train", "train.txt", "-o", "top.slm", "--learner", "latent", "--k", "2", "-c", "50", "-q")[0] == 0
+    found = run_json("evaluate", "top.slm", "test.txt")
+    assert found["precision_at_2"] > 0.7
+    assert run("report", "top.slm", "test.txt", "-o", "report.html")[0] == 0
+
+
+def test_c_is_chosen_by_the_measure_that_is_learnt_for(queries, run_json):
+    found = run_json("tune", "train.txt", "--grid", "C=1,100", "--loss", "ndcg", "--k", "3", "--folds", "3")
+    assert found["best"]["C"] in (1, 100)
+    assert 0.5 < found["score"] <= 1
+
+
+def test_what_does_not_rank_is_refused(queries, run):
+    status, _, err = run("train", "train.txt", "--learner", "crf")
+    assert status != 0
+    assert "--learner crf does not learn from letor files; it may be svm, perceptron, latent" in err
+    status, _, err = run("train", "train.txt", "--loss", "precision_at_k")
+    assert "loss 'precision_at_k' needs k" in err
+    status, _, err = run("convert", "train.txt", "--to", "svmhmm")
+    assert "letor holds queries, svmhmm holds sequences: one cannot become the other" in err
