@@ -15,9 +15,10 @@ constexpr std::int64_t strip = BestAlignment::strip;
 static_assert(strip == lanes);
 constexpr std::int64_t behind = strip;  // no less, so that the row above is there
 
-// One number for every row of a strip, or one yes or no: −1 or 0.
+// One number for every row of a strip, one yes or no, −1 or 0, and one word.
 using Column = Lanes;
 using Bits = std::int64_t __attribute__((vector_size(sizeof(Lanes))));
+using Words = std::uint64_t __attribute__((vector_size(sizeof(Lanes))));
 
 #define INLINE [[gnu::always_inline]] inline
 
@@ -126,7 +127,7 @@ public:
     }
 
     INLINE void finish(std::int64_t bits) {
-        record <<= bits * room;
+        record <<= static_cast<std::uint64_t>(bits * room);
         write();
     }
 
@@ -143,9 +144,9 @@ private:
         if constexpr (!by_column) return row;
         return row + read(column);
     }
-    INLINE void note(const Bits& bit) { record = record + record - bit; }
+    INLINE void note(const Bits& bit) { record = record + record - (Words)bit; }
     INLINE void write() {
-        const Bits copy = record;
+        const Words copy = record;
         std::memcpy(word, &copy, sizeof copy);
         word += strip;
         room = BestAlignment::cells;
@@ -158,7 +159,7 @@ private:
     const double* match[strip];
     const double* by_column[4];
     std::int64_t room = BestAlignment::cells;
-    Bits record{};
+    Words record{};
     Column any = all(minus_infinity), diagonal = any, next_deletion = any, opening = any, inserted = any;
 };
 
