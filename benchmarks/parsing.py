@@ -1,9 +1,15 @@
 """Sentences a second: the best trees of at most 40 words under the full treebank grammar, against nltk's ViterbiParser.
 
-Not part of ``race.py``, whose rivals are in a dependency group: ``python benchmarks/parsing.py``. Parts of speech are
-the input, weights are relative frequencies, one thread. nltk gets the same binary rules and must find trees of the same
-probability; it is left out by name where it is not installed. The one compiled CKY parser on the package index that was
-found, disco-dop 0.5.2, does not build on Python 3.11 or later (its generated C needs a header that is gone).
+    python benchmarks/parsing.py
+
+Not part of ``race.py``; it takes about a minute on a quiet machine. Parts of speech are the input, weights are relative
+frequencies, one thread, processor time. nltk gets the same binary rules and must find trees of the same probability; it
+is left out by name where it is not installed (``pip install nltk``).
+
+No maintained compiled parser for given weighted grammars was found on the package index. disco-dop 0.5.2 does not build
+on Python 3.11 or later: its archive has generated C only, which needs a header that is gone. genlm-grammar 0.2.0 has a
+CKY in pure Python; torch-struct 0.5 wants dense tensors of all triples of symbols; pcfg 0.1.5 only generates sentences
+and cky 0.1.5 is a placeholder; bllipparser, benepar, supar and stanza parse with models of their own and take no rules.
 """
 
 from __future__ import annotations
@@ -35,9 +41,9 @@ def rules_of(counted: RelativeFrequencies) -> list[tuple[list[str], float]]:
 
 
 def ours(counted: RelativeFrequencies, X: list[Any]) -> tuple[float, list[float]]:
-    begin = time.perf_counter()
+    begin = time.process_time()
     best = counted.predict(X)
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     problem = counted.model_.bind(counted.spec_, X, best, allow_unknown=True)
     return seconds, problem.tree_scores(counted.w_, problem.predict(counted.w_)).tolist()
 
@@ -55,13 +61,13 @@ def nltk_parser(counted: RelativeFrequencies, X: list[Any]) -> tuple[float, list
     for k, tag in enumerate(spec.tags):
         productions.append(ProbabilisticProduction(Nonterminal(f"s{first_tag + k}"), [tag], prob=1.0))
     parser = ViterbiParser(PCFG(Nonterminal("start"), productions), max_time=None)
-    begin = time.perf_counter()
+    begin = time.process_time()
     trees = [next(parser.parse(x)) for x in X]
-    return time.perf_counter() - begin, [float(np.log(tree.prob())) for tree in trees]
+    return time.process_time() - begin, [float(np.log(tree.prob())) for tree in trees]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sentences", type=int, default=300, help="how many of at most 40 words")
     parser.add_argument("--for-nltk", type=int, default=4, help=f"how many of {LONGEST_FOR_NLTK} words for nltk")
     parser.add_argument("--repeats", type=int, default=3)

@@ -15,9 +15,10 @@ constexpr std::int64_t strip = BestAlignment::strip;
 static_assert(strip == lanes);
 constexpr std::int64_t behind = strip;  // no less, so that the row above is there
 
-// One number for every row of a strip, or one yes or no: −1 or 0.
+// One number for every row of a strip, one yes or no, −1 or 0, and one word.
 using Column = Lanes;
 using Bits = std::int64_t __attribute__((vector_size(sizeof(Lanes))));
+using Words = std::uint64_t __attribute__((vector_size(sizeof(Lanes))));
 
 #define INLINE [[gnu::always_inline]] inline
 
@@ -50,8 +51,7 @@ constexpr Bits row_numbers{0, 1, 2, 3};
 
 // The rows below row `above`, of which two scores are given by column: the best one, and that of a deletion from it. They are
 // replaced by those of the last row. Rows that are not yet at column 0, or beyond column n, read and write beside them.
-// `beside`: whether the scores of gaps depend on the place in the other sequence.
-template <Ends ends, bool beside>
+template <Ends ends, GapKind gaps>
 class Strip {
 public:
     INLINE Strip(const AlignmentScores& scores, std::int64_t above, const std::vector<double>* columns, double* any,
@@ -79,22 +79,31 @@ public:
         diagonal = up;
         const Column opened = opening + sum<beside, true>(insertion_first, by_column[0] - d);
         const Column extended = inserted + sum<beside, true>(insertion_next, by_column[1] - d);
-        inserted = larger(opened, extended);
         const Column either = larger(matched, deleted);
-        // In the last row of a semiglobal alignment insertions come after deletions only.
-        opening = ends == Ends::semiglobal ? row_numbers == last_row ? deleted : either : either;
-        any = larger(either, inserted);
         const Column first = matched + sum<true, beside>(deletion_first, by_column[2] - d);
         const Column next = deleted + sum<true, beside>(deletion_next, by_column[3] - d);
-        next_deletion = larger(first, next);
+        if constexpr (gaps == GapKind::linear) {
+            // All letters of a gap score alike: what is best after them is what was best before.
+            inserted = opened;
+            next_deletion = either + deletion_first;
+            any = opening = larger(either, inserted);
+        } else {
+            inserted = larger(opened, extended);
+            next_deletion = larger(first, next);
+            any = larger(either, inserted);
+            // In the last row of a semiglobal alignment insertions come after deletions only.
+            opening = ends == Ends::semiglobal ? row_numbers == last_row ? deleted : either : either;
+        }
         if constexpr (ends == Ends::local) {
             note(any > 0.0);
             any = larger(any, all(0.0));
         }
-        note(extended > opened);
+        if constexpr (gaps != GapKind::linear) {
+            note(extended > opened);
+            note(next > first);
+        }
         note(deleted > matched);
         note(inserted > either);
-        note(next > first);
         if (--room == 0) write();
         if constexpr (edge) {
             any = column < 0 ? all(minus_infinity) : any;
@@ -118,7 +127,7 @@ public:
     }
 
     INLINE void finish(std::int64_t bits) {
-        record <<= bits * room;
+        record <<= static_cast<std::uint64_t>(bits * room);
         write();
     }
 
@@ -127,15 +136,17 @@ public:
     Bits best_column{};
 
 private:
+    static constexpr bool beside = gaps == GapKind::beside;
+
     template <bool by_row, bool by_column>
     INLINE static Column sum(const Column& row, const double* column) {
         if constexpr (!by_row) return read(column);
         if constexpr (!by_column) return row;
         return row + read(column);
     }
-    INLINE void note(const Bits& bit) { record = record + record - bit; }
+    INLINE void note(const Bits& bit) { record = record + record - (Words)bit; }
     INLINE void write() {
-        const Bits copy = record;
+        const Words copy = record;
         std::memcpy(word, &copy, sizeof copy);
         word += strip;
         room = BestAlignment::cells;
@@ -148,11 +159,24 @@ private:
     const double* match[strip];
     const double* by_column[4];
     std::int64_t room = BestAlignment::cells;
-    Bits record{};
+    Words record{};
     Column any = all(minus_infinity), diagonal = any, next_deletion = any, opening = any, inserted = any;
 };
 
 }  // namespace
+
+GapKind BestAlignment::kind_of_gaps(const AlignmentScores& scores) {
+    auto is_zero = [](double score) { return score == 0.0; };
+    bool linear = scores.ends != Ends::semiglobal;
+    for (const bool deletion : {true, false}) {
+        const GapScores& gap = deletion ? scores.deletion : scores.insertion;
+        const std::int64_t own = deletion ? scores.m : scores.n, other = deletion ? scores.n : scores.m;
+        for (const double* each : {gap.first_beside, gap.next_beside})
+            if (!std::all_of(each, each + other + 1, is_zero)) return GapKind::beside;
+        linear &= std::equal(gap.first, gap.first + own, gap.next);
+    }
+    return linear ? GapKind::linear : GapKind::affine;
+}
 
 void BestAlignment::prepare(const AlignmentScores& scores) {
     m_ = scores.m, n_ = scores.n, ends_ = scores.ends;
@@ -168,11 +192,7 @@ void BestAlignment::prepare(const AlignmentScores& scores) {
         columns_[k].assign(size, 0.0);
         for (std::int64_t j = k < 2 ? 1 : 0; j <= n_; ++j) columns_[k][n_ + strip - 1 - j] = from[k][j];
     }
-    auto is_zero = [](double score) { return score == 0.0; };
-    beside_ = false;
-    for (const GapScores* gap : {&scores.deletion, &scores.insertion})
-        for (const double* each : {gap->first_beside, gap->next_beside})
-            beside_ |= !std::all_of(each, each + (gap == &scores.deletion ? n_ : m_) + 1, is_zero);
+    gaps_ = kind_of_gaps(scores);
     score_ = ends_ == Ends::local ? 0.0 : minus_infinity;
     last_ = Step::start;
     // Row 0.
@@ -188,11 +208,11 @@ void BestAlignment::prepare(const AlignmentScores& scores) {
     if (ends_ != Ends::local) deleted_[strip - 1] = scores.deletion.first[0] + scores.deletion.first_beside[0];
 }
 
-template <Ends ends, bool beside>
+template <Ends ends, GapKind gaps>
 INLINE void BestAlignment::run_strips(const AlignmentScores& scores) {
     auto strip_below = [&](std::int64_t above) __attribute__((always_inline)) {
-        return Strip<ends, beside>(scores, above, columns_, &any_[strip - 1], &deleted_[strip - 1],
-                                   &choices_[static_cast<std::size_t>(above * words_)]);
+        return Strip<ends, gaps>(scores, above, columns_, &any_[strip - 1], &deleted_[strip - 1],
+                                 &choices_[static_cast<std::size_t>(above * words_)]);
     };
     auto finish = [&](auto& rows, std::int64_t above) __attribute__((always_inline)) {
         rows.finish(bits());
@@ -233,15 +253,20 @@ INLINE void BestAlignment::run_strips(const AlignmentScores& scores) {
 
 STRUCTLEARN_CLONES
 void BestAlignment::run_global(const AlignmentScores& scores) {
-    beside_ ? run_strips<Ends::global, true>(scores) : run_strips<Ends::global, false>(scores);
+    if (gaps_ == GapKind::linear) run_strips<Ends::global, GapKind::linear>(scores);
+    if (gaps_ == GapKind::affine) run_strips<Ends::global, GapKind::affine>(scores);
+    if (gaps_ == GapKind::beside) run_strips<Ends::global, GapKind::beside>(scores);
 }
 STRUCTLEARN_CLONES
 void BestAlignment::run_semiglobal(const AlignmentScores& scores) {
-    beside_ ? run_strips<Ends::semiglobal, true>(scores) : run_strips<Ends::semiglobal, false>(scores);
+    if (gaps_ == GapKind::affine) run_strips<Ends::semiglobal, GapKind::affine>(scores);
+    if (gaps_ == GapKind::beside) run_strips<Ends::semiglobal, GapKind::beside>(scores);
 }
 STRUCTLEARN_CLONES
 void BestAlignment::run_local(const AlignmentScores& scores) {
-    beside_ ? run_strips<Ends::local, true>(scores) : run_strips<Ends::local, false>(scores);
+    if (gaps_ == GapKind::linear) run_strips<Ends::local, GapKind::linear>(scores);
+    if (gaps_ == GapKind::affine) run_strips<Ends::local, GapKind::affine>(scores);
+    if (gaps_ == GapKind::beside) run_strips<Ends::local, GapKind::beside>(scores);
 }
 
 void BestAlignment::run(const AlignmentScores& scores) {
@@ -267,16 +292,20 @@ std::uint64_t BestAlignment::choices(std::int64_t i, std::int64_t j) const {
 
 void BestAlignment::trace(std::int32_t* codes) const {
     std::fill_n(codes, m_, -1);
+    const bool linear = gaps_ == GapKind::linear;
     Step step = last_;
     // In row and column 0 no match is left.
     for (std::int64_t i = i_, j = j_; step != Step::start && i > 0 && j > 0;) {
         if (step == Step::match) {
             codes[--i] = static_cast<std::int32_t>(--j);
             if (i == 0 || j == 0) return;
-            step = ends_ == Ends::local && !(choices(i, j) & goes_on) ? Step::start : best_step(i, j);
+            step = ends_ == Ends::local && !(choices(i, j) & goes_on()) ? Step::start : best_step(i, j);
         } else if (step == Step::deletion) {
             if (--i == 0) return;
-            step = choices(i, j) & deletion_goes_on ? Step::deletion : Step::match;
+            step = choices(i, j) & (linear ? after_deletion : deletion_goes_on) ? Step::deletion : Step::match;
+        } else if (linear) {
+            if (--j == 0) return;
+            step = best_step(i, j);
         } else if (choices(i, j--) & insertion_goes_on) {
             step = Step::insertion;
         } else {
