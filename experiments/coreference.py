@@ -65,7 +65,7 @@ from structlearn.metrics import (
 )
 from structlearn.models import CorrelationClustering, LatentForest
 from structlearn.models.latent_forest import LatentForestProblem
-from structlearn.objective import PREDICTION
+from structlearn.objective import PREDICTION, Scaling
 from structlearn.solvers import ConcaveConvex
 
 TRAINING, FOLDS = 50, 3
@@ -220,10 +220,16 @@ def joined(documents: list[Document], labels, n_mentions: int) -> tuple[Document
     return Document(tuple(sentences), tuple(mentions[:n_mentions])), together[:n_mentions]
 
 
+def own_peak() -> float:
+    """Megabytes at most; of a process that another one started, getrusage would begin with those of its parent."""
+    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) / 1024
+
+
 def size(window: int | None) -> Run:
     data = fetch_litbank()
     document, y = joined(data.X[:TRAINING], data.Y[:TRAINING], 3000)
-    base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    base = own_peak()
     times = {}
 
     def timed(name, work):
@@ -238,15 +244,13 @@ def size(window: int | None) -> Run:
     problem = timed("bind", lambda: model.bind(spec, [x], [y]))
     w, one = np.random.default_rng(0).normal(size=problem.n_features), np.array([0])
     timed("predict", lambda: problem.decode(w, one, PREDICTION))
-    from structlearn.objective import Scaling
-
     timed("oracle", lambda: problem.oracle(w, one, Scaling("margin", "linear")))
     timed("complete", lambda: problem.complete(w, one))
     machine = LatentStructuralSVM(model, C=0.1, tol=0.01, max_iter=50)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         timed("fit of 50 iterations", lambda: machine.fit([x], [y]))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = own_peak()
     counts = {"pairs": len(x.kinds), "kinds": x.features.shape[0]}
     return {"part": "size", "window": window, **counts, **times, "before_mb": base, "peak_mb": peak}
 
@@ -267,6 +271,26 @@ def sizes(runs: list[Run]) -> str:
 
 #: Written after the run whose tables it describes.
 FINDINGS = """\
+- The modified loss does what the thesis says. The plain one is cautious (precision 91.1, recall 80.2 by MUC); r =
+  0.01 raises recall to 89.4 and lowers the MITRE loss from 14.7 to 12.1, a difference of -2.6 [-3.5, -1.7], p = 7e-6
+  over documents. Its price is the same as in the thesis, too: twice the pair loss. Cross-validation also picks r =
+  0.01.
+- Other than in the thesis, the plain forest has less MITRE loss than correlation clustering (14.7 against 17.2, which
+  no test was planned for) and more pair loss (12.4 against 9.1). Documents here are longer, with a few entities of a
+  hundred mentions and more, where one wrong link joins thousands of pairs.
+- Who wins depends on the measure. By the CoNLL mean all are within 1.5 points (73.9 to 75.4), the best being r = 0.1,
+  chosen for it; correlation clustering has the best CEAF. A small r makes one large cluster of most people.
+- The Z-test takes links to be independent, which they are not: its p-values are too small. Those of the t-test are
+  over documents.
+- C/n = 1, chosen for r = 1, is the end of its grid, and 500 iterations did not suffice there (stationarity 0.046). So
+  two more machines were trained after the test scores had been seen, to the end: C/n = 1 has a MITRE loss of 15.1 and
+  C/n = 3 of 14.7, so that the difference to r = 0.01 does not come from that.
+- Training takes 11 to 20 seconds of processor time on 50 documents and 13,000 mentions, within 0.53 GB for
+  everything. Exact spanning forests need no more time than greedy clustering, but no less either.
+- Carrying constraints over from one completion to the next saves 39 % and 42 % of the documents decoded (ratios 1.63
+  and 1.72), with objectives that are 0.2 % lower at the same tolerance.
+- A document of 3,000 mentions with all its 4.5 million pairs is predicted in 7 milliseconds once its features are
+  there; making and binding them takes 7 seconds and 0.67 GB, or 0.5 seconds and 0.1 GB with a window of 100.
 """
 
 
