@@ -43,7 +43,8 @@ def instances(draw):
 def test_oracles_agree_with_enumeration(instance):
     enumerated, listed, problem, X, _, w = instance
     everything = np.arange(len(X))
-    for left, right in [(listed, problem), (listed.at(w), problem.at(w))]:
+    fixed = [one.completed(one.complete(w, everything)) for one in (listed, problem)]
+    for left, right in [(listed, problem), fixed]:
         for scaling in [*SCALINGS, PREDICTION]:
             expected, found = (p.oracle(w, everything, scaling).bounds for p in (left, right))
             np.testing.assert_allclose(found, expected, atol=1e-9)
