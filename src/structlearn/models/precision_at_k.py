@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.svm import LinearSVC
 
 from structlearn.latent_problem import LatentProblem, Start
 from structlearn.models.base import Model
@@ -143,6 +142,9 @@ class PrecisionAtKProblem(LatentProblem):
             # LIBLINEAR takes no other indices.
             parts = (matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32))
             matrix = sp.csr_array(parts, matrix.shape)
+        # Takes half a second to import, which only training need wait for.
+        from sklearn.svm import LinearSVC
+
         classifier = LinearSVC(dual=False).fit(matrix, self._relevant, np.repeat(1.0 / counts, counts))
         return Start(w=np.asarray(classifier.coef_[0], np.float64))
 
