@@ -137,7 +137,9 @@ def test_documents_may_be_dense_sparse_or_dicts():
     expected = LatentStructuralSVM(PrecisionAtK(2), C=10).fit(X, Y)
     for other in ([sp.csr_array(x) for x in X], dicts):
         found = LatentStructuralSVM(PrecisionAtK(2), C=10).fit(other, Y)
-        assert found.w_ == pytest.approx(expected.w_, abs=1e-6)
+        # Sums are rounded otherwise, and a run ends where that is good enough.
+        assert found.w_ == pytest.approx(expected.w_, abs=1e-3)
+        assert found.objective_ == pytest.approx(expected.objective_, rel=1e-3)
 
 
 def test_from_random_orders_it_ends_no_better_than_from_the_classifier():
