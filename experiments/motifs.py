@@ -428,8 +428,8 @@ def sections(ledger: Ledger, yeast: dict[int, Sequences], origins: Any, folder: 
         + "\n\nOracle calls are not halved. Before the first completion there is nothing to carry over, and that "
         "convex problem, from random sites, takes from a tenth of all calls, where there are many completions, to most "
         "of them. After it, block-coordinate ascent needs about half of the passes a completion; 1-slack cutting "
-        "planes two thirds, since a cut is a sum over all examples and is lost when truths move: only the planes that it "
-        "was made of are kept.\n\n" + table(*carry)
+        "planes two thirds, since a cut is a sum over all examples and is lost when truths move: only the planes that "
+        "it was made of are kept.\n\n" + table(*carry)
     )
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     seconds = {
