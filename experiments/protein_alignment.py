@@ -318,9 +318,9 @@ FINDINGS = """\
 - As in the thesis Tensor fits the training pairs best of the models without windows (83.7) and tests lowest of those
   with structure (72.0), and Profile is the best where there are profiles. Unlike there, Window and the sum are no
   better than Simple: their differences are smaller than the standard errors.
-- Training on Q4 is worse than training on Q, by either measure and for all eight models; the thesis has the opposite.
-  Its alignments are harder (Q near 45, here near 75), so that a shifted match says more there; it advises Q or a
-  smaller shift for cleaner data.
+- Training on Q4 is worse than training on Q, by either measure and for all eight models (by 0.1 to 2.4 points); the
+  thesis has the opposite. Its alignments are harder (Q near 45, here near 75), so that a shifted match says more there;
+  it advises Q or a smaller shift for cleaner data.
 - Published and own values are of different data and not comparable as such.
 """
 
