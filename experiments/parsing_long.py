@@ -80,7 +80,17 @@ def results(seconds: float, runs: list[Run]) -> dict[str, Counts]:
 
 
 #: Written after the run whose tables it describes.
-FINDINGS = ""
+FINDINGS = """\
+- Training for missed plus spurious brackets reaches a certified gap of 0.5 % in 261 seconds of processor time, ten
+  passes over 2,903 sentences, and parses better than the PCFG: test F1 78.9 against 77.3, with an interval above 0.
+  Whole sentences are right a little less often (15.0 % against 16.5 %), which McNemar's test leaves open.
+- Zero-one training is far from both, 66.1: nearly no long sentence can be had right as a whole, and its violations say
+  nothing about how wrong a tree is. Its gap was 8 % when the time was over; what more time would bring is not known.
+- All but 0.2 % of the time is the oracle, some 22 seconds a pass. With every rule remembering one child and its parent
+  only, every test sentence has a tree.
+- Constraints kept are 2.1 and 4.3 times 2n; Theorem 18 would allow 3e12 and more.
+- The machine was shared; seconds are of processor time.
+"""
 
 
 def main() -> None:
