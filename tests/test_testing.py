@@ -192,3 +192,12 @@ def test_mistakes_of_models_with_hidden_parts_are_told(name, method, finding):
     wrong = type("Wrong", (OneOfSeveral,), {name: method})
     with pytest.raises(ModelError, match=finding):
         check_model(wrong(3, 4), *latent_examples())
+
+
+def test_what_is_no_number_counts_as_unchanged():
+    X, Y = latent_examples()
+    X[0] = X[0].copy()
+    X[0][0, 0] = np.nan
+    with pytest.raises(ModelError) as error:
+        check_model(OneOfSeveral(3, 4), X, Y)
+    assert not any("changes its arguments" in finding for finding in error.value.findings)

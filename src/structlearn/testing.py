@@ -307,7 +307,10 @@ def _unchanged(before: Any, after: Any) -> bool:
     if sp.issparse(before):
         return bool((before != after).nnz == 0)
     try:
-        return same_output(before, after)
+        if isinstance(before, (list, tuple)):
+            return len(before) == len(after) and all(map(_unchanged, before, after))
+        # What is not a number is not equal to itself.
+        return same_output(before, after) or bool(np.array_equal(before, after, equal_nan=True))
     except Exception:
         # Objects that cannot be compared are given the benefit of the doubt.
         return True

@@ -288,7 +288,8 @@ def test_a_file_with_a_column_less_has_no_labels(folder, run):
     status, _, err = run("evaluate", "model.slm", "two.txt")
     assert (status, err) == (
         1,
-        "structlearn: two.txt has no labels at line 1: expected the columns word, pos and a label\n",
+        "structlearn: two.txt, taken for columns, has no labels at line 1: expected the columns word, pos and a "
+        "label\n",
     )
 
 

@@ -140,3 +140,34 @@ def test_plain_models_are_refused_here() -> None:
 
     with pytest.raises(TypeError, match="MulticlassProblem has no hidden parts to complete: use StructuralSVM"):
         LatentStructuralSVM(Multiclass()).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        ({"loss": lambda self, y, y_hat: 0.0}, r"Wrong has no loss\(y, y_hat, h_hat\) with these arguments"),
+        ({"joint_feature": lambda self, x, y: x}, r"Wrong has no joint_feature\(x, y, h\) with these arguments"),
+        ({"joint_feature": None}, "Wrong is no model: it has no method 'joint_feature'"),
+    ],
+)
+def test_methods_with_other_arguments_are_named(data: Any, methods: dict[str, Any], message: str) -> None:
+    wrong = type("Wrong", (OneOfSeveral,), methods)
+    with pytest.raises(TypeError, match=message):
+        LatentStructuralSVM(wrong(3, 4)).fit(*data)
+
+
+def test_a_hidden_part_without_complete_is_named(data: Any) -> None:
+    class Forgetful:
+        def joint_feature(self, x: Any, y: int, h: int) -> Any:
+            return x[h]
+
+        def loss(self, y: int, y_hat: int, h_hat: int) -> float:
+            return 0.0
+
+    with pytest.raises(TypeError, match="a model with hidden parts h has a method complete"):
+        LatentStructuralSVM(Forgetful()).fit(*data)
+
+
+def test_no_examples_are_named() -> None:
+    with pytest.raises(ValueError, match="X is empty"):
+        LatentStructuralSVM(OneOfSeveral(3, 4)).fit([], [])

@@ -115,7 +115,7 @@ def test_a_model_of_ones_own_is_loaded_with_the_options_it_was_trained_with(path
         structlearn.load(path, model=Scaled(marks=marks))
     with pytest.raises(ValueError, match="trained with marks=frozenset"):
         structlearn.load(path, model=Scaled(threshold=5.0))
-    with pytest.raises(ValueError, match="the given Parity has marks=None"):
+    with pytest.raises(ValueError, match="was trained with a Scaled, but the given model is a Parity"):
         structlearn.load(path, model=Parity())
     assert structlearn.load(path, model=Scaled(threshold=5.0, marks=marks)).predict([4.5, 5.5]) == [-1, 1]
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -188,3 +189,21 @@ def test_differences_need_completed_truths() -> None:
     _, problem = problem_of(0)
     with pytest.raises(ValueError, match="complete them first"):
         problem.differences(np.arange(2), [(0, 0), (0, 0)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boasting(NSlack):
+    """Claims a lower bound above the objective."""
+
+    def update(self, state: Any, problem: Any, objective: Any) -> Any:
+        state = super().update(state, problem, objective)
+        state.dual = 1.5 * state.primal
+        return state
+
+
+def test_a_false_certificate_is_noticed_and_not_believed() -> None:
+    _, problem = problem_of(0)
+    with pytest.warns(RuntimeWarning, match="of Boasting is above the objective"):
+        solution = ConcaveConvex(inner=Boasting(), max_iter=10).run(problem, objective_of(problem))
+    assert not solution.converged
+    assert np.isnan(solution.state.stationarity)

@@ -133,7 +133,8 @@ def labelled(reader: Format, examples: Sequence[Example]) -> tuple[list[Any], li
             raise ValueError(f"{example.place}: these sequences are not aligned: {lengths} letters without a gap")
         if example.y is None:
             columns = f": expected the columns {', '.join(reader.inputs)} and a label" if reader.inputs else ""
-            raise ValueError(f"{example.file or 'an example'} has no labels at line {example.line}{columns}")
+            where = f"{example.file or 'an example'}, taken for {reader.name},"
+            raise ValueError(f"{where} has no labels at line {example.line}{columns}")
     return [example.x for example in examples], [example.y for example in examples]
 
 

@@ -221,16 +221,20 @@ def _describe(estimator: StructuredEstimator) -> dict[str, Any]:
     model = getattr(estimator.model_, "user_model", estimator.model_)
     given = _plain(_options(estimator.model))
     options = {name: value for name, value in _plain(_options(model)).items() if given.get(name) == value}
+    described = {"class": type(model).__name__, "options": options}
     if not hasattr(model, "initialize"):
-        return {"options": options}
+        return described
     state = getattr(model, "__dict__", {})
     plain = _plain(state)
     types = {name: type(value).__name__ for name, value in state.items() if name not in plain}
-    return {"options": options, "state": plain, "types": types}
+    return described | {"state": plain, "types": types}
 
 
 def _restored(path: str | Path, model: Any, described: dict[str, Any]) -> Any:
     """The user's model as it was trained, refused if it has other options or lacks what no file can hold."""
+    trained = described.get("class", type(model).__name__)
+    if trained != type(model).__name__:
+        raise ValueError(f"{path} was trained with a {trained}, but the given model is a {type(model).__name__}")
     options = _plain(_options(model))
     for name, value in described.get("options", {}).items():
         if options.get(name) != value:

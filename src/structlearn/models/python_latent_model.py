@@ -19,7 +19,7 @@ How many weights there are is told by an attribute ``n_features``, or seen from 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import joblib
 import numpy as np
@@ -44,6 +44,12 @@ class PythonLatentModel(PythonModel):
     user_model : object
         See the module's docstring.
     """
+
+    methods: ClassVar[dict[str, tuple[str, ...]]] = {
+        "joint_feature": ("x", "y", "h"),
+        "loss": ("y", "y_hat", "h_hat"),
+        "complete": ("x", "y", "w"),
+    }
 
     def specify(self, X: Any, Y: Any) -> PythonSpec:
         if len(X) == 0:

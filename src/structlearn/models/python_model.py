@@ -27,9 +27,10 @@ Also understood: ``initialize(X, Y)``, run once on a copy before training; ``max
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import joblib
 import numpy as np
@@ -76,15 +77,27 @@ class PythonModel(Model):
         See the module's docstring.
     """
 
+    #: What every user's model has, and with which arguments.
+    methods: ClassVar[dict[str, tuple[str, ...]]] = {"joint_feature": ("x", "y"), "loss": ("y", "y_hat")}
+
     def __init__(self, user_model: Any):
         self.user_model = user_model
 
     @classmethod
     def prepared(cls, user_model: Any, X: Any, Y: Any) -> PythonModel:
         """The model ready for training; `initialize` ran on a copy, so the user's own object stays as it was."""
-        for name in ("joint_feature", "loss"):
-            if not callable(getattr(user_model, name, None)):
+        for name, arguments in cls.methods.items():
+            method = getattr(user_model, name, None)
+            if not callable(method):
                 raise TypeError(f"{type(user_model).__name__} is no model: it has no method {name!r}")
+            try:
+                inspect.signature(method).bind(*arguments)
+            except TypeError:
+                hint = "" if hasattr(user_model, "complete") else "; a model with hidden parts h has a method complete"
+                wanted = f"{name}({', '.join(arguments)})"
+                raise TypeError(f"{type(user_model).__name__} has no {wanted} with these arguments{hint}") from None
+        if len(X) == 0:
+            raise ValueError("X is empty; training needs at least one example")
         if hasattr(user_model, "initialize"):
             user_model = copy.deepcopy(user_model)
             user_model.initialize(X, Y)

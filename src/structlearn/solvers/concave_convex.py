@@ -48,10 +48,14 @@ class ConcaveConvexState(State):
 
     @property
     def stationarity(self) -> float:
-        """By which part of itself, at most, the objective at `w` exceeds the minimum of its convex upper bound."""
+        """By which part of itself, at most, the objective at `w` exceeds the minimum of its convex upper bound.
+
+        NaN where the inner solver proves no bound, or one that cannot be.
+        """
         if self.value == 0.0:
             return 0.0
-        return max(0.0, (self.value - getattr(self.inner, "dual", -np.inf)) / self.value)
+        gap = (self.value - getattr(self.inner, "dual", np.nan)) / self.value
+        return np.nan if gap < -1e-6 else max(0.0, float(gap))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,7 +202,16 @@ class ConcaveConvex(Solver):
         self, state: ConcaveConvexState, solver: Solver, problem: LatentProblem, objective: MarginObjective
     ) -> None:
         """Goes to the minimum of the upper bound, if it is lower, and completes the truths there."""
-        upper = getattr(state.inner, "primal", state.inner.record["primal"])
+        upper = getattr(state.inner, "primal", state.inner.record.get("primal"))
+        if upper is None:
+            raise ValueError(f"{type(solver).__name__} does not say what the objective is: it must be record['primal']")
+        if getattr(state.inner, "dual", -np.inf) > upper * (1.0 + 1e-6):
+            warnings.warn(
+                f"the dual {state.inner.dual:.6g} of {type(solver).__name__} is above the objective {upper:.6g}: it is "
+                "no lower bound, or an oracle of the model does not find the most violating output",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         finest = 0.1 * self.tol
         if not upper < state.value:
             # Solved too roughly to be of use.
