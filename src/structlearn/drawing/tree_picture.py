@@ -71,12 +71,13 @@ def _box(node: Node, sign: str) -> Box:
 
 
 def _placed(box: Box, left: float, y: float, bottom: float) -> Placed:
+    # In the middle of its own room, where no label can reach into another's.
+    x = left + box.width / 2
     left += (box.width - sum(child.width for child in box.children)) / 2 if box.children else 0.0
     children = []
     for child in box.children:
         children.append(_placed(child, left, y + LEVEL, bottom))
         left += child.width
-    x = (children[0].x + children[-1].x) / 2 if children else left + box.width / 2
     return Placed(box, x, y if children else bottom, children)
 
 
