@@ -41,7 +41,8 @@ nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name
         .def("largest_violation",
              [](Sets& sets, std::int64_t i, Vector<double> w) { return sets.largest_violation(i, w.data()); })
         .def("cut",
-             [](Sets& sets, Vector<std::int64_t> which, Vector<double> weights, MutableVector<double> gradient) {
+             [](Sets& sets, Vector<std::int64_t> which, Vector<double> weights, MutableVector<double> gradient,
+                MutableVector<double> coefficients) {
                  nb::gil_scoped_release unlocked;
                  double offset = 0.0;
                  std::vector<double> factors;
@@ -52,8 +53,14 @@ nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name
                      factors[k] = weights.data()[i];
                      sets.add_rows(i, factors.data(), gradient.data());
                      offset += weights.data()[i] * sets.dual(i).b()[k];
+                     coefficients.data()[i] = weights.data()[i] * sets.dual(i).a()[k];
                  }
                  return offset;
+             })
+        .def("idle",
+             [](const Sets& sets, std::int64_t i) {
+                 const auto idle = sets.dual(i).idle();
+                 return to_numpy(std::vector<double>(idle.begin(), idle.end()));
              })
         .def("linear_part", &Sets::linear_part)
         .def("weights", [](Sets& sets, MutableVector<double> w) { sets.weights(w.data()); })

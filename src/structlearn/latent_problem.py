@@ -40,6 +40,7 @@ class LatentProblem(Problem):
 
     completions: Outputs | None = None
     hidden = True
+    truths_move = True
 
     @abstractmethod
     def complete(self, w: FloatArray, examples: IntArray) -> Outputs:

@@ -106,10 +106,10 @@ class SparseRows:
     def minus(self, other: SparseRows) -> SparseRows:
         """The differences, row by row."""
         width = 1 + max(int(rows.indices.max(initial=0)) for rows in (self, other))
-        left, right = (
-            sp.csr_array((rows.values, rows.indices, rows.indptr), shape=(len(rows), width)) for rows in (self, other)
-        )
-        return SparseRows.from_matrix(sp.csr_array(left - right))
+        return SparseRows.from_matrix(sp.csr_array(self.matrix(width) - other.matrix(width)))
+
+    def matrix(self, width: int) -> sp.csr_array:
+        return sp.csr_array((self.values, self.indices, self.indptr), shape=(len(self), width))
 
     @property
     def nbytes(self) -> int:
@@ -178,6 +178,8 @@ class Problem(ABC):
         Threads for the compiled kernels; answers do not depend on it.
     hidden : bool
         Whether parts of the truths are hidden, so that the truths depend on w and the objective is not convex.
+    truths_move : bool
+        Whether the truths may move between one convex problem and the next, so that `Solver.rebase` is asked for.
     """
 
     n_examples: int
@@ -186,6 +188,7 @@ class Problem(ABC):
     exactness: Exactness = "exact"
     n_threads: int = 1
     hidden: bool = False
+    truths_move: bool = False
 
     _chunk: ClassVar[int] = 4096
 

@@ -55,7 +55,7 @@ class BlockCoordinate(DualSolver):
     Parameters
     ----------
     chunk_size : int, optional
-        Examples for which the oracle is asked at once; by default a hundredth of the data, between 16 and 512. In the
+        Examples for which the oracle is asked at once; by default a hundredth of the data, between 4 and 512. In the
         first pass, when w changes most, chunks are an eighth of that.
     idle_passes : int
         Planes without weight after that many passes in a row are dropped.
@@ -128,7 +128,7 @@ class BlockCoordinate(DualSolver):
         due = state.bias * remaining <= max(self.tolerance, 0.5 * state.certified)
         if due or self.eps is not None or state.iteration + 1 >= self.max_iter:
             self._certify(state, problem, objective)
-            state.bias = float(np.clip(state.certified / remaining, 0.25, 1.0)) if remaining > 0.0 else 1.0
+            state.bias = float(np.clip(state.certified / remaining, 0.25, 4.0)) if remaining > 0.0 else 1.0
         else:
             state.w = self._answer(state).copy()
             state.primal = np.inf
@@ -148,7 +148,7 @@ class BlockCoordinate(DualSolver):
         """Oracle and dual steps, chunk by chunk, for examples drawn by their gap; returns how many there were."""
         draw = state.random.uniform(size=problem.n_examples)
         chosen = np.flatnonzero(state.gaps > draw * 0.3 * state.gaps.mean())
-        size = self.chunk_size or int(np.clip(problem.n_examples // 100, 16, 512))
+        size = self.chunk_size or int(np.clip(problem.n_examples // 100, 4, 512))
         if state.iteration == 0:
             size = max(1, size // 8)
         for chunk in _chunks(chosen, size, state.random):

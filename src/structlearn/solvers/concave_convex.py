@@ -32,8 +32,6 @@ class ConcaveConvexState(State):
         The objective at `w`.
     drop : float
         By which part of itself the last completion lowered it.
-    inner_tol : float
-        To which relative gap the convex problem is solved.
     objective : Objective
         What the state was made for.
     """
@@ -43,7 +41,6 @@ class ConcaveConvexState(State):
     completion: int = 0
     value: float = np.inf
     drop: float = 1.0
-    inner_tol: float = 0.1
     objective: Any = None
 
     @property
@@ -83,8 +80,9 @@ class ConcaveConvex(Solver):
 
     Notes
     -----
-    The first convex problems are solved roughly, to a tenth of what the last completion gained: their minimum is not
-    where the run will end.
+    The minimum of an upper bound is not where the run will end, and going all the way there before the truths are
+    completed anew leads to worse ends: the hidden parts of the beginning are learnt by heart. So they are completed as
+    soon as a quarter of the way down from the objective to that minimum is certain.
     """
 
     inner: Solver = field(default_factory=BlockCoordinate)
@@ -142,15 +140,15 @@ class ConcaveConvex(Solver):
     def update(
         self, state: ConcaveConvexState, problem: LatentProblem, objective: MarginObjective
     ) -> ConcaveConvexState:
-        solver = self._inner(state)
         convex = problem.completed(state.completions)
-        if not _settled(solver, state.inner):
+        # Planes that were carried over may be all that is needed.
+        if not self._settled(state):
             iteration = state.inner.iteration + 1
-            state.inner = solver.update(state.inner, convex, objective)
+            state.inner = self._inner(state).update(state.inner, convex, objective)
             state.inner.iteration = iteration
-        if _settled(solver, state.inner):
-            solver.finish(state.inner, convex, objective)
-            self._move(state, solver, problem, objective)
+        if self._settled(state):
+            self.inner.finish(state.inner, convex, objective)
+            self._move(state, problem, objective)
         state.oracle_seconds, state.dual_seconds = state.inner.oracle_seconds, state.inner.dual_seconds
         state.record = self._record(state, problem)
         return state
@@ -193,15 +191,26 @@ class ConcaveConvex(Solver):
         return problem.start(random)
 
     def _inner(self, state: ConcaveConvexState) -> Solver:
-        """The inner solver with the precision that is worth its time now."""
-        if "tol" not in {option.name for option in fields(self.inner)}:
-            return self.inner
-        return replace(self.inner, tol=state.inner_tol)  # type: ignore[call-arg]
+        """The inner solver with the precision that is worth its time now.
 
-    def _move(
-        self, state: ConcaveConvexState, solver: Solver, problem: LatentProblem, objective: MarginObjective
-    ) -> None:
-        """Goes to the minimum of the upper bound, if it is lower, and completes the truths there."""
+        Between V, the objective, and D, the lower bound on the minimum of its upper bound, P is a quarter of the way down
+        at (3V + D)/4, where its relative gap is (3V − 3D)/(3V + D).
+        """
+        if "tol" not in {option.name for option in fields(self.inner)} or not hasattr(state.inner, "dual"):
+            return self.inner
+        value, dual = state.value, state.inner.dual
+        gap = (3.0 * value - 3.0 * dual) / (3.0 * value + dual) if value > 0.0 else 0.0
+        # While there is no bound yet, every point has a gap of 1.
+        return replace(self.inner, tol=min(max(gap, 1e-13), 0.5))  # type: ignore[call-arg]
+
+    def _settled(self, state: ConcaveConvexState) -> bool:
+        """Whether the inner solver has done what it should, or what it can."""
+        solver, inner = self._inner(state), state.inner
+        return bool(solver.done(inner) or inner.stuck or inner.iteration >= solver.max_iter)
+
+    def _move(self, state: ConcaveConvexState, problem: LatentProblem, objective: MarginObjective) -> None:
+        """Goes to the point that the inner solver has found, if it is lower, and completes the truths there."""
+        solver = self._inner(state)
         upper = getattr(state.inner, "primal", state.inner.record.get("primal"))
         if upper is None:
             raise ValueError(f"{type(solver).__name__} does not say what the objective is: it must be record['primal']")
@@ -212,11 +221,8 @@ class ConcaveConvex(Solver):
                 RuntimeWarning,
                 stacklevel=2,
             )
-        finest = 0.1 * self.tol
         if not upper < state.value:
-            # Solved too roughly to be of use.
-            state.stuck = state.inner_tol <= finest
-            state.inner_tol = max(finest, 0.1 * state.inner_tol)
+            state.stuck = True
             state.drop = 0.0
             return
         w = state.inner.w.copy()
@@ -232,7 +238,6 @@ class ConcaveConvex(Solver):
                 stacklevel=2,
             )
         state.drop = (state.value - value) / state.value
-        state.inner_tol = max(finest, min(state.inner_tol, 0.1 * state.drop))
         state.w, state.value = w, value
         state.completion += 1
         if len(shifts.indices):
@@ -255,11 +260,6 @@ class ConcaveConvex(Solver):
             "completion": state.completion,
             "stationarity": state.stationarity,
         }
-
-
-def _settled(solver: Solver, inner: State) -> bool:
-    """Whether the inner solver has done what it can; planes that were carried over may be enough."""
-    return solver.done(inner) or inner.stuck or inner.iteration >= solver.max_iter
 
 
 def _value(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from structlearn import _core
 from structlearn.objective import MarginObjective
@@ -15,11 +17,15 @@ from structlearn.solvers.base import DualSolver, DualState, dual_record
 
 @dataclass
 class OneSlackState(DualState):
-    """`iterate` minimises the objective under the present cuts; `cached` holds oracle answers for reuse."""
+    """`iterate` minimises the objective under the present cuts; `cached` holds oracle answers for reuse.
+
+    Where truths may move, `coefficients` has for every cut the factors with which the rows of the examples are in it.
+    """
 
     iterate: FloatArray = field(default_factory=lambda: np.empty(0))
     cuts: _core.SparseSets = field(default_factory=lambda: _core.SparseSets(1, 0))
     cached: _core.WorkingSets = field(default_factory=lambda: _core.SparseSets(0, 0))
+    coefficients: list[FloatArray] | None = None
     excess: float = np.inf
 
 
@@ -50,6 +56,7 @@ class OneSlack(DualSolver):
             iterate=np.zeros(problem.n_features),
             cuts=_core.SparseSets(1, problem.n_features),
             cached=problem.working_sets(),
+            coefficients=[] if problem.truths_move else None,
             objective=objective,
         )
         self._survey(state, problem, objective)
@@ -65,6 +72,7 @@ class OneSlack(DualSolver):
             iterate=np.zeros(problem.n_features),
             cuts=state.cuts,
             cached=state.cached,
+            coefficients=state.coefficients,
             objective=objective,
         )
         self._solve(fresh, objective)
@@ -74,17 +82,18 @@ class OneSlack(DualSolver):
     def rebase(
         self, state: OneSlackState, problem: Problem, objective: MarginObjective, shifts: SparseRows
     ) -> OneSlackState:
-        # A cut is a sum over all examples and cannot be moved; the planes it was made of can, and give new cuts.
         assert isinstance(state.cached, _core.SparseSets)
         state.cached.rebase(shifts.indptr, shifts.indices, shifts.values)
         fresh = OneSlackState(
             w=np.zeros(problem.n_features),
             iterate=np.zeros(problem.n_features),
-            cuts=_core.SparseSets(1, problem.n_features),
+            cuts=_moved(state, shifts, problem.n_features),
             cached=state.cached,
+            coefficients=state.coefficients,
             objective=objective,
             excess=state.excess,
         )
+        self._solve(fresh, objective)
         self._cut_on(fresh, problem, objective)
         return fresh
 
@@ -104,6 +113,9 @@ class OneSlack(DualSolver):
         with state.timed("dual_seconds"):
             state.cuts.set_limits(np.array([objective.C]), np.zeros(1))
             gap = state.cuts.solve_alone(0, self.qp_accuracy(state, objective), 1000)
+            if state.coefficients:
+                kept = state.cuts.idle(0) <= self.idle_cuts
+                state.coefficients = list(compress(state.coefficients, kept))
             state.cuts.drop_idle(self.idle_cuts)
             state.iterate[:] = 0.0
             state.cuts.weights(state.iterate)
@@ -117,16 +129,19 @@ class OneSlack(DualSolver):
             violations, which, _ = state.cached.violations(state.iterate)
             state.cached.mark_used(which)
             gradient = np.zeros_like(state.iterate)
+            coefficients = np.zeros_like(violations)
             weights = _share(objective) * objective.slack_slope(violations)
-            offset = state.cached.cut(which, weights, gradient)
+            offset = state.cached.cut(which, weights, gradient, coefficients)
             offset = _tangent(offset, violations, objective)
             excess = offset - gradient @ state.iterate - state.cuts.largest_violation(0, state.iterate)
-            return bool(excess > max(0.5 * state.excess, self.eps or 0.0) and _add(state, gradient, offset))
+            worth_it = excess > max(0.5 * state.excess, self.eps or 0.0)
+            return bool(worth_it and _add(state, gradient, offset, coefficients))
 
     def _survey(self, state: OneSlackState, problem: Problem, objective: MarginObjective) -> None:
         """An oracle pass at the iterate: its exact price, and the cut there."""
         violations = np.full(problem.n_examples, -np.inf)
         gradient = np.zeros(problem.n_features)
+        coefficients = np.zeros(problem.n_examples)
         share = _share(objective)
         offset = 0.0
         for examples in problem.chunks():
@@ -136,6 +151,7 @@ class OneSlack(DualSolver):
             a, b = objective.scaling(planes.losses)
             weights = share[planes.examples] * objective.slack_slope(np.maximum(planes.bounds, 0.0))
             planes.rows.add_to(gradient, weights * a)
+            coefficients[planes.examples] = weights * a
             offset += float(weights @ b)
             if self.cache:
                 problem.keep(state.cached, planes, np.arange(len(planes.examples)), a, b)
@@ -145,7 +161,7 @@ class OneSlack(DualSolver):
         known = state.cuts.largest_violation(0, state.iterate)
         state.excess = max(0.0, float(offset - gradient @ state.iterate) - known)
         state.certify(state.iterate, violations, objective)
-        _add(state, gradient, offset)
+        _add(state, gradient, offset, coefficients)
         state.record = dual_record(state, problem, state.excess, int(state.cuts.sizes()[0]))
 
 
@@ -159,7 +175,7 @@ def _tangent(offset: float, slacks: FloatArray, objective: MarginObjective) -> f
     return offset - float(_share(objective) @ bend)
 
 
-def _add(state: OneSlackState, gradient: FloatArray, offset: float) -> bool:
+def _add(state: OneSlackState, gradient: FloatArray, offset: float, coefficients: FloatArray) -> bool:
     indices = np.flatnonzero(gradient)
     added = state.cuts.add(
         np.zeros(1, np.int64),
@@ -170,4 +186,21 @@ def _add(state: OneSlackState, gradient: FloatArray, offset: float) -> bool:
         np.ones(1),
         np.array([offset]),
     )
+    if added and state.coefficients is not None:
+        state.coefficients.append(coefficients)
     return bool(added)
+
+
+def _moved(state: OneSlackState, shifts: SparseRows, n_features: int) -> _core.SparseSets:
+    """The cuts, with their multipliers, after the truths have moved: a cut moves as the examples in it do."""
+    saved = state.cuts.save()
+    coefficients = sp.csr_array(np.reshape(state.coefficients or [], (-1, len(shifts))))
+    rows = SparseRows(saved["indptr"], saved["indices"], saved["values"]).matrix(n_features)
+    moved = SparseRows.from_matrix(sp.csr_array(rows + coefficients @ shifts.matrix(n_features)))
+    cuts = _core.SparseSets(1, n_features)
+    cuts.restore(
+        saved
+        | {"indptr": moved.indptr, "indices": moved.indices, "values": moved.values}
+        | {"known": np.zeros(1, np.int64), "products": np.empty(0)}
+    )
+    return cuts
