@@ -193,8 +193,8 @@ class ConcaveConvex(Solver):
     def _inner(self, state: ConcaveConvexState) -> Solver:
         """The inner solver with the precision that is worth its time now.
 
-        Between V, the objective, and D, the lower bound on the minimum of its upper bound, P is a quarter of the way down
-        at (3V + D)/4, where its relative gap is (3V − 3D)/(3V + D).
+        Between V, the objective, and D, the lower bound on the minimum of its upper bound, P is a quarter of the way
+        down at (3V + D)/4, where its relative gap is (3V − 3D)/(3V + D).
         """
         if "tol" not in {option.name for option in fields(self.inner)} or not hasattr(state.inner, "dual"):
             return self.inner
