@@ -10,10 +10,10 @@ document are candidates; nothing is sub-sampled. Features are those of `MentionP
 most 100 mentions and no document here is that small, so it is left out. Learning begins with chains in the order of
 the text.
 
-**Settings.** C by 3-fold cross-validation on the training documents, document i in fold i mod 3: C/n from 0.1, 0.3, 1
-for forests and 1e-9, 1e-8, 1e-7, 1e-6 for correlation clustering, whose features are sums over thousands of pairs.
-That with the least MITRE loss over all held-out documents is taken, of equals the smallest C and the largest r.
-Forests: concave-convex procedure to a stationarity of 0.01, at most 500 iterations; correlation clustering: block-
+**Settings.** C by 3-fold cross-validation on the training documents, document i in fold i mod 3: C/n from 0.1, 0.3,
+1, 3 for forests and 1e-9, 1e-8, 1e-7, 1e-6 for correlation clustering, whose features are sums over thousands of
+pairs. That with the least MITRE loss over all held-out documents is taken, of equals the smallest C and the largest r.
+Forests: concave-convex procedure to a stationarity of 0.01, at most 3,000 iterations; correlation clustering: block-
 coordinate ascent, at most 50 passes. Because MITRE's measure favours large clusters, a forest whose r and C are
 chosen by the CoNLL F1 is reported beside them.
 
@@ -36,6 +36,11 @@ by which the grids were placed. The features were written once, without looking 
 = 0.3 and 0.03 as well, C/n = 0.03 and 1e-5, 100 passes and a stationarity of 0.001 in the comparison of oracle calls
 was stopped after two settings (r = 1 with C/n = 0.03 and 0.1), because the machine was busy and it would have taken
 too long; no test document had been looked at.
+
+**The second run.** All of this had been run once before (its page and numbers are in the history, commit 418ae98). It
+is repeated because the solver was changed: truths are completed anew sooner. Two things are done otherwise, both
+against what the first run had shown to be unfair to r = 1, whose C was chosen at the end of the grid and whose run did
+not converge: C/n = 3 joined the grid of all forests, and iterations went from 500 to 3,000.
 """
 
 import argparse
@@ -70,7 +75,7 @@ from structlearn.solvers import ConcaveConvex
 
 TRAINING, FOLDS = 50, 3
 PENALTIES = (1.0, 0.1, 0.01)
-FOREST_PRICES = (0.1, 0.3, 1.0)
+FOREST_PRICES = (0.1, 0.3, 1.0, 3.0)
 CORRELATION_PRICES = (1e-9, 1e-8, 1e-7, 1e-6)
 CORRELATION = "correlation"
 PUBLISHED = [
@@ -86,7 +91,7 @@ def estimator(setting: Setting, n: int):
     r, price = setting
     if r == CORRELATION:
         return StructuralSVM(CorrelationClustering(), C=price * n, max_iter=50, random_state=0)
-    return LatentStructuralSVM(LatentForest(r=float(r)), C=price * n, tol=0.01, max_iter=500, random_state=0)
+    return LatentStructuralSVM(LatentForest(r=float(r)), C=price * n, tol=0.01, max_iter=3000, random_state=0)
 
 
 def fitted(setting: Setting, X, Y):
