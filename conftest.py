@@ -1,11 +1,15 @@
-"""Pictures in tests and doctests are drawn without a screen, and put away afterwards."""
+"""What holds for all tests and doctests. Pictures are drawn without a screen, and put away afterwards."""
 
 import os
 import sys
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 
+# How long an example takes says more about what else the machine does than about us.
+hypothesis.settings.register_profile("structlearn", deadline=None)
+hypothesis.settings.load_profile("structlearn")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 
@@ -14,3 +18,8 @@ def _no_figure_is_left_open() -> Iterator[None]:
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Compressed bytes hold the time of their making: tests named after them would be others in every process."""
+    return argname if isinstance(val, bytes) else None
