@@ -1,5 +1,7 @@
 """Coreference from files of documents."""
 
+import json
+
 import pytest
 from tests.io.test_conll2012 import TEXT
 
@@ -29,6 +31,16 @@ def test_clusters_are_learnt_predicted_and_judged(documents, run):
     assert "conll" in out
     assert "pair loss" in out
     assert run("report", "model.slm", "train.conll", "-o", "report.html")[0] == 0
+
+
+def test_links_between_mentions_are_a_table(documents, run):
+    assert run("train", "train.conll", "-o", "model.slm", "-c", "100", "--window", "3", "--quiet")[0] == 0
+    status, out, _ = run("predict", "model.slm", "train.conll", "--hidden")
+    assert status == 0
+    heading, first, _ = [line.split("\t") for line in out.splitlines()]
+    assert heading == ["name", "predicted", "hidden"]
+    assert json.loads(first[1]) == [0, 1, 2, 0, 1]
+    assert json.loads(first[2]) == [[0, 3], [1, 4]]
 
 
 def test_correlation_clustering_is_a_learner_of_documents(documents, run):

@@ -1,5 +1,7 @@
 """Rankings from the command line."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -46,6 +48,22 @@ def test_with_hidden_orders_precision_at_k_is_learnt(queries, run, run_json):
     found = run_json("evaluate", "top.slm", "test.txt")
     assert found["precision_at_2"] > 0.7
     assert run("report", "top.slm", "test.txt", "-o", "report.html")[0] == 0
+
+
+def test_the_first_k_are_a_table_and_rankings_are_drawn(queries, run):
+    assert run("train", "train.txt", "-o", "top.slm", "--learner", "latent", "--k", "2", "-c", "50", "-q")[0] == 0
+    status, out, _ = run("predict", "top.slm", "test.txt", "--hidden")
+    assert status == 0
+    heading, first, *others = [line.split("\t") for line in out.splitlines()]
+    assert (heading, len(others)) == (["name", "predicted", "hidden"], 19)
+    name, ranking, top = first[0], json.loads(first[1]), json.loads(first[2])
+    assert (name, sorted(ranking), top) == ("qid:1", list(range(8)), ranking[:2])
+    status, out, _ = run("predict", "top.slm", "test.txt", "--draw")
+    assert status == 0
+    lines = out.split("\n\n")[0].split("\n")
+    assert lines[0] == "place  document  relevance"
+    assert lines[1].split()[:2] == ["1", str(ranking[0] + 1)]
+    assert set(lines[3]) == {"-"}
 
 
 def test_c_is_chosen_by_the_measure_that_is_learnt_for(queries, run_json):

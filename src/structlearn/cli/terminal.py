@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.console import Console
-
-    from structlearn.io.format import Example
 
 
 def console() -> Console:
@@ -24,26 +20,6 @@ def console() -> Console:
 
 def print_json(value: Any) -> None:
     typer.echo(json.dumps(_finite(value), ensure_ascii=False))
-
-
-def artist(estimator: Any, *, to_file: bool) -> Callable[[Example, Any], str]:
-    """What draws the prediction y of an example as text, in colours if a terminal shows it."""
-    from rich.console import Console
-
-    from structlearn.io.model_file import steps_of
-
-    model = steps_of(estimator)[1].model_
-    screen = Console(no_color=True, force_terminal=False) if to_file else Console()
-
-    def drawn(example: Example, y: Any) -> str:
-        drawing = model.drawing(example.x, y, example.y, width=screen.width)
-        if drawing is None:
-            raise ValueError(f"--draw is not for {type(model).__name__}, whose outputs have no drawing")
-        with screen.capture() as text:
-            screen.print(drawing, end="\n\n", soft_wrap=True)
-        return text.get()
-
-    return drawn
 
 
 def facts(estimator: Any) -> dict[str, Any]:

@@ -114,6 +114,10 @@ class Format(ABC):
         """The text of an example that was read with the prediction y."""
         return self.write(example.x, y)
 
+    def title(self, example: Example) -> str:
+        """What an example is called in a table: the name that the file gives it, or where it stands."""
+        return example.place
+
     def read(self, lines: Lines) -> Iterator[Example]:
         """All examples of a file: at least one, and all with labels or none."""
         labelled = None

@@ -75,6 +75,10 @@ class LabelledFasta(Format):
     def annotate(self, example: Example, y: Any) -> str:
         return write_fasta([(f"{example.x.header or HEADER} predicted={_written(y)}", example.x)])
 
+    def title(self, example: Example) -> str:
+        words: list[str] = _WORD.sub("", example.x.header).split()
+        return words[0] if words else example.place
+
 
 def _first(head: Sequence[str]) -> str:
     return next((line for line in head if line.strip() and not line.startswith(";")), "")

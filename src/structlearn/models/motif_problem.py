@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.latent_problem import LatentProblem
-from structlearn.models.dna import BASES, OTHER, Site
+from structlearn.models.dna import BASES, OTHER, Site, reverse_complement
 from structlearn.models.labels import label_array
 from structlearn.objective import PREDICTION, Scaling
 from structlearn.problem import FloatArray, IntArray, LabelArray, Oracle, Outputs, SparseRows, digest
@@ -138,6 +138,23 @@ class MotifProblem(LatentProblem):
             None if number < 0 else Site(start, "-" if strand else "+", self._widths[number])
             for number, strand, start in _rows(outputs).tolist()
         ]
+
+    def describe_latent(self, w: FloatArray, outputs: Outputs) -> list[dict[str, Any]]:
+        """Where the sites lie, counted from 1 with both ends included as in GFF, their letters, and what they score."""
+        described = []
+        for i, (site, score) in enumerate(zip(self.present_latent(outputs), self.site_scores(w).tolist(), strict=True)):
+            row = dict.fromkeys(("start", "end", "strand", "letters"))
+            if site is not None:
+                codes = self._letters[self._offsets[i] + site.start :][: site.width]
+                letters = "".join(BASES[code] for code in codes)
+                row = {
+                    "start": site.start + 1,
+                    "end": site.start + site.width,
+                    "strand": site.strand,
+                    "letters": reverse_complement(letters) if site.strand == "-" else letters,
+                }
+            described.append({**row, "score": score if np.isfinite(score) else None})
+        return described
 
     def site_scores(self, w: FloatArray) -> FloatArray:
         """max_h F(x, +, h) − F(x, −) of every sequence: above zero where predicted positive, −∞ without a site."""

@@ -15,9 +15,10 @@ from structlearn.report.wording import count, duration, number, percent
 HIGHEST = 1.6
 
 LOWERED = (
-    "Training lowers one number, the objective, which large weights and mistakes on the training examples both raise. "
-    "It has one lowest value."
+    "Training lowers one number, the objective, which large weights and mistakes on the training examples both raise."
 )
+ONE_VALLEY = " It has one lowest value."
+MANY_VALLEYS = " It has many valleys, of which training found the floor of one."
 CORRECTED = "Training goes through the examples again and again, and corrects the weights after every mistake."
 
 
@@ -27,8 +28,9 @@ def section(subject: Subject) -> Html | None:
     shown = [element("figure", chart, element("figcaption", words)) for chart, words in charts if chart is not None]
     if not shown:
         return None
+    lowered = LOWERED + (MANY_VALLEYS if hasattr(subject.estimator, "stationarity_") else ONE_VALLEY)
     return fill(
-        "convergence", idea=LOWERED if charts[0][0] is not None else CORRECTED, charts=shown, time=_time(history)
+        "convergence", idea=lowered if charts[0][0] is not None else CORRECTED, charts=shown, time=_time(history)
     )
 
 

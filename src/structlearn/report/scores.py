@@ -71,6 +71,7 @@ def section(subject: Subject) -> Html | None:
                 "label_scores",
                 open=Html(" open") if shown else None,
                 n_labels=count(len(found.labels), "label"),
+                things="tokens" if subject.sequential else "examples",
                 table=_table("label", found.labels),
             )
         )
