@@ -59,7 +59,7 @@ def test_wrong_learners_and_options_are_refused(documents, run):
 
 def test_check_counts_mentions_and_entities(documents, run):
     status, out, _ = run("check", "train.conll")
-    assert "2 documents, 14 tokens, 10 mentions of 6 entities, 5 to 5 a document" in out
+    assert "2 documents, 14 tokens, 10 mentions of 6 entities, 5 mentions a document" in out
     assert "comes a second time" in out
     assert status == 1
 

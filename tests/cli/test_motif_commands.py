@@ -1,6 +1,7 @@
 """Motifs from the command line."""
 
 import json
+import re
 
 import pytest
 
@@ -128,6 +129,35 @@ def test_hidden_is_for_models_with_hidden_parts(finder, tagger, run):
     assert "--hidden is for models with hidden parts; this is a StructuralSVM of Chain" in refused
     _, _, refused = run("predict", model, folder / "new.fasta", "--hidden", "--draw")
     assert "--draw and --hidden exclude each other" in refused
+
+
+def test_check_speaks_of_sequences_and_letters(files, run, run_json):
+    folder, _ = files
+    out = run("check", folder / "train.fasta")[1]
+    assert "train.fasta: fasta, 60 sequences, 1,200 letters, 20 letters a sequence" in out
+    found = run_json("check", folder / "train.fasta")
+    assert (found["examples"], found["letters"], found["lengths"]) == (60, 1200, [20, 20])
+    (folder / "one.fasta").write_text(">a label=1\nACGTA\n")
+    assert "fasta, 1 sequence, 5 letters, 5 letters a sequence" in run("check", folder / "one.fasta")[1]
+
+
+def test_the_positive_label_is_told_and_can_be_named(files, run, run_json):
+    folder, data = files
+    words = ["bound" if y else "unbound" for y in data.Y]
+    text = "".join(LabelledFasta().write(NamedSequence(x, "s"), y) for x, y in zip(data.X, words, strict=True))
+    (folder / "words.fasta").write_text(text)
+    train = ["train", folder / "words.fasta", "-o", folder / "m.slm", "--width", "6", "-c", "60", "--random-state", "0"]
+    status, out, err = run(*train, "--max-iter", "500")
+    assert status == 0
+    assert "sequences labelled unbound are taken to hold the motif; --positive names others" in err
+    assert re.search(r"^positive +unbound", out, re.M)
+    assert run_json(*train, "--positive", "bound")["positive"] == "bound"
+    assert run_json("evaluate", folder / "m.slm", folder / "words.fasta")["accuracy"] > 0.9
+    assert "are taken to hold" not in run(*train, "--positive", "bound")[2]
+    number = ["train", folder / "train.fasta", *train[2:], "--positive", "-1"]
+    assert run_json(*number)["positive"] == -1
+    _, _, refused = run(*train, "--positive", "Bound")
+    assert "two are needed, one of them positive='Bound'" in refused
 
 
 def test_options_of_motifs_are_for_labelled_sequences_only(files, run, tmp_path):

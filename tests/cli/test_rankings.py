@@ -72,6 +72,43 @@ def test_c_is_chosen_by_the_measure_that_is_learnt_for(queries, run_json):
     assert 0.5 < found["score"] <= 1
 
 
+def test_check_speaks_of_queries_and_documents(queries, run, run_json):
+    out = run("check", "train.txt")[1]
+    assert out.startswith("train.txt: letor, 20 queries, 160 documents, 8 documents a query\n")
+    assert "relevance  count" in out
+    assert "1.0" not in out
+    found = json.loads(run("check", "train.txt", "--json")[1])
+    assert (found["documents"], sorted(found["labels"])) == (160, ["0", "1", "2"])
+
+
+UNTEACHING = "0 qid:30 1:1 2:1 3:0\n0 qid:30 1:0 2:1 3:0\n"
+
+
+@pytest.mark.filterwarnings("default")
+def test_queries_that_teach_nothing_are_told_of_with_their_place(queries, run):
+    text = (queries / "train.txt").read_text() + UNTEACHING
+    (queries / "more.txt").write_text(text)
+    status, out, err = run("train", "more.txt", "-o", "ranker.slm", "-c", "5", "-q")
+    assert (status, out) == (0, "")
+    assert err == (
+        "structlearn: warning: 1 of 21 queries teaches nothing, more.txt:161: all rankings of the documents are "
+        "equally good\n"
+    )
+    status, out, _ = run("check", "more.txt")
+    assert status == 1
+    assert "more.txt:161: all documents are equally relevant: this query teaches nothing" in out
+
+
+def test_files_that_look_alike_are_told_of(queries, run):
+    (queries / "alike.txt").write_text("2 qid:1 1:0.9\n1 qid:1 1:0.5\n2 qid:2 1:0.9\n1 qid:2 1:0.5\n")
+    hint = "taken for sequences of tokens; for queries with documents to rank, say --format letor"
+    assert hint in run("check", "alike.txt")[1]
+    assert f"format svmhmm, 2 examples; {hint}" in run("train", "alike.txt", "-o", "m.slm")[2]
+    assert hint not in run("check", "alike.txt", "--format", "svmhmm")[1]
+    assert "--format" not in run("train", "alike.txt", "-o", "m.slm", "--format", "letor")[2]
+    assert "format letor, 20 queries; taken for queries" in run("train", "train.txt", "-o", "m.slm")[2]
+
+
 def test_what_does_not_rank_is_refused(queries, run):
     status, _, err = run("train", "train.txt", "--learner", "crf")
     assert status != 0

@@ -42,6 +42,7 @@ def facts(estimator: Any) -> dict[str, Any]:
         "gap": getattr(last, "duality_gap_", None),
         "iterations": last.n_iter_,
         "converged": last.converged_,
+        "positive": getattr(spec, "positive", None),
         "classes": list(map(str, spec.classes)) if hasattr(spec, "classes") else None,
     }
     return {name: value for name, value in learnt.items() if value is not None}

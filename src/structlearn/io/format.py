@@ -69,6 +69,8 @@ class Format(ABC):
     """
 
     name: ClassVar[str]
+    #: What other files look alike, for people whose file was taken for the wrong one.
+    look_alike: ClassVar[str] = ""
 
     @property
     @abstractmethod

@@ -35,6 +35,7 @@ class Letor(SvmHmm):
     """
 
     name: ClassVar[str] = "letor"
+    look_alike: ClassVar[str] = "taken for queries with documents to rank; for sequences of tokens, say --format svmhmm"
 
     @property
     def structure(self) -> Structure:

@@ -54,7 +54,8 @@ class Motif(Model):
     both_strands : bool
         Whether the pattern may also lie on the other strand, where the letters are read backwards as their complements.
     positive : label, optional
-        Which of the two labels sequences with the pattern have; None is the larger.
+        Which of the two labels sequences with the pattern have. None takes the larger: the greater number, or of
+        texts the last by the alphabet.
 
     Notes
     -----

@@ -15,6 +15,7 @@ from structlearn.models.dna import BASES, OTHER, Site, reverse_complement
 from structlearn.models.labels import label_array
 from structlearn.objective import PREDICTION, Scaling
 from structlearn.problem import FloatArray, IntArray, LabelArray, Oracle, Outputs, SparseRows, digest
+from structlearn.wording import count
 
 #: As in the core.
 WORD = 4
@@ -185,8 +186,8 @@ class MotifProblem(LatentProblem):
     def _without_site(self, i: int) -> ValueError:
         length = int(self._offsets[i + 1] - self._offsets[i])
         return ValueError(
-            f"Y[{i}] is {self._classes[1]!r}, but X[{i}] has {length} letters and no site for a pattern of width "
-            f"{min(self._widths)}"
+            f"Y[{i}] is {self._classes[1]!r}, but X[{i}] has {count(length, 'letter')} and no site for a pattern of "
+            f"width {min(self._widths)}"
         )
 
 

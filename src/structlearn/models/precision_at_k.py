@@ -67,7 +67,7 @@ class PrecisionAtK(Model):
         checked_k(self.k)
         spec = DocumentSpec.of(X)
         losses = self.bind(spec, X, Y).max_losses()
-        warn_of_empty(losses, f"the first {self.k} documents of all rankings are equally good")
+        warn_of_empty(losses, f"all rankings have as many relevant documents among the first {self.k}")
         return spec
 
     def bind(self, spec: DocumentSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> PrecisionAtKProblem:

@@ -14,7 +14,8 @@ from structlearn.markup import Html, element, markup
 from structlearn.report.assets import fill
 from structlearn.report.pictures import dense_rows, grey_picture
 from structlearn.report.subject import Subject
-from structlearn.report.wording import count, number
+from structlearn.report.wording import number
+from structlearn.wording import count
 
 #: Mistakes in the page; of these, so many are kept for label pairs that the most expensive ones leave out.
 MOST_MISTAKES, FOR_RARE_PAIRS = 200, 60

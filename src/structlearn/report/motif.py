@@ -11,7 +11,7 @@ from structlearn.models.dna import BASES, Site, base_counts, consensus, informat
 from structlearn.models.motif import Motif
 from structlearn.problem import FloatArray
 from structlearn.report.subject import Subject
-from structlearn.report.wording import count
+from structlearn.wording import count
 
 #: Pixels of a place and of a bit; the share of the type size that capital letters of most typefaces are high and wide.
 PLACE, BIT = 28.0, 60.0

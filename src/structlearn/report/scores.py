@@ -16,7 +16,8 @@ from structlearn.report.assets import fill
 from structlearn.report.charts import interval_mark
 from structlearn.report.heat_map import MOST_LABELS, Cell, heat_map, shortened
 from structlearn.report.subject import Subject
-from structlearn.report.wording import count, percent, percent_range
+from structlearn.report.wording import percent, percent_range
+from structlearn.wording import count
 
 #: Confusions that are listed beside the heat map.
 MOST_CONFUSIONS = 12
