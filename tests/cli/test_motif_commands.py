@@ -160,6 +160,14 @@ def test_the_positive_label_is_told_and_can_be_named(files, run, run_json):
     assert "two are needed, one of them positive='Bound'" in refused
 
 
+def test_a_third_label_counts_as_wrong_and_is_named(finder, run):
+    folder, data, model = finder
+    (folder / "third.fasta").write_text(f">a label=1\n{data.X[0]}\n>b label=2\n{data.X[1]}\n")
+    status, _, err = run("evaluate", model, folder / "third.fasta")
+    assert status == 0
+    assert "1 example has labels that training never saw, which count as wrong: 2" in err
+
+
 def test_options_of_motifs_are_for_labelled_sequences_only(files, run, tmp_path):
     folder, _ = files
     _, _, refused = run("train", folder / "train.fasta", "-o", folder / "m.slm", "--learner", "crf")

@@ -72,6 +72,14 @@ def test_c_is_chosen_by_the_measure_that_is_learnt_for(queries, run_json):
     assert 0.5 < found["score"] <= 1
 
 
+def test_features_that_training_never_saw_are_passed_over(queries, run):
+    assert run("train", "train.txt", "-o", "ranker.slm", "-c", "50", "-q")[0] == 0
+    text = (queries / "test.txt").read_text()
+    (queries / "more.txt").write_text("".join(f"{line} 99:7\n" for line in text.splitlines()))
+    predicted = run("predict", "ranker.slm", "test.txt")[1]
+    assert run("predict", "ranker.slm", "more.txt")[1].replace(" 99:7", "") == predicted
+
+
 def test_check_speaks_of_queries_and_documents(queries, run, run_json):
     out = run("check", "train.txt")[1]
     assert out.startswith("train.txt: letor, 20 queries, 160 documents, 8 documents a query\n")

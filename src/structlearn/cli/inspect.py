@@ -20,6 +20,8 @@ def inspect_model(
 ) -> None:
     """Show what is in a model file: sizes, labels, how it was trained, the strongest weights, the pattern of a motif.
 
+    Of a model of your own, whose code no file holds, it shows what can be told without.
+
     \b
         structlearn inspect tagger.slm
         structlearn inspect tagger.slm --top 20
@@ -31,7 +33,7 @@ def inspect_model(
     from structlearn.io.model_file import read, steps_of
     from structlearn.models.motif import Motif
 
-    saved = read(model)
+    saved = read(model, to_look_at=True)
     _, last = steps_of(saved.estimator)
     weights = None
     if top > 0:

@@ -25,12 +25,13 @@ def print_json(value: Any) -> None:
 def facts(estimator: Any) -> dict[str, Any]:
     """What there is to say about a fitted estimator, or a pipeline that ends with one."""
     from structlearn.io.model_file import steps_of
+    from structlearn.models.unknown_model import UnknownModel
 
     _, last = steps_of(estimator)
-    spec, training = last.spec_, getattr(last, "training_", {})
+    model, spec, training = last.model_, last.spec_, getattr(last, "training_", {})
     learnt = {
         "learner": type(last).__name__,
-        "structure": type(last.model_).__name__,
+        "structure": type(model).__name__,
         **training,
         "labels": len(spec.classes) if hasattr(spec, "classes") else None,
         "alphabet": "".join(map(str, spec.residues)) if hasattr(spec, "residues") else None,
@@ -45,6 +46,8 @@ def facts(estimator: Any) -> dict[str, Any]:
         "positive": getattr(spec, "positive", None),
         "classes": list(map(str, spec.classes)) if hasattr(spec, "classes") else None,
     }
+    if isinstance(model, UnknownModel):
+        learnt |= {"structure": model.name, "options": dict(model.options), "code": "not in the file"}
     return {name: value for name, value in learnt.items() if value is not None}
 
 
@@ -71,6 +74,8 @@ def _written(name: str, value: Any) -> str:
     match name, value:
         case "seconds", float():
             return f"{value:.1f}"
+        case "options", dict():
+            return ", ".join(f"{option}={given!r}" for option, given in value.items()) or "none"
         case "classes" | "files", list():
             shown = ", ".join(map(str, value[:30]))
             return shown + (f", … ({len(value)} in all)" if len(value) > 30 else "")
