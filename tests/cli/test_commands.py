@@ -227,6 +227,13 @@ def test_after_an_interruption_the_model_so_far_is_there(folder, run, monkeypatc
     assert Path("tagger.slm").exists()
 
 
+def test_check_has_no_tokens_for_rows_and_one_of_one(tmp_path, run):
+    (tmp_path / "rows.txt").write_text("1 1:0.5\n2 1:0.7\n1 1:0.1\n")
+    assert "svmlight, 3 examples\n" in run("check", tmp_path / "rows.txt")[1]
+    (tmp_path / "one.txt").write_text("the D\n\n")
+    assert "columns, 1 example, 1 token, 1 token an example\n" in run("check", tmp_path / "one.txt")[1]
+
+
 def test_converting_there_and_back_keeps_the_examples(folder, run):
     assert run("convert", "train.txt", "--to", "jsonl", "-o", "train.jsonl")[0] == 0
     assert run("convert", "train.jsonl", "--to", "columns", "-o", "again.txt")[0] == 0

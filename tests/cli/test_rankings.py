@@ -61,9 +61,9 @@ def test_the_first_k_are_a_table_and_rankings_are_drawn(queries, run):
     status, out, _ = run("predict", "top.slm", "test.txt", "--draw")
     assert status == 0
     lines = out.split("\n\n")[0].split("\n")
-    assert lines[0] == "place  document  relevance"
-    assert lines[1].split()[:2] == ["1", str(ranking[0] + 1)]
-    assert set(lines[3]) == {"-"}
+    assert lines[:2] == ["qid:1", "place  document  relevance"]
+    assert lines[2].split()[:2] == ["1", str(ranking[0] + 1)]
+    assert set(lines[4]) == {"-"}
 
 
 def test_c_is_chosen_by_the_measure_that_is_learnt_for(queries, run_json):

@@ -19,6 +19,10 @@ def test_documents_before_more_relevant_ones_are_marked():
     assert draw_ranking([0, 1], [0, 1]).html.count("given") == 1
 
 
+def test_a_relevance_of_many_digits_has_room():
+    assert str(draw_ranking([0], [-1.23456e-10])).split("\n")[1].split() == ["1", "1", "-1.23456e-10"]
+
+
 def test_of_many_documents_only_the_first_are_shown():
     lines = str(draw_ranking(range(50))).split("\n")
     assert len(lines) == MOST_DOCUMENTS + 2

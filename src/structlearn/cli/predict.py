@@ -58,7 +58,7 @@ def predict(
     saved = read(model)
     reader, examples = data.stream(file, format_name, encoding, given=saved.reader)
     if draw:
-        texts = drawn(saved.estimator, to_file=output is not None)
+        texts = drawn(saved.estimator, reader, to_file=output is not None)
     else:
         texts = tabled(saved.estimator, reader) if hidden else annotated(saved.estimator, reader)
     with data.writing(output, not_over=file) as write:

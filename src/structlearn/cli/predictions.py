@@ -24,7 +24,7 @@ def annotated(estimator: Any, reader: Format) -> Writer:
     return texts
 
 
-def drawn(estimator: Any, *, to_file: bool) -> Writer:
+def drawn(estimator: Any, reader: Format, *, to_file: bool) -> Writer:
     """Pictures of the predictions, in colours if a terminal shows them."""
     from rich.console import Console
 
@@ -41,6 +41,9 @@ def drawn(estimator: Any, *, to_file: bool) -> Writer:
         if drawing is None:
             raise ValueError(f"--draw is not for {type(last.model_).__name__}, whose outputs have no drawing")
         with screen.capture() as text:
+            if reader.structure == "query":
+                # Only the file knows which one it is.
+                screen.print(reader.title(example), highlight=False, markup=False)
             screen.print(drawing, end="\n\n", soft_wrap=True)
         return text.get()
 

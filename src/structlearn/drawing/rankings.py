@@ -8,7 +8,7 @@ import numpy as np
 from rich.text import Text
 
 from structlearn.drawing.base import Drawing
-from structlearn.markup import element
+from structlearn.markup import Html, element, markup
 
 #: Documents that are shown.
 MOST_DOCUMENTS = 20
@@ -37,28 +37,32 @@ def draw_ranking(ranking: Any, relevance: Any = None, *, k: int | None = None) -
         3         2          0
     """
     order = np.asarray(ranking, np.int64)
-    shown = order[:MOST_DOCUMENTS]
-    lines = ["place  document"]
-    marks = [False] * len(shown)
-    values: list[str] = []
+    shown = order[:MOST_DOCUMENTS].tolist()
+    heading = "place  document"
+    lines = [(f"{place:>5}  {document + 1:>8}", "", False) for place, document in enumerate(shown, 1)]
     if relevance is not None:
+        heading += "  relevance"
         ranked = np.asarray(relevance, np.float64)[order]
         best_after = np.append(np.maximum.accumulate(ranked[::-1])[::-1][1:], -np.inf)
-        marks = (best_after > ranked)[: len(shown)].tolist()
-        values = [f"{value:g}" for value in ranked[: len(shown)]]
-        lines[0] += "  relevance"
-    rule = "-" * len(lines[0])
-    texts = [Text(lines[0], "dim")]
-    for place, (document, wrong) in enumerate(zip(shown.tolist(), marks, strict=True)):
+        wrong = (best_after > ranked).tolist()
+        values = [f"{value:g}" for value in ranked]
+        lines = [
+            (line + "  " + " " * (9 - len(values[j])), values[j], wrong[j]) for j, (line, _, _) in enumerate(lines)
+        ]
+    return _drawn(heading, lines, k, len(order) - len(shown))
+
+
+def _drawn(heading: str, lines: list[tuple[str, str, bool]], k: int | None, n_more: int) -> Drawing:
+    """Lines of places and documents, what is known of each, and whether that is wrong."""
+    texts, rows = [Text(heading, "dim")], [markup(heading)]
+    for place, (line, value, wrong) in enumerate(lines):
         if place == k:
-            texts.append(Text(rule, "dim"))
-        line = f"{place + 1:>5}  {document + 1:>8}" + (f"  {values[place]:>9}" if values else "")
-        texts.append(Text.assemble(line, (" ✗", "bold red")) if wrong else Text(line))
-    if len(order) > len(shown):
-        texts.append(Text(f"and {len(order) - len(shown)} more", "dim"))
-    rows = [
-        [element("span", text.plain, class_="given") if text.plain.endswith("✗") else text.plain, "\n"]
-        for text in texts
-    ]
-    figure = element("figure", element("pre", rows, class_="alignment"))
+            texts.append(Text("-" * len(heading), "dim"))
+            rows.append(markup(texts[-1].plain))
+        texts.append(Text.assemble(line, value, (" ✗", "bold red") if wrong else ""))
+        rows.append(markup([line, element("span", f"{value} ✗", class_="given") if wrong else value]))
+    if n_more:
+        texts.append(Text(f"and {n_more} more", "dim"))
+        rows.append(markup(texts[-1].plain))
+    figure = element("figure", element("pre", Html("\n".join(rows)), class_="alignment"))
     return Drawing(Text("\n").join(texts), element("div", figure, class_="drawing"))
