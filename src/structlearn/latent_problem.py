@@ -66,6 +66,10 @@ class LatentProblem(Problem):
     def present_latent(self, outputs: Outputs) -> list[Any]:
         """The hidden parts of outputs, in the user's terms."""
 
+    def describe_latent(self, w: FloatArray, outputs: Outputs) -> list[dict[str, Any]]:
+        """The hidden parts of the outputs of all examples as rows of a table: plain values by the names of columns."""
+        return [{"hidden": h} for h in self.present_latent(outputs)]
+
     def start(self, random: np.random.Generator) -> Start:
         """Where this model begins to learn unless told otherwise."""
         return Start(completions=self.random_completions(random))

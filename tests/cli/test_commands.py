@@ -1,13 +1,17 @@
 import gzip
 import io
 import json
+import re
+import signal
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import structlearn
+from structlearn import StructuralSVM
 from structlearn.cli.options import LEARNERS, OWNERS, parameters
 from structlearn.datasets import make_sentences
 from structlearn.features import TextFeatures
@@ -173,6 +177,61 @@ def test_checking_finds_what_is_odd(folder, run, run_json):
     assert "odd.txt:6: 'd\\u200bog' holds an invisible character, ZERO WIDTH SPACE" in out
     assert "odd.txt:10: the same input as at line 5, with other labels" in out
     assert "odd.txt:3: the label 'I-VP' occurs only here" in out
+
+
+class Own(Chain):
+    """A model that no file can hold."""
+
+
+def test_of_a_model_of_ones_own_is_shown_what_the_file_tells(tmp_path, run, run_json):
+    svm = StructuralSVM(Own(boundaries=False), C=10).fit([np.eye(2)], [["a", "b"]])
+    svm.save(tmp_path / "own.slm")
+    found = run_json("inspect", tmp_path / "own.slm")
+    assert (found["structure"], found["options"]["boundaries"], found["code"]) == ("Own", False, "not in the file")
+    assert (found["learner"], found["weights"], found["examples"]) == ("StructuralSVM", len(svm.w_), 1)
+    assert found["classes"] == ["a", "b"]
+    status, out, _ = run("inspect", tmp_path / "own.slm")
+    assert status == 0
+    assert "boundaries=False" in out
+    status, _, err = run("predict", tmp_path / "own.slm", tmp_path / "own.slm")
+    assert (status, "model of your own" in err) == (1, True)
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_are_one_line(folder, run):
+    status, out, err = run("train", "train.txt", "-o", "tagger.slm", "--max-iter", "1", "-q")
+    assert (status, out) == (0, "")
+    assert re.fullmatch(r"structlearn: warning: stopped after max_iter=1 iterations .*\n", err)
+
+
+def test_labels_that_training_never_saw_are_named(tagger, run, run_json):
+    text = Path("test.txt").read_text()
+    assert run("evaluate", tagger, "test.txt")[2] == ""
+    Path("new.txt").write_text(text + "\nMaybe UH\n, O\n\nWell UH\n, XY\n")
+    status, _, err = run("evaluate", tagger, "new.txt")
+    assert status == 0
+    assert err == (
+        "structlearn: warning: 2 examples have labels that training never saw, which count as wrong: UH, XY\n"
+    )
+
+
+def test_after_an_interruption_the_model_so_far_is_there(folder, run, monkeypatch):
+    def interrupted(self, estimator, record):
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("structlearn.callbacks.Progress.show", interrupted)
+    status, _, err = run("train", "train.txt", "-o", "tagger.slm", "--tol", "1e-9", "--checkpoint", "run.ckpt")
+    assert status == 130
+    told = r"training stopped after \d+ iterations?; the best model so far is in tagger.slm"
+    assert re.fullmatch(rf"structlearn: {told}; the same command goes on from run.ckpt", err.splitlines()[-1])
+    assert Path("tagger.slm").exists()
+
+
+def test_check_has_no_tokens_for_rows_and_one_of_one(tmp_path, run):
+    (tmp_path / "rows.txt").write_text("1 1:0.5\n2 1:0.7\n1 1:0.1\n")
+    assert "svmlight, 3 examples\n" in run("check", tmp_path / "rows.txt")[1]
+    (tmp_path / "one.txt").write_text("the D\n\n")
+    assert "columns, 1 example, 1 token, 1 token an example\n" in run("check", tmp_path / "one.txt")[1]
 
 
 def test_converting_there_and_back_keeps_the_examples(folder, run):

@@ -1,5 +1,7 @@
 """Coreference from files of documents."""
 
+import json
+
 import pytest
 from tests.io.test_conll2012 import TEXT
 
@@ -31,6 +33,16 @@ def test_clusters_are_learnt_predicted_and_judged(documents, run):
     assert run("report", "model.slm", "train.conll", "-o", "report.html")[0] == 0
 
 
+def test_links_between_mentions_are_a_table(documents, run):
+    assert run("train", "train.conll", "-o", "model.slm", "-c", "100", "--window", "3", "--quiet")[0] == 0
+    status, out, _ = run("predict", "model.slm", "train.conll", "--hidden")
+    assert status == 0
+    heading, first, _ = [line.split("\t") for line in out.splitlines()]
+    assert heading == ["name", "predicted", "hidden"]
+    assert json.loads(first[1]) == [0, 1, 2, 0, 1]
+    assert json.loads(first[2]) == [[0, 3], [1, 4]]
+
+
 def test_correlation_clustering_is_a_learner_of_documents(documents, run):
     assert run("train", "train.conll", "-o", "model.slm", "--learner", "svm", "--decoder", "lp", "--quiet")[0] == 0
     assert run("predict", "model.slm", "train.conll")[0] == 0
@@ -47,7 +59,7 @@ def test_wrong_learners_and_options_are_refused(documents, run):
 
 def test_check_counts_mentions_and_entities(documents, run):
     status, out, _ = run("check", "train.conll")
-    assert "2 documents, 14 tokens, 10 mentions of 6 entities, 5 to 5 a document" in out
+    assert "2 documents, 14 tokens, 10 mentions of 6 entities, 5 mentions a document" in out
     assert "comes a second time" in out
     assert status == 1
 

@@ -78,7 +78,7 @@ def test_options_of_other_structures_are_refused(folders, run):
     folders.joinpath("train.txt").write_text("the D\ndog N\n\n")
     status, _, err = run("train", "train.txt", "--gaps", "affine")
     assert (status, err) == (1, "structlearn: --gaps has no effect here: it is for files of pairs\n")
-    status, _, err = run("train", "train", "--loss", "hamming")
+    status, _, err = run("train", "train", "--loss", "hamming", "-q")
     assert (status, err) == (1, "structlearn: loss is 'hamming'; it may be 'q', 'q_shift', 'zero_one'\n")
     status, _, err = run("train", "train", "--templates", "x")
     assert (status, err.startswith("structlearn: --templates are for files of words")) == (1, True)
@@ -158,7 +158,7 @@ def test_what_is_wrong_in_a_folder_is_named_with_file_and_line(folders, run, con
 
 def test_a_letter_outside_the_alphabet_is_named_with_file_and_line(aligner, folders, run):
     folders.joinpath("new.fasta").write_text(">a\nACGT\n>b\nACT\n>c\nACXGT\n>d\nACGT\n")
-    for command in (("predict", aligner, "new.fasta"), ("train", "new", "--alphabet", "ACGT")):
+    for command in (("predict", aligner, "new.fasta"), ("train", "new", "--alphabet", "ACGT", "-q")):
         folders.joinpath("new").mkdir(exist_ok=True)
         folders.joinpath("new/x.fasta").write_text(">c\nACXGT\n>d\nAC-GT\n")
         status, _, err = run(*command)

@@ -1,5 +1,7 @@
 """Rankings from the command line."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -48,10 +50,71 @@ def test_with_hidden_orders_precision_at_k_is_learnt(queries, run, run_json):
     assert run("report", "top.slm", "test.txt", "-o", "report.html")[0] == 0
 
 
+def test_the_first_k_are_a_table_and_rankings_are_drawn(queries, run):
+    assert run("train", "train.txt", "-o", "top.slm", "--learner", "latent", "--k", "2", "-c", "50", "-q")[0] == 0
+    status, out, _ = run("predict", "top.slm", "test.txt", "--hidden")
+    assert status == 0
+    heading, first, *others = [line.split("\t") for line in out.splitlines()]
+    assert (heading, len(others)) == (["name", "predicted", "hidden"], 19)
+    name, ranking, top = first[0], json.loads(first[1]), json.loads(first[2])
+    assert (name, sorted(ranking), top) == ("qid:1", list(range(8)), ranking[:2])
+    status, out, _ = run("predict", "top.slm", "test.txt", "--draw")
+    assert status == 0
+    lines = out.split("\n\n")[0].split("\n")
+    assert lines[:2] == ["qid:1", "place  document  relevance"]
+    assert lines[2].split()[:2] == ["1", str(ranking[0] + 1)]
+    assert set(lines[4]) == {"-"}
+
+
 def test_c_is_chosen_by_the_measure_that_is_learnt_for(queries, run_json):
     found = run_json("tune", "train.txt", "--grid", "C=1,100", "--loss", "ndcg", "--k", "3", "--folds", "3")
     assert found["best"]["C"] in (1, 100)
     assert 0.5 < found["score"] <= 1
+
+
+def test_features_that_training_never_saw_are_passed_over(queries, run):
+    assert run("train", "train.txt", "-o", "ranker.slm", "-c", "50", "-q")[0] == 0
+    text = (queries / "test.txt").read_text()
+    (queries / "more.txt").write_text("".join(f"{line} 99:7\n" for line in text.splitlines()))
+    predicted = run("predict", "ranker.slm", "test.txt")[1]
+    assert run("predict", "ranker.slm", "more.txt")[1].replace(" 99:7", "") == predicted
+
+
+def test_check_speaks_of_queries_and_documents(queries, run, run_json):
+    out = run("check", "train.txt")[1]
+    assert out.startswith("train.txt: letor, 20 queries, 160 documents, 8 documents a query\n")
+    assert "relevance  count" in out
+    assert "1.0" not in out
+    found = json.loads(run("check", "train.txt", "--json")[1])
+    assert (found["documents"], sorted(found["labels"])) == (160, ["0", "1", "2"])
+
+
+UNTEACHING = "0 qid:30 1:1 2:1 3:0\n0 qid:30 1:0 2:1 3:0\n"
+
+
+@pytest.mark.filterwarnings("default")
+def test_queries_that_teach_nothing_are_told_of_with_their_place(queries, run):
+    text = (queries / "train.txt").read_text() + UNTEACHING
+    (queries / "more.txt").write_text(text)
+    status, out, err = run("train", "more.txt", "-o", "ranker.slm", "-c", "5", "-q")
+    assert (status, out) == (0, "")
+    assert err == (
+        "structlearn: warning: 1 of 21 queries teaches nothing, more.txt:161: all rankings of the documents are "
+        "equally good\n"
+    )
+    status, out, _ = run("check", "more.txt")
+    assert status == 1
+    assert "more.txt:161: all documents are equally relevant: this query teaches nothing" in out
+
+
+def test_files_that_look_alike_are_told_of(queries, run):
+    (queries / "alike.txt").write_text("2 qid:1 1:0.9\n1 qid:1 1:0.5\n2 qid:2 1:0.9\n1 qid:2 1:0.5\n")
+    hint = "taken for sequences of tokens; for queries with documents to rank, say --format letor"
+    assert hint in run("check", "alike.txt")[1]
+    assert f"format svmhmm, 2 examples; {hint}" in run("train", "alike.txt", "-o", "m.slm")[2]
+    assert hint not in run("check", "alike.txt", "--format", "svmhmm")[1]
+    assert "--format" not in run("train", "alike.txt", "-o", "m.slm", "--format", "letor")[2]
+    assert "format letor, 20 queries; taken for queries" in run("train", "train.txt", "-o", "m.slm")[2]
 
 
 def test_what_does_not_rank_is_refused(queries, run):

@@ -23,6 +23,7 @@ def test_trees_are_learnt(folder, run, run_json):
     assert run("predict", "model.slm", "trees.mrg") == (0, TREES, "")
     assert run_json("evaluate", "model.slm", "trees.mrg")["accuracy"] == 1.0
     assert run("inspect", "model.slm")[0] == run("check", "trees.mrg")[0] == 0
+    assert " trees, " in run("check", "trees.mrg")[1]
     assert run("report", "model.slm", "trees.mrg")[0] == 0
     status, _, err = run("convert", "trees.mrg", "--to", "jsonl")
     assert (status, err) == (

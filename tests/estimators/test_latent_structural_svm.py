@@ -168,6 +168,53 @@ def test_a_hidden_part_without_complete_is_named(data: Any) -> None:
         LatentStructuralSVM(Forgetful()).fit(*data)
 
 
+def pair_completion(self: OneOfSeveral, x: Any, y: int, w: Any) -> Any:
+    return y, OneOfSeveral.complete(self, x, y, w)
+
+
+@pytest.mark.parametrize("methods", [{}, {"inference": property()}], ids=["inference", "outputs"])
+def test_completions_that_are_pairs_are_named(data: Any, methods: dict[str, Any]) -> None:
+    wrong = type("Wrong", (OneOfSeveral,), {"complete": pair_completion, **methods})(3, 4)
+    with pytest.raises(TypeError, match=r"complete of example 0 returned \(\d, \d\), the pair \(y, h\); expected"):
+        LatentStructuralSVM(wrong).fit(*data)
+
+
+def test_hidden_parts_may_be_pairs_that_begin_with_the_output(data: Any) -> None:
+    class Paired(OneOfSeveral):
+        def joint_feature(self, x: Any, y: int, h: Any) -> Any:
+            return super().joint_feature(x, y, h[1])
+
+        def loss(self, y: int, y_hat: int, h_hat: Any) -> float:
+            return super().loss(y, y_hat, h_hat[1])
+
+        def hidden(self, x: Any, y: int) -> Any:
+            return [(y, h) for h in super().hidden(x, y)]
+
+        def outputs(self, x: Any) -> Any:
+            return [(y, (y, h)) for y, h in super().outputs(x)]
+
+        def inference(self, x: Any, w: Any) -> Any:
+            y, h = super().inference(x, w)
+            return y, (y, h)
+
+        def loss_augmented_inference(self, x: Any, y: int, w: Any) -> Any:
+            found, h = super().loss_augmented_inference(x, y, w)
+            return found, (found, h)
+
+        def complete(self, x: Any, y: int, w: Any) -> Any:
+            return y, super().complete(x, y, w)
+
+    plain = LatentStructuralSVM(OneOfSeveral(3, 4), C=20, random_state=0).fit(*data)
+    paired = LatentStructuralSVM(Paired(3, 4), C=20, random_state=0).fit(*data)
+    np.testing.assert_allclose(paired.w_, plain.w_)
+
+
+def test_an_inference_without_hidden_part_is_noticed_at_fit(data: Any) -> None:
+    wrong = type("Wrong", (OneOfSeveral,), {"inference": lambda self, x, w: 0})
+    with pytest.raises(TypeError, match=r"inference of example 0 returned 0; expected pairs \(y, h\)"):
+        LatentStructuralSVM(wrong(3, 4)).fit(*data)
+
+
 def test_no_examples_are_named() -> None:
     with pytest.raises(ValueError, match="X is empty"):
         LatentStructuralSVM(OneOfSeveral(3, 4)).fit([], [])

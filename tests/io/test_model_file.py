@@ -12,11 +12,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import structlearn
-from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
+from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM, StructuredPerceptron
 from structlearn.features import PiecewiseLinear, TextFeatures, TokenTransformer
 from structlearn.io import atomic, container, model_file
-from structlearn.models import Chain, ClassKernel, Multiclass, Taxonomy
-from structlearn.solvers import OneSlack
+from structlearn.models import Chain, ClassKernel, Motif, Multiclass, Taxonomy
+from structlearn.solvers import ConcaveConvex, OneSlack
 
 
 @pytest.fixture
@@ -344,9 +344,17 @@ class OwnSolver(OneSlack):
 def test_a_solver_of_ones_own_does_not_stand_in_the_way(path):
     svm = StructuralSVM(Multiclass(), solver=OwnSolver()).fit(np.eye(2), ["a", "b"])
     svm.save(path)
-    loaded = structlearn.load(path)
+    with pytest.warns(UserWarning, match="trained by OwnSolver, a solver of your own whose code is not in the file"):
+        loaded = structlearn.load(path)
     assert loaded.solver == "auto"
     assert loaded.predict(np.eye(2)).tolist() == ["a", "b"]
+
+
+def test_a_solver_of_ones_own_within_another_is_named(path):
+    own = ConcaveConvex(inner=OwnSolver())
+    LatentStructuralSVM(Motif(width=2, background_order=0), solver=own).fit(["ACG", "TTT"], [1, 0]).save(path)
+    with pytest.warns(UserWarning, match="trained by OwnSolver"):
+        assert structlearn.load(path).solver == "auto"
 
 
 class OwnChain(Chain):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import warnings
+from typing import Any
 
 from structlearn.cli.app import app
 
@@ -30,7 +32,9 @@ def main() -> None:
 def run() -> None:
     """Runs the command line; errors that a user can do something about are one line, without a traceback."""
     try:
-        app(prog_name="structlearn")
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            app(prog_name="structlearn")
     except BrokenPipeError:
         # Whoever read our output, such as `head`, has enough; Python would complain once more when it closes it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -40,6 +44,11 @@ def run() -> None:
             raise
         print(f"structlearn: {_message(error)}", file=sys.stderr)
         sys.exit(FAILED)
+
+
+def _warn(message: Warning | str, *where: Any, **more: Any) -> None:
+    """One line, without the place in the code."""
+    print(f"structlearn: warning: {message}", file=sys.stderr)
 
 
 def _message(error: Exception) -> str:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from structlearn.cli import data, terminal
+from structlearn.wording import count, several
+
+if TYPE_CHECKING:
+    from structlearn.io.document_oddities import DocumentSummary
+    from structlearn.io.oddities import Summary, Terms
+    from structlearn.io.pair_oddities import PairSummary
 
 #: Labels, or letters of sequences, in the table.
 MOST_LABELS = 30
@@ -33,29 +39,37 @@ def check(
     """
     from dataclasses import asdict
 
-    from structlearn.io.document_oddities import DocumentSummary, summarise_documents
-    from structlearn.io.oddities import summarise
-    from structlearn.io.pair_oddities import PairSummary, summarise_pairs
+    from structlearn.io.document_oddities import summarise_documents
+    from structlearn.io.oddities import TERMS, TOKENS, summarise
+    from structlearn.io.pair_oddities import summarise_pairs
 
-    reader, examples = data.stream(file, data.layout(format_name, columns, separator, label), encoding)
-    count = {"pair": summarise_pairs, "document": summarise_documents}.get(reader.structure, summarise)
-    summary: Any = count(examples)
+    wanted = data.layout(format_name, columns, separator, label)
+    reader, examples = data.stream(file, wanted, encoding)
+    terms = TERMS.get(reader.structure, TOKENS)
+    summary: Any
     counts: Counter[Any]
-    if isinstance(summary, PairSummary):
-        what, counts = "letter", summary.letters
-    elif isinstance(summary, DocumentSummary):
-        what, counts = "size", summary.sizes
+    if reader.structure == "pair":
+        summary = summarise_pairs(examples)
+        what, counts, sizes = "letter", summary.letters, _pair_sizes(summary)
+    elif reader.structure == "document":
+        summary = summarise_documents(examples)
+        what, counts, sizes = "size", summary.sizes, _document_sizes(summary)
     else:
-        what, counts = "label", summary.labels
+        summary = summarise(examples, terms)
+        what, counts, sizes = terms.label, summary.labels, _sizes(summary, terms)
+    shown = {f"{label:g}" if isinstance(label, float) else str(label): n for label, n in counts.most_common()}
     if as_json:
-        found = asdict(summary) | {"format": reader.name}
-        terminal.print_json(found | {f"{what}s": {str(label): n for label, n in counts.most_common()}})
+        found = {several(terms.part) if name == "parts" else name: value for name, value in asdict(summary).items()}
+        kind = "labels" if "labels" in found else several(what)
+        terminal.print_json(found | {"format": reader.name, kind: shown})
     else:
         from rich.markup import escape
 
         console = terminal.console()
-        console.print(f"{escape(file)}: {reader.name}, {_sizes(summary)}", highlight=False, soft_wrap=True)
-        _print_counts(what, counts)
+        console.print(f"{escape(file)}: {reader.name}, {sizes}", highlight=False, soft_wrap=True)
+        if wanted is None and reader.look_alike:
+            console.print(escape(reader.look_alike), highlight=False, soft_wrap=True)
+        _print_counts(what, Counter(shown))
         for oddity in summary.oddities[:most]:
             place = f"{oddity.file or file}:{oddity.line}"
             console.print(f"{escape(place)}: {escape(oddity.what)}", highlight=False, soft_wrap=True)
@@ -65,29 +79,43 @@ def check(
         raise typer.Exit(1)
 
 
-def _sizes(summary: Any) -> str:
-    low, high = summary.lengths
-    if hasattr(summary, "mentions"):
-        entities = f"{summary.mentions:,} mentions of {summary.entities:,} entities"
-        return f"{summary.examples:,} documents, {summary.tokens:,} tokens, {entities}, {low} to {high} a document"
-    if hasattr(summary, "tokens"):
-        return f"{summary.examples:,} examples, {summary.tokens:,} tokens, {low} to {high} tokens an example"
-    sizes = f"{summary.examples:,} pairs, {summary.letters.total():,} letters, {low} to {high} letters a sequence"
+def _sizes(summary: Summary, terms: Terms) -> str:
+    sizes = count(summary.examples, terms.example)
+    if terms.part == terms.example:
+        return sizes
+    article = "an" if terms.example[0] in "aeiou" else "a"
+    return f"{sizes}, {count(summary.parts, terms.part)}, {_each(summary, terms.part)} {article} {terms.example}"
+
+
+def _document_sizes(summary: DocumentSummary) -> str:
+    entities = f"{count(summary.mentions, 'mention')} of {count(summary.entities, 'entity')}"
+    sizes = f"{count(summary.examples, 'document')}, {count(summary.tokens, 'token')}"
+    return f"{sizes}, {entities}, {_each(summary, 'mention')} a document"
+
+
+def _pair_sizes(summary: PairSummary) -> str:
+    sizes = f"{count(summary.examples, 'pair')}, {count(summary.letters.total(), 'letter')}"
+    sizes += f", {_each(summary, 'letter')} a sequence"
     if not summary.aligned:
         return f"{sizes}, not aligned"
     aligned = "aligned" if summary.aligned == summary.examples else f"{summary.aligned:,} of them aligned"
     equal = f", {summary.equal / summary.matches:.0%} of them equal letters" if summary.matches else ""
-    return f"{sizes}, {aligned} with {summary.matches:,} matches{equal}"
+    return f"{sizes}, {aligned} with {count(summary.matches, 'match', 'matches')}{equal}"
 
 
-def _print_counts(what: str, counts: Counter[Any]) -> None:
+def _each(summary: Summary | DocumentSummary | PairSummary, part: str) -> str:
+    low, high = summary.lengths
+    return count(low, part) if low == high else f"{low} to {count(high, part)}"
+
+
+def _print_counts(what: str, counts: Counter[str]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
     console = terminal.console()
     table = Table(what, "count", "share", box=None, pad_edge=False)
-    for label, count in counts.most_common(MOST_LABELS):
-        table.add_row(escape(str(label)), f"{count:,}", f"{count / counts.total():.2%}")
-    console.print(table if counts else f"no {what}s")
+    for label, n in counts.most_common(MOST_LABELS):
+        table.add_row(escape(label), f"{n:,}", f"{n / counts.total():.2%}")
+    console.print(table if counts else f"no {several(what)}")
     if len(counts) > MOST_LABELS:
-        console.print(f"and {len(counts) - MOST_LABELS} {what}s more")
+        console.print(f"and {count(len(counts) - MOST_LABELS, what)} more")

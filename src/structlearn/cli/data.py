@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -140,9 +141,19 @@ def labelled(reader: Format, examples: Sequence[Example]) -> tuple[list[Any], li
 
 @contextmanager
 def places(examples: Sequence[Example]) -> Iterator[None]:
-    """Errors about X[i] or Y[i] also name the file and the line of the example."""
+    """Errors about X[i] or Y[i] also name the file and the line of the example; warnings name these instead."""
+    show = warnings.showwarning
+
+    def place(told: re.Match[str]) -> str:
+        return examples[int(told[1])].place if int(told[1]) < len(examples) else told[0]
+
+    def with_places(message: Warning | str, *where: Any, **more: Any) -> None:
+        show(re.sub(r"\bX\[(\d+)\]", place, str(message)), *where, **more)
+
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.showwarning = with_places
+            yield
     except ValueError as error:
         told = re.match(r"[XY]\[(\d+)\]", str(error))
         if told is None or int(told[1]) >= len(examples):

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+import typer
+
 from structlearn.cli import data, terminal
+from structlearn.wording import count
+
+if TYPE_CHECKING:
+    from structlearn.evaluation import Evaluation
+
+#: Labels that are named.
+MOST_LABELS = 10
 
 
 def evaluate(
@@ -17,7 +28,7 @@ def evaluate(
     Trees have precision, recall and F1 of their brackets; alignments have the share of the true matches that are found,
     exactly (q) and up to some shifts (q1, q2, q4).
 
-    Intervals are 95 % bootstrap intervals over examples.
+    Labels that training never saw count as wrong. Intervals are 95 % bootstrap intervals over examples.
 
     \b
         structlearn evaluate tagger.slm test.txt
@@ -30,7 +41,25 @@ def evaluate(
     reader, examples = data.read([file], format_name, encoding, given=saved.reader)
     with data.places(examples):
         judged = judge(saved.estimator, *data.labelled(reader, examples))
+    _tell_of_unseen_labels(saved.estimator, judged)
     if as_json:
         terminal.print_json(judged.to_dict())
     else:
         terminal.console().print(judged)
+
+
+def _tell_of_unseen_labels(estimator: Any, judged: Evaluation) -> None:
+    import numpy as np
+
+    from structlearn.evaluation import last_step
+
+    if judged.kind not in ("sequences", "examples"):
+        return
+    known = set(last_step(estimator).spec_.classes)
+    unseen = [label for label in judged.labels if label not in known]
+    if unseen:
+        n = int(np.isnan(judged.margins).sum())
+        shown = ", ".join(map(str, unseen[:MOST_LABELS])) + ", …" * (len(unseen) > MOST_LABELS)
+        which = f"{count(n, 'example')} {'has' if n == 1 else 'have'}"
+        told = f"{which} labels that training never saw, which count as wrong: {shown}"
+        typer.echo(f"structlearn: warning: {told}", err=True)

@@ -99,7 +99,7 @@ MOTIF = Owner(
     "Model of motifs",
     "models/motif.py",
     "Motif",
-    ("width", "background_order", "both_strands"),
+    ("width", "background_order", "both_strands", "positive"),
     "labelled sequences",
 )
 RANKING = Owner("Model of rankings", "models/ranking.py", "Ranking", ("loss", "k", "threshold", "gain"), "queries")

@@ -104,11 +104,18 @@ def chosen_learner(reader: Format, learner: str | None) -> str:
     return learner or next(iter(able))
 
 
-def with_alphabet(reader: Format, X: list[Any], options: dict[str, Any]) -> dict[str, Any]:
-    """The options, with the letters of all pairs as the alphabet: a part of the pairs may lack some."""
-    if reader.structure != "pair" or "alphabet" in options:
-        return options
-    return options | {"alphabet": "".join(sorted(set().union(*(sequence for x in X for sequence in x))))}
+def in_terms_of_the_data(reader: Format, X: list[Any], options: dict[str, Any]) -> dict[str, Any]:
+    """The options, with the letters of all pairs as the alphabet, and the positive label read as those of the file are.
+
+    A part of the pairs may lack some letters.
+    """
+    from structlearn.io.labelled_fasta import parse_label
+
+    if reader.structure == "pair" and "alphabet" not in options:
+        return options | {"alphabet": "".join(sorted(set().union(*(sequence for x in X for sequence in x))))}
+    if reader.structure == "sequence" and "positive" in options:
+        return options | {"positive": parse_label(options["positive"])}
+    return options
 
 
 def _features(templates: Templates | None, reader: Format, options: dict[str, Any]) -> TextFeatures:

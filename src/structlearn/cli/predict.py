@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from structlearn.cli import data, terminal
+from structlearn.cli import data
 
 #: Examples that are held in memory at once, so that a pipe without end can be labelled.
 BATCH = 4096
@@ -23,13 +23,24 @@ def predict(
     draw: Annotated[
         bool, typer.Option("--draw", help="Draw trees and other structures for people to read, instead of the file.")
     ] = False,
+    hidden: Annotated[
+        bool,
+        typer.Option(
+            "--hidden", help="Write a table of what --learner latent found along the way, such as the sites of a motif."
+        ),
+    ] = False,
 ) -> None:
     """Label new examples.
 
     Predictions are written as the examples were: a column file gets one column more, CoNLL-U its tags, JSON lines a
     field "predicted". Labels that are there already stay beside the predicted ones. Pairs of sequences are aligned.
+    Features that training never saw are passed over.
 
     --draw shows trees and other structures as pictures of text; what is wrong is marked where the file has the truth.
+
+    --hidden writes a line for each example, with tabs between its name, its prediction and the hidden part, and one of
+    headings before them. The site of a motif is a start and an end, counted from 1 and both included as in GFF, the
+    strand, the letters as the pattern reads them, and the score, which is above 0 where a site is predicted.
 
     \b
         structlearn predict tagger.slm new.txt > labelled.txt
@@ -37,16 +48,21 @@ def predict(
         structlearn predict tagger.slm new.conllu -o labelled.conllu
         structlearn predict parser.slm new.mrg --draw
         structlearn predict aligner.slm new.fasta > aligned.fasta
+        structlearn predict finder.slm new.fasta --hidden > sites.tsv
     """
+    from structlearn.cli.predictions import annotated, drawn, tabled
     from structlearn.io.model_file import read
 
+    if draw and hidden:
+        raise ValueError("--draw and --hidden exclude each other")
     saved = read(model)
     reader, examples = data.stream(file, format_name, encoding, given=saved.reader)
     if draw:
-        drawn = terminal.artist(saved.estimator, to_file=output is not None)
+        texts = drawn(saved.estimator, reader, to_file=output is not None)
+    else:
+        texts = tabled(saved.estimator, reader) if hidden else annotated(saved.estimator, reader)
     with data.writing(output, not_over=file) as write:
         for batch in data.batches(examples, BATCH):
             with data.places(batch):
-                predicted = saved.estimator.predict([example.x for example in batch])
-            for example, y in zip(batch, predicted, strict=True):
-                write(drawn(example, y) if draw else reader.annotate(example, y))
+                for text in texts(batch):
+                    write(text)

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.console import Console
-
-    from structlearn.io.format import Example
 
 
 def console() -> Console:
@@ -26,35 +22,16 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(_finite(value), ensure_ascii=False))
 
 
-def artist(estimator: Any, *, to_file: bool) -> Callable[[Example, Any], str]:
-    """What draws the prediction y of an example as text, in colours if a terminal shows it."""
-    from rich.console import Console
-
-    from structlearn.io.model_file import steps_of
-
-    model = steps_of(estimator)[1].model_
-    screen = Console(no_color=True, force_terminal=False) if to_file else Console()
-
-    def drawn(example: Example, y: Any) -> str:
-        drawing = model.drawing(example.x, y, example.y, width=screen.width)
-        if drawing is None:
-            raise ValueError(f"--draw is not for {type(model).__name__}, whose outputs have no drawing")
-        with screen.capture() as text:
-            screen.print(drawing, end="\n\n", soft_wrap=True)
-        return text.get()
-
-    return drawn
-
-
 def facts(estimator: Any) -> dict[str, Any]:
     """What there is to say about a fitted estimator, or a pipeline that ends with one."""
     from structlearn.io.model_file import steps_of
+    from structlearn.models.unknown_model import UnknownModel
 
     _, last = steps_of(estimator)
-    spec, training = last.spec_, getattr(last, "training_", {})
+    model, spec, training = last.model_, last.spec_, getattr(last, "training_", {})
     learnt = {
         "learner": type(last).__name__,
-        "structure": type(last.model_).__name__,
+        "structure": type(model).__name__,
         **training,
         "labels": len(spec.classes) if hasattr(spec, "classes") else None,
         "alphabet": "".join(map(str, spec.residues)) if hasattr(spec, "residues") else None,
@@ -66,8 +43,11 @@ def facts(estimator: Any) -> dict[str, Any]:
         "gap": getattr(last, "duality_gap_", None),
         "iterations": last.n_iter_,
         "converged": last.converged_,
+        "positive": getattr(spec, "positive", None),
         "classes": list(map(str, spec.classes)) if hasattr(spec, "classes") else None,
     }
+    if isinstance(model, UnknownModel):
+        learnt |= {"structure": model.name, "options": dict(model.options), "code": "not in the file"}
     return {name: value for name, value in learnt.items() if value is not None}
 
 
@@ -94,6 +74,8 @@ def _written(name: str, value: Any) -> str:
     match name, value:
         case "seconds", float():
             return f"{value:.1f}"
+        case "options", dict():
+            return ", ".join(f"{option}={given!r}" for option, given in value.items()) or "none"
         case "classes" | "files", list():
             shown = ", ".join(map(str, value[:30]))
             return shown + (f", … ({len(value)} in all)" if len(value) > 30 else "")

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from structlearn.cli import data, terminal
+from structlearn.wording import count
 
 Files = Annotated[
     list[str],
@@ -78,16 +79,19 @@ def train(
         structlearn train words.svmhmm -o tagger.slm -c 100 --eps 0.1
         structlearn train folder_of_aligned_fasta -o aligner.slm --gaps affine
     """
-    from structlearn.cli.pipelines import build, fit_features, read_templates, with_alphabet
+    from structlearn.cli.pipelines import build, fit_features, in_terms_of_the_data, read_templates
     from structlearn.io import atomic, model_file
 
     atomic.check_writable(output)
-    reader, examples = data.read(files, data.layout(format_name, columns, separator, label), encoding)
+    wanted = data.layout(format_name, columns, separator, label)
+    reader, examples = data.read(files, wanted, encoding)
     X, Y = data.labelled(reader, examples)
     show = not (quiet or as_json)
     chosen = read_templates(templates, reader)
-    estimator = build(reader, learner, with_alphabet(reader, X, options), chosen, verbose=int(show))
+    estimator = build(reader, learner, in_terms_of_the_data(reader, X, options), chosen, verbose=int(show))
     _, last = model_file.steps_of(estimator)
+    if show:
+        _tell_what_was_guessed(reader, wanted, last.model, X, Y)
     how: dict[str, Any] = {}
     if validation is not None:
         _, held_out = data.read([validation], format_name, encoding, given=reader)
@@ -112,8 +116,26 @@ def train(
     elif not quiet:
         terminal.print_facts(estimator, title=f"{output}")
     if interrupted is not None:
-        typer.echo(f"structlearn: {interrupted}; the best model so far is in {output}", err=True)
+        # What the estimator says beyond is for those who have it in their hands.
+        told = str(interrupted).partition(";")[0] or "training stopped"
+        told += f"; the best model so far is in {output}"
+        if checkpoint is not None and checkpoint.exists():
+            told += f"; the same command goes on from {checkpoint}"
+        typer.echo(f"structlearn: {told}", err=True)
         raise typer.Exit(130)
+
+
+def _tell_what_was_guessed(reader: Any, wanted: Any, model: Any, X: list[Any], Y: list[Any]) -> None:
+    """The format, where it was not named, and what its labels are taken for."""
+    from structlearn.io.oddities import TERMS, TOKENS
+
+    if wanted is None:
+        told = f"; {reader.look_alike}" if reader.look_alike else ""
+        noun = TERMS.get(reader.structure, TOKENS).example
+        typer.echo(f"format {reader.name}, {count(len(X), noun)}{told}", err=True)
+    if reader.structure == "sequence" and model.positive is None:
+        positive = model.specify(X, Y).positive
+        typer.echo(f"sequences labelled {positive} are taken to hold the motif; --positive names others", err=True)
 
 
 def save(estimator: Any, output: Path, reader: Any, files: Sequence[str]) -> None:

@@ -14,6 +14,7 @@ import typer
 from structlearn.cli import data, terminal
 from structlearn.cli.options import option_value
 from structlearn.cli.train import Files, Learner, Templates, save
+from structlearn.wording import count
 
 #: C/S to try, as multiples of the learner's default.
 PATH = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -58,7 +59,7 @@ def tune(
     """
     from sklearn.model_selection import KFold
 
-    from structlearn.cli.pipelines import build, chosen_learner, fit_features, read_templates, with_alphabet
+    from structlearn.cli.pipelines import build, chosen_learner, fit_features, in_terms_of_the_data, read_templates
     from structlearn.io import atomic
     from structlearn.io.model_file import steps_of
 
@@ -66,9 +67,9 @@ def tune(
         atomic.check_writable(output)
     reader, examples = data.read(files, data.layout(format_name, columns, separator, label), encoding)
     X, Y = data.labelled(reader, examples)
-    options = with_alphabet(reader, X, options)
+    options = in_terms_of_the_data(reader, X, options)
     if len(X) < folds:
-        raise ValueError(f"{len(X)} examples cannot be cut into {folds} parts")
+        raise ValueError(f"{count(len(X), 'example')} cannot be cut into {folds} parts")
     chosen = read_templates(templates, reader)
 
     def make(setting: dict[str, Any]) -> Any:

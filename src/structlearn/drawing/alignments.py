@@ -13,6 +13,7 @@ from structlearn.drawing.base import Drawing
 from structlearn.markup import Html, element, markup
 from structlearn.models.alignment import checked_matches
 from structlearn.models.substitution import BLOSUM62
+from structlearn.wording import count
 
 #: Letters of a sequence's name that are shown.
 LONGEST_NAME = 16
@@ -222,7 +223,8 @@ def _html(blocks: list[tuple[Block, list[Line]]], compared: bool) -> Html:
     paragraphs: list[Html] = []
     for left_out, run in groupby(zip(blocks, words, strict=True), key=lambda pair: pair[1]):
         if left_out:
-            paragraphs.append(markup(f"… {sum(len(block.columns) for (block, _), _ in run)} columns {left_out} …"))
+            n = sum(len(block.columns) for (block, _), _ in run)
+            paragraphs.append(markup(f"… {count(n, 'column')} {left_out} …"))
         else:
             paragraphs += [Html("\n".join(map(_html_line, lines[:3]))) for (_, lines), _ in run]
     return Html("\n\n".join(paragraphs))

@@ -11,6 +11,7 @@ from structlearn.drawing.base import Drawing
 from structlearn.io.conll2012 import Document
 from structlearn.markup import Html, element
 from structlearn.models.clusterings import to_labels
+from structlearn.wording import count
 
 #: Sentences with mistakes that are shown.
 MOST_SENTENCES = 20
@@ -64,11 +65,11 @@ def draw_document(document: Document, labels: Any, truth: Any = None) -> Drawing
     title = ""
     if any(marks):
         wrong, missed = marks.count(WRONG), marks.count(MISSED)
-        title = f"{wrong} wrong link{'s' * (wrong != 1)}, {missed} missed, of {n} mentions"
+        title = f"{count(wrong, 'wrong link')}, {missed} missed, of {count(n, 'mention')}"
         lines = [pieces for pieces in lines if any(mark for _, mark in pieces)]
         if len(lines) > MOST_SENTENCES:
             more = len(lines) - MOST_SENTENCES
-            lines = [*lines[:MOST_SENTENCES], [(f"and {more} sentences more", None)]]
+            lines = [*lines[:MOST_SENTENCES], [(f"and {count(more, 'sentence')} more", None)]]
     texts = [*([Text(title, "dim")] if title else []), *map(_text, lines)]
     caption = element("figcaption", title) if title else None
     shown = [(_html(pieces), "\n") for pieces in lines]

@@ -39,6 +39,7 @@ from structlearn.models.python_latent_model import adapter
 from structlearn.objective import Objective
 from structlearn.problem import FloatArray, Problem
 from structlearn.solvers import DualState, Solution, Solver
+from structlearn.wording import count
 
 
 def _is_tabular(estimator: StructuredEstimator) -> bool:
@@ -268,9 +269,8 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
 
     def _interrupted(self, file: Checkpoint | None) -> str:
         gap = "" if np.isnan(self.duality_gap_) else f" (relative duality gap {self.duality_gap_:.2g})"
-        message = (
-            f"training stopped after {self.n_iter_} iterations; the estimator is fitted with the weights so far{gap}"
-        )
+        stopped = f"training stopped after {count(self.n_iter_, 'iteration')}"
+        message = f"{stopped}; the estimator is fitted with the weights so far{gap}"
         if file is not None and file.is_current and not self.converged_:
             message += f"; fit it again with checkpoint={str(file.path)!r} to go on"
         return message

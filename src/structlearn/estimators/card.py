@@ -6,6 +6,8 @@ from html import escape
 from math import isfinite, log10
 from typing import Any
 
+from structlearn.wording import count
+
 # Colours come from the text around, so that the card is right on light and on dark pages alike.
 _STYLE = """<style>
 .structlearn-card {display: inline-block; margin-top: .5em; padding: .6em .9em; color: inherit;
@@ -71,17 +73,17 @@ def _facts(estimator: Any) -> list[tuple[str, str]]:
         facts.append(("labels", f"{len(classes)}: {names}"))
     features = getattr(estimator.spec_, "n_inputs", None)
     if features is not None:
-        facts.append(("features", f"{features:,} ({len(estimator.w_):,} weights)"))
+        facts.append(("features", f"{features:,} ({count(len(estimator.w_), 'weight')})"))
     else:
         facts.append(("weights", f"{len(estimator.w_):,}"))
     training = getattr(estimator, "training_", {})
     if "examples" in training:
-        tokens = f" ({training['tokens']:,} tokens)" if "tokens" in training else ""
+        tokens = f" ({count(training['tokens'], 'token')})" if "tokens" in training else ""
         facts.append(("examples", f"{training['examples']:,}{tokens}"))
     if isfinite(estimator.objective_):
         facts.append(("objective", f"{estimator.objective_:.6g}, {gap_in_words(estimator)}"))
     seconds = training.get("seconds", estimator.history_[-1]["seconds"])
-    facts.append(("training", f"{seconds:.2f} s, {estimator.n_iter_:,} iterations"))
+    facts.append(("training", f"{seconds:.2f} s, {count(estimator.n_iter_, 'iteration')}"))
     return facts
 
 

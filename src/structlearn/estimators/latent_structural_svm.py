@@ -180,6 +180,12 @@ class LatentStructuralSVM(StructuredEstimator):
         assert isinstance(problem, LatentProblem)
         return problem.present_latent(problem.predict(self.w_))
 
+    def describe_latent(self, X: Any) -> list[dict[str, Any]]:
+        """The same as rows of a table, plain values by the names of columns: of a motif where it lies and its score."""
+        problem = self._bind(X)
+        assert isinstance(problem, LatentProblem)
+        return problem.describe_latent(self.w_, problem.predict(self.w_))
+
     def complete(self, X: Any, y: Any) -> list[Any]:
         """The best hidden parts for given y."""
         problem = self._bind(X, y)

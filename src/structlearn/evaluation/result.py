@@ -17,6 +17,7 @@ from structlearn.metrics import Confusion, Interval
 from structlearn.metrics.resampled import ClassScore
 from structlearn.models.base import Kind
 from structlearn.problem import FloatArray
+from structlearn.wording import count
 
 BUILT_IN = ("loss", "accuracy", "sequence_accuracy", "precision", "recall", "f1")
 
@@ -103,9 +104,9 @@ class Evaluation:
         for name, interval in self.intervals.items():
             low_high = "–" if math.isnan(interval.low) else f"{interval.low:.4f} to {interval.high:.4f}"
             rows.add_row(name.replace("_", " "), f"{interval.estimate:.4f}", low_high)
-        size = f"{self.n_examples} examples"
+        size = count(self.n_examples, "example")
         if self.kind in ("sequences", "segments"):
-            size += f" with {self.n_tokens} tokens"
+            size += f" with {count(self.n_tokens, 'token')}"
         parts: list[RenderableType] = [size, "", rows]
         for title, found in (("span", self.spans), ("label", self.labels)):
             if found:

@@ -143,6 +143,9 @@ class Conll2012(Format):
             written.append(line)
         return "\n".join([*written, ""])
 
+    def title(self, example: Example) -> str:
+        return f"{example.x.name} {example.x.part}" if example.x.name else example.place
+
 
 class _Reading:
     """A document as far as it was read."""

@@ -69,6 +69,8 @@ class Format(ABC):
     """
 
     name: ClassVar[str]
+    #: What other files look alike, for people whose file was taken for the wrong one.
+    look_alike: ClassVar[str] = ""
 
     @property
     @abstractmethod
@@ -113,6 +115,10 @@ class Format(ABC):
     def annotate(self, example: Example, y: Any) -> str:
         """The text of an example that was read with the prediction y."""
         return self.write(example.x, y)
+
+    def title(self, example: Example) -> str:
+        """What an example is called in a table: the name that the file gives it, or where it stands."""
+        return example.place
 
     def read(self, lines: Lines) -> Iterator[Example]:
         """All examples of a file: at least one, and all with labels or none."""

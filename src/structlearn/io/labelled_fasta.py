@@ -61,7 +61,7 @@ class LabelledFasta(Format):
                     wrong = "has nothing behind it" if not value else "stands there twice"
                     raise lines.error(f"{key}= {wrong} in the header {quoted(row.header)}", line=row.line)
                 words[key] = value
-            y = _label(words["label"]) if "label" in words else None
+            y = parse_label(words["label"]) if "label" in words else None
             source = (f">{row.header}", row.sequence)
             x = NamedSequence(row.sequence, row.header)
             yield Example(x, y, row.line, source, _weight(lines, row, words), file=lines.name)
@@ -75,18 +75,26 @@ class LabelledFasta(Format):
     def annotate(self, example: Example, y: Any) -> str:
         return write_fasta([(f"{example.x.header or HEADER} predicted={_written(y)}", example.x)])
 
+    def title(self, example: Example) -> str:
+        words: list[str] = _WORD.sub("", example.x.header).split()
+        return words[0] if words else example.place
+
 
 def _first(head: Sequence[str]) -> str:
     return next((line for line in head if line.strip() and not line.startswith(";")), "")
 
 
-def _label(text: str) -> int | str:
+def parse_label(text: str) -> int | str:
+    """
+    >>> parse_label("+1"), parse_label("yes"), parse_label("1.0")
+    (1, 'yes', '1.0')
+    """
     return int(text) if re.fullmatch(r"[+-]?[0-9]{1,18}", text) else text
 
 
 def _written(y: Any) -> str:
     text = check_written(str(y), "label")
-    if text.split() != [text] or _label(text) != y:
+    if text.split() != [text] or parse_label(text) != y:
         raise ValueError(f"the label {quoted(repr(y))} cannot be written: it would be read as another one")
     return text
 

@@ -35,6 +35,7 @@ class Letor(SvmHmm):
     """
 
     name: ClassVar[str] = "letor"
+    look_alike: ClassVar[str] = "taken for queries with documents to rank; for sequences of tokens, say --format svmhmm"
 
     @property
     def structure(self) -> Structure:
@@ -62,6 +63,10 @@ class Letor(SvmHmm):
         labels = (n - np.argsort(order)).tolist()
         labelled = example.y is not None
         return "".join(with_label(line, k, had_one=labelled) + "\n" for line, k in paired(example.source, labels))
+
+    def title(self, example: Example) -> str:
+        fields = fields_before_comment(example.source[0])
+        return next(field for field in fields if QID.fullmatch(field))
 
 
 def _features(lines: Lines, line: str, fields: Sequence[str], first: int) -> dict[str, float]:

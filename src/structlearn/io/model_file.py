@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import os
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from structlearn.io.codec import decode, encode, registered
 
 if TYPE_CHECKING:
     from structlearn.estimators.base import StructuredEstimator
+    from structlearn.models.unknown_model import UnknownModel
 
 FORMAT = "structlearn"
 VERSION = 2
@@ -119,8 +121,8 @@ def load(path: str | os.PathLike[str], model: Any = None) -> Any:
     return read(path, model).estimator
 
 
-def read(path: str | os.PathLike[str], model: Any = None) -> Saved:
-    """Everything that a model file holds."""
+def read(path: str | os.PathLike[str], model: Any = None, *, to_look_at: bool = False) -> Saved:
+    """Everything that a model file holds; `to_look_at` takes an `UnknownModel` for one of the user's own."""
     path = Path(path)
     metadata, tensors = container.read(path, FORMAT, what="structlearn model")
     if metadata["version"] > VERSION:
@@ -129,6 +131,8 @@ def read(path: str | os.PathLike[str], model: Any = None) -> Saved:
             f"version reads up to {VERSION}"
         )
     try:
+        if to_look_at and metadata["model_params"] is None:
+            model = _unknown(metadata)
         estimator = _estimator(path, metadata, tensors, model)
         steps = [(name, decode(step, tensors)) for name, step in metadata.get("steps", [])]
     except (KeyError, TypeError, AttributeError, IndexError, RecursionError, MemoryError) as error:
@@ -159,7 +163,10 @@ def _estimator_metadata(estimator: StructuredEstimator, tensors: dict[str, npt.N
     from structlearn.solvers import Solver
 
     params = {name: value for name, value in estimator.get_params(deep=False).items() if name != "model"}
-    if isinstance(params.get("solver"), Solver) and registered(type(params["solver"]).__name__) is None:
+    solver = params.get("solver")
+    kinds = [type(used) for used in (solver, getattr(solver, "inner", None)) if isinstance(used, Solver)]
+    own_solver = next((kind.__name__ for kind in kinds if registered(kind.__name__) is not kind), None)
+    if own_solver is not None:
         # A solver of the user's own is not needed to predict; the loaded estimator has the default one.
         del params["solver"]
     model = estimator.model_
@@ -168,6 +175,7 @@ def _estimator_metadata(estimator: StructuredEstimator, tensors: dict[str, npt.N
     return {
         "estimator": type(estimator).__name__,
         "params": encode(params, "parameter", tensors),
+        "own_solver": own_solver,
         "model": type(model).__name__,
         "model_params": encode(model.get_params(deep=False), "model option", tensors) if built_in else None,
         "own_model": None if built_in else _describe(estimator),
@@ -181,6 +189,7 @@ def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors,
     from structlearn.models.base import Model
     from structlearn.models.labels import label_array
     from structlearn.models.python_latent_model import adapter
+    from structlearn.models.unknown_model import UnknownModel
 
     if metadata["model_params"] is not None:
         if model is not None:
@@ -191,6 +200,8 @@ def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors,
         bound = kind(**decode(metadata["model_params"], tensors))
     elif model is None:
         raise ValueError(f"{path} was trained with a model of your own: load it with load(path, model=YourModel())")
+    elif isinstance(model, UnknownModel):
+        bound = model
     else:
         own = _restored(path, model, metadata.get("own_model") or {})
         bound = own if isinstance(own, Model) else adapter(own)(own)
@@ -199,6 +210,13 @@ def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors,
         raise ValueError(f"{path} holds an estimator {metadata['estimator']!r}, which this version does not know")
     kind = getattr(estimators, metadata["estimator"])
     estimator: StructuredEstimator = kind(bound if model is None else model, **params)
+    if metadata.get("own_solver"):
+        warnings.warn(
+            f"{path} was trained by {metadata['own_solver']}, a solver of your own whose code is not in the file; the "
+            "loaded estimator has the default one",
+            UserWarning,
+            stacklevel=4,
+        )
     estimator.model_ = bound
     estimator.spec_ = bound.spec_from_dict(decode(metadata["spec"], tensors))
     # Files of version 1 have these two as tensors of that name.
@@ -210,6 +228,14 @@ def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors,
     if hasattr(estimator.spec_, "classes"):
         estimator.classes_ = label_array(estimator.spec_.classes)
     return estimator
+
+
+def _unknown(metadata: dict[str, Any]) -> UnknownModel:
+    from structlearn.models.unknown_model import UnknownModel
+
+    told = metadata.get("own_model") or {}
+    options = {name: decode(value) for name, value in told.get("options", {}).items()}
+    return UnknownModel(told.get("class", metadata["model"]), options)
 
 
 def _describe(estimator: StructuredEstimator) -> dict[str, Any]:

@@ -6,15 +6,35 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
-from structlearn.io.format import Example
+from structlearn.io.format import Example, Structure
 
 #: Tokens of a sequence from which on one suspects that blank lines are missing.
 LONG = 1000
 
 #: Categories of Unicode: control and format characters, those without a meaning, and spaces other than the usual ones.
 INVISIBLE = {"Cc", "Cf", "Co", "Cn", "Cs", "Zs", "Zl", "Zp"}
+
+
+class Terms(NamedTuple):
+    """What an example is called, what it consists of, and what is known of that."""
+
+    example: str = "example"
+    part: str = "token"
+    label: str = "label"
+
+
+TOKENS = Terms()
+#: Those of structures that have words of their own.
+TERMS: dict[Structure, Terms] = {
+    "tree": Terms("tree"),
+    "pair": Terms("pair", "letter"),
+    "document": Terms("document", "mention"),
+    "row": Terms(part="example"),
+    "sequence": Terms("sequence", "letter"),
+    "query": Terms("query", "document", "relevance"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,22 +58,23 @@ class Summary:
 
     Attributes
     ----------
-    examples, tokens : int
+    examples, parts : int
+        What they are is told by the `TERMS` of the structure: of sequences of words, examples and tokens.
     labels : Counter
     lengths : (shortest, longest)
-        Of sequences, in tokens.
+        Of examples, in parts.
     oddities : list of Oddity
         In the order of lines.
     """
 
     examples: int = 0
-    tokens: int = 0
+    parts: int = 0
     labels: Counter[Any] = field(default_factory=Counter)
     lengths: tuple[int, int] = (0, 0)
     oddities: list[Oddity] = field(default_factory=list)
 
 
-def summarise(examples: Iterable[Example]) -> Summary:
+def summarise(examples: Iterable[Example], terms: Terms = TOKENS) -> Summary:
     """Goes once through the examples."""
     summary = Summary()
     first_label: dict[Any, tuple[Example, int]] = {}
@@ -65,28 +86,40 @@ def summarise(examples: Iterable[Example]) -> Summary:
         # A tree is no list of labels.
         labels = (example.y if isinstance(example.y, list) else []) if sequence else [example.y]
         summary.examples += 1
-        summary.tokens += len(tokens)
-        lengths.append(len(tokens))
+        lengths.append(len(example.x if isinstance(example.x, str) else tokens))
         for t, label in enumerate(labels):
             first_label.setdefault(label, (example, t))
         summary.labels.update(labels)
         summary.oddities += _odd_tags(example, labels)
         summary.oddities += _odd_tokens(example, tokens)
-        if len(tokens) > LONG:
+        if terms.part == "document":
+            summary.oddities += _without_order(example)
+        elif len(tokens) > LONG:
             summary.oddities.append(Oddity.at(example, f"a sequence of {len(tokens)} tokens: are blank lines missing?"))
         summary.oddities += _repeated(example, seen)
     if lengths:
-        summary.lengths = min(lengths), max(lengths)
+        summary.parts, summary.lengths = sum(lengths), (min(lengths), max(lengths))
     common = [label for label, count in summary.labels.items() if count > 1]
     for label, count in summary.labels.items():
         if count == 1 and len(common) > 1:
             example, t = first_label[label]
-            summary.oddities.append(Oddity.at(example, f"the label {label!r} occurs only here", t))
-    if len(summary.labels) == 1 and summary.tokens > 1:
+            summary.oddities.append(Oddity.at(example, f"the {terms.label} {_shown(label)} occurs only here", t))
+    if len(summary.labels) == 1 and summary.labels.total() > 1:
         ((only, (example, t)),) = first_label.items()
-        summary.oddities.append(Oddity.at(example, f"every label is {only!r}: there is nothing to learn", t))
+        what = f"every {terms.label} is {_shown(only)}: there is nothing to learn"
+        summary.oddities.append(Oddity.at(example, what, t))
     summary.oddities.sort(key=lambda oddity: (oddity.file, oddity.line))
     return summary
+
+
+def _shown(label: Any) -> str:
+    return f"{label:g}" if isinstance(label, float) else repr(label)
+
+
+def _without_order(example: Example) -> Iterator[Oddity]:
+    """Documents of a query that teach nothing."""
+    if example.y is not None and len(example.y) > 1 and len(set(example.y)) == 1:
+        yield Oddity.at(example, "all documents are equally relevant: this query teaches nothing")
 
 
 def _odd_tags(example: Example, labels: list[Any]) -> Iterator[Oddity]:

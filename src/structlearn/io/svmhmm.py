@@ -39,6 +39,7 @@ class SvmHmm(Format):
     """
 
     name: ClassVar[str] = "svmhmm"
+    look_alike: ClassVar[str] = "taken for sequences of tokens; for queries with documents to rank, say --format letor"
 
     def __post_init__(self) -> None:
         # Not an option: it only keeps apart what one object writes.

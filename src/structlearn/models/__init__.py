@@ -2,6 +2,7 @@
 
 from structlearn.models.alignment import Alignment, from_gapped, to_gapped
 from structlearn.models.base import LinearSpec, Model, Spec, Weights
+from structlearn.models.best_word import BestWord
 from structlearn.models.chain import Chain
 from structlearn.models.clusterings import to_clusters, to_labels
 from structlearn.models.correlation_clustering import CorrelationClustering
@@ -32,6 +33,7 @@ from structlearn.models.trees import as_tree, brackets, format_tree, leaves, par
 
 __all__ = [
     "Alignment",
+    "BestWord",
     "Chain",
     "ClassAttributes",
     "ClassDescriptions",

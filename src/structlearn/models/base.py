@@ -139,6 +139,10 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
         """
         return None
 
+    def latent_drawing(self, x: Any, y: Any, h: Any, truth: Any = None, *, width: int = 100) -> Drawing | None:
+        """The same where predictions have a hidden part h, as `predict_latent` gives it."""
+        return self.drawing(x, y, truth, width=width)
+
     def loss_in_words(self) -> str:
         """What the loss of an example counts, for the report."""
         return f"the loss of {type(self).__name__}"

@@ -155,11 +155,12 @@ def warn_of_empty(max_losses: FloatArray, why: str) -> None:
     """Tells how many queries cannot be ranked wrongly; refuses data of nothing else."""
     n = int(np.sum(max_losses <= 0))
     if n == len(max_losses):
-        raise ValueError(f"nothing can be learnt: in all {n} queries {why}")
+        raise ValueError(f"nothing can be learnt: in {f'all {n} queries' if n > 1 else 'the only query'} {why}")
     if n:
         first = int(np.argmax(max_losses <= 0))
         warnings.warn(
-            f"{n} of {len(max_losses)} queries teach nothing, the first of them X[{first}]: {why}",
+            f"{n} of {len(max_losses)} queries {'teaches' if n == 1 else 'teach'} nothing, "
+            f"{'' if n == 1 else 'the first of them '}X[{first}]: {why}",
             UserWarning,
             stacklevel=5,
         )

@@ -5,15 +5,19 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from structlearn.models.base import Model, Spec
+from structlearn.models.best_word import BestWord, best_word
 from structlearn.models.dna import BASES, base_codes
 from structlearn.models.labels import LabelCodes, observed_classes, plain
 from structlearn.models.motif_problem import MotifProblem
 from structlearn.problem import FloatArray
+
+if TYPE_CHECKING:
+    from structlearn.drawing import Drawing
 
 #: Of the pattern; and the order of the background: its features are numbered by 16 bits.
 LONGEST = 1000
@@ -50,7 +54,8 @@ class Motif(Model):
     both_strands : bool
         Whether the pattern may also lie on the other strand, where the letters are read backwards as their complements.
     positive : label, optional
-        Which of the two labels sequences with the pattern have; None is the larger.
+        Which of the two labels sequences with the pattern have. None takes the larger: the greater number, or of
+        texts the last by the alphabet.
 
     Notes
     -----
@@ -129,6 +134,12 @@ class Motif(Model):
             letters, labels, (spec.negative, spec.positive), self.widths, int(order), bool(self.both_strands)
         )
 
+    def latent_drawing(self, x: Any, y: Any, h: Any, truth: Any = None, *, width: int = 100) -> Drawing:
+        """See `structlearn.drawing.draw_site`."""
+        from structlearn.drawing import draw_site
+
+        return draw_site(x, h, y, truth, width=width)
+
     def loss_in_words(self) -> str:
         return "1 for a wrong label"
 
@@ -154,6 +165,18 @@ class Motif(Model):
     def background(self, w: FloatArray) -> FloatArray:
         """The weights of the background in w, one axis a base, that of the present letter last."""
         return w[len(BASES) * sum(self.widths) :].reshape((len(BASES),) * (self.background_order + 1))
+
+    def best_word(self, w: FloatArray, width: int | None = None) -> BestWord:
+        """The letters that score highest as a site, and what others in their places change.
+
+        Background and pattern are learnt together, and a part of the pattern may be in the weights of the background:
+        this puts them together.
+
+        >>> finder = Motif(width=2, background_order=0)
+        >>> finder.best_word(np.array([3.0, 0, 0, 1, 0, 2, 0, 0, 1, 0, 0, 0])).letters
+        'AC'
+        """
+        return best_word(self.pattern(w, width), self.background(w))
 
 
 def _labels(Y: Any) -> list[Any]:

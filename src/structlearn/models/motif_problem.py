@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.latent_problem import LatentProblem
-from structlearn.models.dna import BASES, OTHER, Site
+from structlearn.models.dna import BASES, OTHER, Site, reverse_complement
 from structlearn.models.labels import label_array
 from structlearn.objective import PREDICTION, Scaling
 from structlearn.problem import FloatArray, IntArray, LabelArray, Oracle, Outputs, SparseRows, digest
+from structlearn.wording import count
 
 #: As in the core.
 WORD = 4
@@ -139,6 +140,23 @@ class MotifProblem(LatentProblem):
             for number, strand, start in _rows(outputs).tolist()
         ]
 
+    def describe_latent(self, w: FloatArray, outputs: Outputs) -> list[dict[str, Any]]:
+        """Where the sites lie, counted from 1 with both ends included as in GFF, their letters, and what they score."""
+        described = []
+        for i, (site, score) in enumerate(zip(self.present_latent(outputs), self.site_scores(w).tolist(), strict=True)):
+            row = dict.fromkeys(("start", "end", "strand", "letters"))
+            if site is not None:
+                codes = self._letters[self._offsets[i] + site.start :][: site.width]
+                letters = "".join(BASES[code] for code in codes)
+                row = {
+                    "start": site.start + 1,
+                    "end": site.start + site.width,
+                    "strand": site.strand,
+                    "letters": reverse_complement(letters) if site.strand == "-" else letters,
+                }
+            described.append({**row, "score": score if np.isfinite(score) else None})
+        return described
+
     def site_scores(self, w: FloatArray) -> FloatArray:
         """max_h F(x, +, h) − F(x, −) of every sequence: above zero where predicted positive, −∞ without a site."""
         return self._best(w, np.arange(self.n_examples))[1]
@@ -168,8 +186,8 @@ class MotifProblem(LatentProblem):
     def _without_site(self, i: int) -> ValueError:
         length = int(self._offsets[i + 1] - self._offsets[i])
         return ValueError(
-            f"Y[{i}] is {self._classes[1]!r}, but X[{i}] has {length} letters and no site for a pattern of width "
-            f"{min(self._widths)}"
+            f"Y[{i}] is {self._classes[1]!r}, but X[{i}] has {count(length, 'letter')} and no site for a pattern of "
+            f"width {min(self._widths)}"
         )
 
 

@@ -16,6 +16,7 @@ from structlearn.objective import PREDICTION, Scaling
 from structlearn.problem import FloatArray, IntArray, LabelArray, Outputs, SparseRows
 
 if TYPE_CHECKING:
+    from structlearn.drawing import Drawing
     from structlearn.metrics import Measures
 
 
@@ -66,7 +67,7 @@ class PrecisionAtK(Model):
         checked_k(self.k)
         spec = DocumentSpec.of(X)
         losses = self.bind(spec, X, Y).max_losses()
-        warn_of_empty(losses, f"the first {self.k} documents of all rankings are equally good")
+        warn_of_empty(losses, f"all rankings have as many relevant documents among the first {self.k}")
         return spec
 
     def bind(self, spec: DocumentSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> PrecisionAtKProblem:
@@ -80,6 +81,12 @@ class PrecisionAtK(Model):
         from structlearn.metrics.rankings import ranking_measures
 
         return ranking_measures(Y, predicted, self.threshold, self.k, f"precision_at_{self.k}")
+
+    def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
+        """See `structlearn.drawing.draw_ranking`."""
+        from structlearn.drawing import draw_ranking
+
+        return draw_ranking(y, truth, k=self.k)
 
     def spec_from_dict(self, values: dict[str, Any]) -> DocumentSpec:
         return DocumentSpec.from_dict(values)

@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.latent_problem import LatentProblem
-from structlearn.models.python_model import PythonModel, PythonSpec, feature_row
+from structlearn.models.python_model import PythonModel, PythonSpec, feature_row, same_output
 from structlearn.objective import PREDICTION, Scaling
 from structlearn.problem import FloatArray, IntArray, Oracle, Outputs, SparseRows
 
@@ -56,6 +56,11 @@ class PythonLatentModel(PythonModel):
             raise ValueError("X is empty; training needs at least one example")
         if len(X) != len(Y):
             raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
+        spec = self._sized(X, Y)
+        self._check_answers(X[0], Y[0], np.zeros(spec.n_features))
+        return spec
+
+    def _sized(self, X: Any, Y: Any) -> PythonSpec:
         if hasattr(self.user_model, "n_features"):
             return PythonSpec(n_features=int(self.user_model.n_features))
         if not hasattr(self.user_model, "hidden"):
@@ -71,6 +76,19 @@ class PythonLatentModel(PythonModel):
         if Y is not None and len(X) != len(Y):
             raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
         return PythonLatentProblem(self.user_model, spec.n_features, X, Y)
+
+    def _check_answers(self, x: Any, y: Any, w: FloatArray) -> None:
+        """Refuses pairs in the place of hidden parts and the other way round, which training might not notice."""
+        model = self.user_model
+        if hasattr(model, "inference"):
+            best = checked_pair("inference", 0, model.inference(x, w))
+        elif hasattr(model, "outputs"):
+            best = checked_pair("outputs", 0, next(iter(model.outputs(x)), None))
+        else:
+            return
+        h = model.complete(x, y, w)
+        if _begins_with(h, y) and not _begins_with(best[1], best[0]):
+            raise TypeError(f"complete of example 0 returned {h!r}, the pair (y, h); expected the hidden part h alone")
 
 
 class PythonLatentProblem(LatentProblem):
@@ -169,12 +187,12 @@ class PythonLatentProblem(LatentProblem):
         x = self._X[i]
         if scaling is PREDICTION:
             if hasattr(self._model, "inference"):
-                return self._pair("inference", i, self._model.inference(x, w))
+                return checked_pair("inference", i, self._model.inference(x, w))
             return max(self._listed(i), key=lambda pair: self._score(i, pair, w))
         assert self._Y is not None
         if scaling.oracle == "loss_augmented" and hasattr(self._model, "loss_augmented_inference"):
             answer = self._model.loss_augmented_inference(x, self._Y[i], w)
-            return self._pair("loss_augmented_inference", i, answer)
+            return checked_pair("loss_augmented_inference", i, answer)
 
         def violation(pair: Any) -> float:
             a, b = scaling(np.array([self._loss(i, pair)]))
@@ -185,12 +203,7 @@ class PythonLatentProblem(LatentProblem):
     def _listed(self, i: int) -> list[Any]:
         if not hasattr(self._model, "outputs"):
             raise NotImplementedError(f"{type(self._model).__name__} does not list its outputs: write outputs(x)")
-        return [self._pair("outputs", i, pair) for pair in self._model.outputs(self._X[i])]
-
-    def _pair(self, method: str, i: int, answer: Any) -> tuple[Any, Any]:
-        if not (isinstance(answer, tuple) and len(answer) == 2):
-            raise TypeError(f"{method} of example {i} returned {answer!r}; expected pairs (y, h)")
-        return answer
+        return [checked_pair("outputs", i, pair) for pair in self._model.outputs(self._X[i])]
 
     def _feature(self, i: int, pair: Any) -> sp.csr_array:
         return feature_row(self._model.joint_feature(self._X[i], *pair), i, self.n_features)
@@ -204,3 +217,14 @@ class PythonLatentProblem(LatentProblem):
         if not (np.isfinite(loss) and loss >= 0.0):
             raise ValueError(f"the loss of example {i} is {loss} for the output {pair!r}; it must be finite and ≥ 0")
         return loss
+
+
+def checked_pair(method: str, i: int, answer: Any) -> tuple[Any, Any]:
+    """What a method returned for an example, refused if it is no pair."""
+    if not (isinstance(answer, tuple) and len(answer) == 2):
+        raise TypeError(f"{method} of example {i} returned {answer!r}; expected pairs (y, h)")
+    return answer
+
+
+def _begins_with(h: Any, y: Any) -> bool:
+    return isinstance(h, tuple) and len(h) == 2 and same_output(h[0], y)

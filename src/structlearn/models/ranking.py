@@ -21,6 +21,7 @@ from structlearn.objective import PREDICTION, Scaling
 from structlearn.problem import FloatArray, IntArray, Outputs, Problem, SparseRows
 
 if TYPE_CHECKING:
+    from structlearn.drawing import Drawing
     from structlearn.metrics import Measures
 
 Loss = Literal["roc_area", "average_precision", "ndcg", "precision_at_k", "recall_at_k", "break_even"]
@@ -115,6 +116,12 @@ class Ranking(Model):
         first = {"precision_at_k": f"precision_at_{self.k}", "ndcg": f"ndcg_at_{self.k or 10}"}
         measure = first.get(self.loss, "mean_average_precision")
         return ranking_measures(Y, predicted, self.threshold, self.k, measure)
+
+    def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
+        """See `structlearn.drawing.draw_ranking`."""
+        from structlearn.drawing import draw_ranking
+
+        return draw_ranking(y, truth, k=self.k)
 
     def spec_from_dict(self, values: dict[str, Any]) -> DocumentSpec:
         return DocumentSpec.from_dict(values)

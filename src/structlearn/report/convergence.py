@@ -9,15 +9,17 @@ from structlearn.markup import Html, element
 from structlearn.report.assets import fill
 from structlearn.report.charts import Line, line_chart
 from structlearn.report.subject import Subject
-from structlearn.report.wording import count, duration, number, percent
+from structlearn.report.wording import duration, number, percent
+from structlearn.wording import count
 
 #: The objective at the start is far above the rest; the frame ends at this multiple of its last value.
 HIGHEST = 1.6
 
 LOWERED = (
-    "Training lowers one number, the objective, which large weights and mistakes on the training examples both raise. "
-    "It has one lowest value."
+    "Training lowers one number, the objective, which large weights and mistakes on the training examples both raise."
 )
+ONE_VALLEY = " It has one lowest value."
+MANY_VALLEYS = " It has many valleys, of which training found the floor of one."
 CORRECTED = "Training goes through the examples again and again, and corrects the weights after every mistake."
 
 
@@ -27,8 +29,9 @@ def section(subject: Subject) -> Html | None:
     shown = [element("figure", chart, element("figcaption", words)) for chart, words in charts if chart is not None]
     if not shown:
         return None
+    lowered = LOWERED + (MANY_VALLEYS if hasattr(subject.estimator, "stationarity_") else ONE_VALLEY)
     return fill(
-        "convergence", idea=LOWERED if charts[0][0] is not None else CORRECTED, charts=shown, time=_time(history)
+        "convergence", idea=lowered if charts[0][0] is not None else CORRECTED, charts=shown, time=_time(history)
     )
 
 

@@ -11,7 +11,8 @@ from structlearn.markup import Html, element
 from structlearn.models.python_model import PythonModel
 from structlearn.report.assets import fill
 from structlearn.report.subject import Subject
-from structlearn.report.wording import count, duration, number, percent
+from structlearn.report.wording import duration, number, percent
+from structlearn.wording import count
 
 _LEARNERS = {
     "StructuralSVM": (

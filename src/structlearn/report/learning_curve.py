@@ -14,7 +14,8 @@ from structlearn.markup import Html, element
 from structlearn.metrics import Interval
 from structlearn.report.assets import fill
 from structlearn.report.charts import Line, line_chart
-from structlearn.report.wording import count, percent, percent_range
+from structlearn.report.wording import percent, percent_range
+from structlearn.wording import count
 
 #: The shares of the training data.
 SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)

@@ -14,7 +14,8 @@ from structlearn.markup import Html, element, markup
 from structlearn.report.assets import fill
 from structlearn.report.pictures import dense_rows, grey_picture
 from structlearn.report.subject import Subject
-from structlearn.report.wording import count, number
+from structlearn.report.wording import number
+from structlearn.wording import count
 
 #: Mistakes in the page; of these, so many are kept for label pairs that the most expensive ones leave out.
 MOST_MISTAKES, FOR_RARE_PAIRS = 200, 60
@@ -47,9 +48,7 @@ def section(subject: Subject) -> Html:
     return fill(
         "mistakes",
         summary=_summary(subject, len(wrong), len(chosen)),
-        form="small"
-        if found.kind == "examples" and (scale is not None or not _text(_input(subject, chosen[0])))
-        else "",
+        form="small" if found.kind == "examples" and (scale is not None or not _text(subject.input(chosen[0]))) else "",
         options=[element("option", label, value=label) for label in sorted(labels)],
         margin=_margin_words(subject),
         legend=[element("li", element("i", class_=style), name) for name, style in colours.items()],
@@ -63,10 +62,6 @@ def _summary(subject: Subject, n_wrong: int, n_shown: int) -> str:
     if n_shown < n_wrong:
         words += f"; {count(n_shown)} are here, the most expensive ones and some of every kind"
     return words + "."
-
-
-def _input(subject: Subject, i: int) -> Any:
-    return subject.X.iloc[i] if hasattr(subject.X, "iloc") else subject.X[i]
 
 
 def _chosen(subject: Subject, wrong: Any) -> list[int]:
@@ -106,7 +101,7 @@ def _card(subject: Subject, i: int, colours: Mapping[str, str], scale: Scale | N
     facts = [f"{'sequence' if subject.sequential else 'example'} {i + 1}"]
     if subject.sequential:
         facts.append(f"{len(pairs)} of {count(length, 'label')} wrong")
-    x = _input(subject, i)
+    x = subject.input(i)
     body = _sequence(subject, i, x, colours, scale) if subject.sequential else _example(subject, i, x, colours, scale)
     unreachable = "the truth is no output of the model" if found.kind == "outputs" else "the true label is new"
     numbers = [f"loss {number(loss)}", unreachable if math.isnan(margin) else f"margin {margin:.2f}"]
@@ -168,10 +163,10 @@ def _gap(n: int) -> Html:
 
 def _example(subject: Subject, i: int, x: Any, colours: Mapping[str, str], scale: Scale | None) -> Html:
     y, p = subject.evaluation.truths[i], subject.evaluation.guesses[i]
+    drawing = subject.drawing(i)
+    if drawing is not None:
+        return markup(drawing.html)
     if subject.evaluation.kind == "outputs":
-        drawing = subject.model.drawing(x, p, y)
-        if drawing is not None:
-            return markup(drawing.html)
         values = [textwrap.shorten(repr(value), LONGEST_TEXT, placeholder=" …") for value in (x, y, p)]
         terms = zip(("input", "true", "predicted"), values, strict=True)
         return element("dl", [(element("dt", term), element("dd", value)) for term, value in terms], class_="outputs")
@@ -229,7 +224,7 @@ def _type(label: Any) -> str:
 def _scale(subject: Subject, chosen: list[int]) -> Scale | None:
     if subject.picture is None:
         return None
-    values = np.concatenate([rows for i in chosen if (rows := dense_rows(_input(subject, i))) is not None])
+    values = np.concatenate([rows for i in chosen if (rows := dense_rows(subject.input(i))) is not None])
     return Scale(subject.picture, float(values.min()), float(values.max()))
 
 

@@ -11,11 +11,13 @@ from structlearn.models.dna import BASES, Site, base_counts, consensus, informat
 from structlearn.models.motif import Motif
 from structlearn.problem import FloatArray
 from structlearn.report.subject import Subject
-from structlearn.report.wording import count
+from structlearn.wording import count
 
 #: Pixels of a place and of a bit; the share of the type size that capital letters of most typefaces are high and wide.
 PLACE, BIT = 28.0, 60.0
 CAPITAL, BROAD = 0.73, 0.72
+#: Sequences that are shown with their sites.
+MOST_EXAMPLES = 8
 #: As in pictures of matplotlib, light enough for a dark page.
 COLOURS = {"A": "#3f9a43", "C": "#3f7fc4", "G": "#d98200", "T": "#d9532f"}
 
@@ -24,8 +26,8 @@ def section(subject: Subject) -> Html | None:
     model = subject.model
     if not isinstance(model, Motif):
         return None
-    sites = subject.estimator.predict_latent(subject.X)
-    return Html("".join(_logos(list(subject.X), sites, model.widths))) or None
+    logos = Html("".join(_logos(list(subject.X), subject.hidden, model.widths)))
+    return Html(logos + _examples(subject)) if logos else None
 
 
 def _logos(X: list[str], sites: list[Site | None], widths: tuple[int, ...]) -> Iterator[Html]:
@@ -42,6 +44,13 @@ def _logos(X: list[str], sites: list[Site | None], widths: tuple[int, ...]) -> I
                 ".",
             )
             yield element("div", _logo(counts), class_="wide")
+
+
+def _examples(subject: Subject) -> Html:
+    found = [i for i, site in enumerate(subject.hidden) if site is not None][:MOST_EXAMPLES]
+    words = "The first sequences with a site, which is marked." if len(found) > 1 else "The only sequence with a site."
+    drawings = [drawing.html for i in found if (drawing := subject.drawing(i)) is not None]
+    return Html(element("p", words, class_="note") + "".join(drawings))
 
 
 def _logo(counts: FloatArray) -> Html:

@@ -16,7 +16,8 @@ from structlearn.report.assets import fill
 from structlearn.report.charts import interval_mark
 from structlearn.report.heat_map import MOST_LABELS, Cell, heat_map, shortened
 from structlearn.report.subject import Subject
-from structlearn.report.wording import count, percent, percent_range
+from structlearn.report.wording import percent, percent_range
+from structlearn.wording import count
 
 #: Confusions that are listed beside the heat map.
 MOST_CONFUSIONS = 12
@@ -71,6 +72,7 @@ def section(subject: Subject) -> Html | None:
                 "label_scores",
                 open=Html(" open") if shown else None,
                 n_labels=count(len(found.labels), "label"),
+                things="tokens" if subject.sequential else "examples",
                 table=_table("label", found.labels),
             )
         )

@@ -9,6 +9,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from structlearn.drawing import Drawing
 from structlearn.evaluation import Evaluation, evaluate, last_step
 from structlearn.models.base import Weights
 from structlearn.report.pictures import dense_rows
@@ -27,6 +28,8 @@ class Subject:
     evaluation : Evaluation
     X : inputs
         As they came, before any step of a pipeline.
+    hidden : list
+        The hidden parts of the predictions, None where a model has none.
     feature_names : sequence of str or None
     picture : (height, width) or None
         How a row of features is to be looked at.
@@ -36,6 +39,7 @@ class Subject:
     steps: tuple[str, ...]
     evaluation: Evaluation
     X: Any
+    hidden: list[Any]
     feature_names: Sequence[str] | None
     picture: tuple[int, int] | None
 
@@ -49,7 +53,11 @@ class Subject:
         if isinstance(estimator, Pipeline) and len(estimator) > 1:
             steps = tuple(type(step).__name__ for _, step in estimator.steps[:-1])
             names = _names_out(estimator)
-        return cls(last, steps, evaluate(estimator, X, Y), X, names, picture)
+        evaluation = evaluate(estimator, X, Y)
+        hidden: list[Any] = [None] * evaluation.n_examples
+        if hasattr(last, "predict_latent"):
+            hidden = last.predict_latent(estimator[:-1].transform(X) if steps else X)
+        return cls(last, steps, evaluation, X, hidden, names, picture)
 
     @property
     def model(self) -> Any:
@@ -66,6 +74,16 @@ class Subject:
             return None
         unpacked: Weights = self.model.unpack(self.estimator.spec_, self.estimator.w_)
         return unpacked
+
+    def drawing(self, i: int) -> Drawing | None:
+        """The predicted output of an example beside the true one, where the model can draw them."""
+        found = self.evaluation
+        guess, truth = found.predicted[i], found.truths[i] if found.kind == "outputs" else found.truths[i][0]
+        drawing: Drawing | None = self.model.latent_drawing(self.input(i), guess, self.hidden[i], truth)
+        return drawing
+
+    def input(self, i: int) -> Any:
+        return self.X.iloc[i] if hasattr(self.X, "iloc") else self.X[i]
 
     def most_frequent(self, n: int) -> list[Any]:
         """The labels of the model that are true most often, the most frequent first."""

@@ -15,7 +15,8 @@ from structlearn.report.assets import fill
 from structlearn.report.heat_map import MOST_LABELS, Cell, heat_map
 from structlearn.report.pictures import signed_picture
 from structlearn.report.subject import Subject
-from structlearn.report.wording import count, number, signed
+from structlearn.report.wording import number, signed
+from structlearn.wording import count
 
 #: Features above and below zero that are shown of a label, and how many labels have them shown.
 STRONGEST, MOST_PANELS = 8, 60

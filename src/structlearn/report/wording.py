@@ -7,15 +7,6 @@ import math
 from structlearn.metrics import Interval
 
 
-def count(n: float, noun: str = "", plural: str | None = None) -> str:
-    """
-    >>> count(1234, "token"), count(1, "class", "classes"), count(0)
-    ('1,234 tokens', '1 class', '0')
-    """
-    words = f"{n:,.0f}"
-    return words if not noun else f"{words} {noun if n == 1 else plural or noun + 's'}"
-
-
 def number(value: float) -> str:
     """Four digits that matter; a minus sign where there is one.
 
