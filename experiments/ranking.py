@@ -41,6 +41,10 @@ methods are close to one another. Since the folds rotate, part 3 is the test of 
 documents weighted by their places, with the mean of all best rankings as the truth. It reached 0.443 in P@1, 0.422 in
 MAP and 0.398 in NDCG@10. It was given the pairs of SVM^map and a dynamic programme instead, and everything was run
 again. The rows of the initial weights under "Where learning begins" were added then, too.
+
+**And after a second.** The concave-convex procedure now completes the truths sooner, so everything was run once more,
+with nothing else changed. The second run (commit 418ae98) had 0.522 in P@1 for the latent SVM with k = 1 and 0.541 for
+the initial weights, a difference of −1.9 points [−3.4, −0.4], p = 0.018.
 """
 
 from __future__ import annotations
