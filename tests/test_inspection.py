@@ -54,7 +54,7 @@ def scores(model, spec, x, w):
     return {tuple(labels): score for labels, score in found}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(chains())
 def test_the_parts_of_a_chains_weights_score_as_its_decoder_does(instance):
     model, spec, x, w = instance
@@ -90,7 +90,7 @@ def test_weights_of_another_size_are_refused():
         Chain().unpack(LinearSpec(("a", "b"), 1), np.zeros(5))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(chains(), st.data())
 def test_an_explanation_adds_up_to_the_difference_of_the_scores(instance, data):
     model, spec, x, w = instance
@@ -110,7 +110,7 @@ def test_an_explanation_adds_up_to_the_difference_of_the_scores(instance, data):
         assert each.amount == pytest.approx(each.value * (each.weight - each.other_weight), abs=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32), st.integers(1, 5), st.data())
 def test_triplets_are_explained_too(seed, length, data):
     random = np.random.default_rng(seed)
@@ -126,7 +126,7 @@ def test_triplets_are_explained_too(seed, length, data):
     assert found.difference == pytest.approx(log_p[0] - log_p[1], abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(chains(), st.data())
 def test_the_prediction_is_compared_with_the_runner_up(instance, data):
     model, spec, x, w = instance
@@ -165,7 +165,7 @@ def test_the_difference_is_the_log_odds_of_a_conditional_random_field():
     assert found.difference == pytest.approx(predicted - changed)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(chains(), st.integers(1, 4))
 def test_the_strongest_weights_are_those_of_a_full_sort(instance, n):
     model, spec, _, w = instance

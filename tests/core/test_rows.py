@@ -20,7 +20,7 @@ def dense(rows, n_columns):
     return out
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(matrices, st.integers(0, 2**32))
 def test_rows_multiply_and_add_like_a_dense_matrix(matrix, seed):
     random = np.random.default_rng(seed)
@@ -31,13 +31,13 @@ def test_rows_multiply_and_add_like_a_dense_matrix(matrix, seed):
     np.testing.assert_allclose(total, w + coefficients @ matrix, atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(matrices, matrices)
 def test_gram_holds_all_inner_products(left, right):
     np.testing.assert_allclose(rows_of(left).gram(rows_of(right)), left @ right.T)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(matrices, st.lists(st.integers(0, 4), max_size=8))
 def test_take_gives_rows_in_the_order_asked_for(matrix, which):
     which = np.array([k % len(matrix) for k in which], np.int64)

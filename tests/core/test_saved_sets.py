@@ -138,7 +138,7 @@ def test_a_missing_array_is_named(kind):
             sets.restore({other: array for other, array in saved.items() if other != name})
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 2**32))
 def test_random_bytes_never_break_the_core(seed):
     random = np.random.default_rng(seed)

@@ -58,7 +58,7 @@ def dual(sets, w):
 
 
 @pytest.mark.parametrize(("u", "r"), [(0.7, 0.0), (np.inf, 0.5)])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32))
 def test_solve_reaches_the_optimum_of_the_dual(u, r, seed):
     blocks, rows, a, b = instance(seed)
@@ -70,7 +70,7 @@ def test_solve_reaches_the_optimum_of_the_dual(u, r, seed):
     assert gap <= 1e-10
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32))
 def test_solve_keeps_weights_and_multipliers_together(seed):
     blocks, rows, a, b = instance(seed)
@@ -86,7 +86,7 @@ def test_solve_keeps_weights_and_multipliers_together(seed):
     np.testing.assert_allclose(again, w, atol=1e-10)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32))
 def test_one_block_is_solved_from_its_gram_matrix_alone(seed):
     _, rows, a, b = instance(seed)

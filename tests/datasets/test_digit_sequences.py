@@ -21,7 +21,7 @@ def viterbi(scores, transition):
     return np.array(path[::-1])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     n_sequences=st.integers(1, 5),
     lengths=st.tuples(st.integers(1, 5), st.integers(0, 5)),

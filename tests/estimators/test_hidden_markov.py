@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.base import clone
@@ -66,7 +66,6 @@ def ranked(parameters, x, n_labels):
 
 
 @given(models(), st.integers(1, 30))
-@settings(deadline=None)
 def test_decoding_agrees_with_enumeration(drawn, k):
     model, parameters, X = drawn
     for x, predicted, best in zip(X, model.predict(X), model.k_best(X, k), strict=True):
@@ -77,7 +76,6 @@ def test_decoding_agrees_with_enumeration(drawn, k):
 
 
 @given(models())
-@settings(deadline=None)
 def test_marginals_and_likelihood_agree_with_enumeration(drawn):
     model, parameters, X = drawn
     for x, nodes, log_p in zip(X, model.predict_marginals(X), model.log_likelihood(X), strict=True):
@@ -91,7 +89,6 @@ def test_marginals_and_likelihood_agree_with_enumeration(drawn):
 
 
 @given(models())
-@settings(deadline=None)
 def test_log_proba_is_the_logarithm_of_the_joint_probability(drawn):
     model, parameters, X = drawn
     for x in X:
@@ -102,7 +99,6 @@ def test_log_proba_is_the_logarithm_of_the_joint_probability(drawn):
 
 
 @given(models(ends=True), st.integers(1, 30))
-@settings(deadline=None)
 def test_only_the_tokens_between_forced_ends_are_decoded(drawn, k):
     model, parameters, X = drawn
     end = model.ends

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
@@ -30,7 +30,6 @@ def test_scikit_learns_checks_pass(estimator, check):
     check(estimator)
 
 
-@settings(deadline=None)
 @given(matrices, matrices, st.integers(1, 6))
 def test_the_contributions_of_a_feature_sum_to_one_with_at_most_two_entries(X, others, n_knots):
     hats = PiecewiseLinear(n_knots).fit(X)
@@ -47,7 +46,6 @@ def test_the_contributions_of_a_feature_sum_to_one_with_at_most_two_entries(X, o
         assert begin == rows.shape[1]
 
 
-@settings(deadline=None)
 @given(arrays(np.float64, st.integers(1, 8), elements=st.floats(-1e6, 1e6)), st.floats(-1e6, 1e6), st.data())
 def test_a_score_is_interpolated_linearly_between_the_knots_and_constant_outside(knots, x, data):
     s = np.unique(np.round(knots, 3))
@@ -130,7 +128,6 @@ def test_names_tell_the_feature_and_the_knot():
     assert hats.get_feature_names_out(["age", "height"]).tolist() == ["age_knot0", "age_knot1", "height_knot0"]
 
 
-@settings(deadline=None)
 @given(matrices, st.integers(1, 5), st.floats(0, 100), st.data())
 def test_scores_of_transformed_rows_are_scores_of_the_curves(X, n_knots, smoothness, data):
     smooth = PiecewiseLinear(n_knots, smoothness=smoothness).fit(X)

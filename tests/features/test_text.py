@@ -65,7 +65,7 @@ def named_rows(rows, names):
     return [set(names[row]) for row in np.split(rows.tokens.indices, rows.tokens.indptr[1:-1])]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(corpora, corpora, templates, st.booleans(), st.integers(1, 3))
 def test_rows_are_those_of_names_in_a_dict(X, others, templates, boundary, min_count):
     text = TextFeatures([written(t) for t in templates], ("word", "pos"), boundary=boundary, min_count=min_count)
@@ -82,7 +82,7 @@ def test_rows_are_those_of_names_in_a_dict(X, others, templates, boundary, min_c
     assert named_rows(unseen, names) == [found & kept for found in all_features(others, templates, boundary)]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(corpora)
 def test_fitting_and_transforming_is_fitting_then_transforming(X):
     text = TextFeatures(columns=("word", "pos"))
@@ -92,7 +92,7 @@ def test_fitting_and_transforming_is_fitting_then_transforming(X):
     assert once.tokens.nnz == twice.tokens.nnz
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(corpora, templates, st.booleans())
 def test_hashed_rows_have_the_inner_products_of_named_ones(X, templates, boundary):
     """Which says that equal features share a column and different ones do not, where there is room enough."""

@@ -31,7 +31,7 @@ def ranked(emission, transition, start, stop):
 
 
 @given(scores(), st.integers(1, 100))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_k_best_agrees_with_enumeration(arrays, k):
     emission, transition, start, stop = arrays
     expected = ranked(*arrays)
@@ -44,7 +44,7 @@ def test_k_best_agrees_with_enumeration(arrays, k):
 
 
 @given(scores(), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_best_per_loss_level_agrees_with_enumeration(arrays, data):
     emission, transition, start, stop = arrays
     length, n_labels = emission.shape

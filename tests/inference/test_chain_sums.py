@@ -34,7 +34,7 @@ def enumerated(emission, transition, start, stop):
 
 
 @given(scores())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_sums_agree_with_enumeration(arrays):
     outputs, total = enumerated(*arrays)
     found = marginals(*arrays)
@@ -93,7 +93,7 @@ def test_labels_that_cannot_reach_one_another_keep_their_mass():
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_gradient_of_log_z_is_the_marginals(seed):
     random = np.random.default_rng(seed)
     emission, transition = random.normal(size=(4, 3)), random.normal(size=(3, 3))

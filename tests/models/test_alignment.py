@@ -49,7 +49,7 @@ def instances(draw, longest=4, losses=("q", "q_shift", "zero_one")):
     return twins, weights(random, twins, ties=ties) * draw(st.sampled_from([1.0, 30.0]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(instances())
 def test_oracles_agree_with_enumeration(instance):
     twins, w = instance
@@ -79,7 +79,7 @@ def test_every_decoder_agrees_with_all_alignments_of_strings_up_to_length_five(e
     sums.check_expected_features(twins, w)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.tuples(st.integers(1, 40), st.integers(1, 40)),
     st.sampled_from(ENDS),
@@ -101,7 +101,7 @@ def test_the_best_of_longer_pairs_scores_as_the_first_of_the_k_best(sizes, ends,
     np.testing.assert_allclose(problem.joint_features(every, found).dot(w), scores, atol=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(instances(longest=3))
 def test_differences_and_losses_are_those_of_the_definition(instance):
     twins, _ = instance
@@ -116,7 +116,7 @@ def test_differences_and_losses_are_those_of_the_definition(instance):
         np.testing.assert_allclose(losses, listed.losses, atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(instances())
 def test_largest_losses_are_exact_and_radii_are_upper_bounds(instance):
     twins, _ = instance
@@ -126,7 +126,7 @@ def test_largest_losses_are_exact_and_radii_are_upper_bounds(instance):
     assert np.all(twins.problem.radii() >= radii - 1e-12)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(instances())
 def test_sums_agree_with_enumeration(instance):
     twins, w = instance
@@ -135,14 +135,14 @@ def test_sums_agree_with_enumeration(instance):
     sums.check_truths(twins)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(instances(longest=3))
 def test_gradients_are_those_of_finite_differences(instance):
     twins, w = instance
     sums.check_log_losses(twins, w / np.maximum(np.abs(w).max(), 1.0))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(instances())
 def test_marginals_are_probabilities_of_matches_and_guide_the_decoder_of_expected_accuracy(instance):
     twins, w = instance

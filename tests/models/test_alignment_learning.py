@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -138,13 +138,11 @@ def distance(s, t):
     return row[-1]
 
 
-@settings(deadline=None)
 @given(st.text("abc", max_size=8), st.text("abc", max_size=8))
 def test_edit_distances_are_levenshtein_s(s, t):
     assert edit_distance(s, t) == distance(s, t)
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(["m", "s", "t"]), min_size=1), st.integers(0, 2**32))
 def test_rows_and_matches_say_the_same(states, seed):
     letters = np.random.default_rng(seed).choice(list("abc"), len(states))

@@ -81,13 +81,13 @@ def read(X, vocabulary):
     return stack(X, named_columns(vocabulary), None)[0]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(sequences)
 def test_the_vocabulary_is_all_names_in_order(X):
     assert feature_names(X) == tuple(sorted({name for x in X for token in x for name, _ in attributes(token)}))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(sequences, st.lists(names, unique=True, max_size=5))
 def test_rows_hold_the_sums_of_equal_names_and_no_zeros(X, others):
     for vocabulary in (feature_names(X), others):
@@ -118,7 +118,7 @@ crfsuite_values = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.dictionaries(plain_names, crfsuite_values, max_size=4))
 def test_dicts_mean_what_they_mean_to_python_crfsuite(token):
     crfsuite = pytest.importorskip("pycrfsuite")

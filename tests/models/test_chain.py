@@ -15,7 +15,7 @@ def score(twins, i, y, w):
     return twins.reference.joint_feature(twins.X[i], y) @ w
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(chain_instances())
 def test_viterbi_agrees_with_enumeration(instance):
     twins, w = instance
@@ -24,7 +24,7 @@ def test_viterbi_agrees_with_enumeration(instance):
         assert score(twins, i, found, w) == pytest.approx(best, abs=1e-9)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(chain_instances())
 def test_every_oracle_agrees_with_enumeration(instance):
     twins, w = instance
@@ -42,7 +42,7 @@ def test_every_oracle_agrees_with_enumeration(instance):
         assert not (scaling.bars_truth and any(barred))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(chain_instances(), st.integers(1, 7))
 def test_k_best_lists_different_sequences_with_the_highest_scores(instance, k):
     twins, w = instance
@@ -54,7 +54,7 @@ def test_k_best_lists_different_sequences_with_the_highest_scores(instance, k):
         assert len({tuple(y) for y, _ in best}) == min(k, len(outputs))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(chain_instances(losses=("hamming", "weighted")))
 def test_best_per_loss_level_agrees_with_enumeration(instance):
     twins, w = instance
@@ -70,7 +70,7 @@ def test_best_per_loss_level_agrees_with_enumeration(instance):
             assert score(twins, i, labels, w) == pytest.approx(value, abs=1e-9)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(chain_instances())
 def test_differences_and_losses_are_those_of_the_definition(instance):
     twins, _ = instance
@@ -83,7 +83,7 @@ def test_differences_and_losses_are_those_of_the_definition(instance):
         np.testing.assert_allclose(losses, listed.losses, rtol=1e-12)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(chain_instances())
 def test_largest_losses_are_exact_and_radii_are_upper_bounds(instance):
     twins, _ = instance

@@ -75,7 +75,7 @@ def test_training_sees_allowed_outputs_only(loss):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_allowed_labels_restrict_every_decoder(seed):
     random = np.random.default_rng(seed)
     X, Y = [random.normal(size=(3, 2)) for _ in range(4)], random.integers(3, size=(4, 3)).tolist()

@@ -52,7 +52,6 @@ def agglomerated(x: ItemPairs, w: Any) -> float:
 
 
 @given(documents(), st.lists(st.floats(-3, 3), min_size=2, max_size=2).map(np.array))
-@settings(deadline=None)
 def test_the_greedy_decoder_joins_the_closest_clusters(document: tuple[ItemPairs, tuple[int, ...]], w: Any) -> None:
     x, y = document
     # Without ties there is one answer only.
@@ -62,7 +61,7 @@ def test_the_greedy_decoder_joins_the_closest_clusters(document: tuple[ItemPairs
 
 
 @given(documents(), weights)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_decoders_come_near_to_the_best_of_all_clusterings(document: tuple[ItemPairs, tuple[int, ...]], w: Any) -> None:
     x, y = document
     best = max(score(x, together(x, labels), w) for labels in clusterings(x.n_items))
@@ -74,7 +73,6 @@ def test_decoders_come_near_to_the_best_of_all_clusterings(document: tuple[ItemP
 
 
 @given(st.integers(0, 100), st.integers(2, 6))
-@settings(deadline=None)
 def test_the_linear_program_bounds_the_best_clustering(seed: int, n: int) -> None:
     scores = np.random.default_rng(seed).normal(size=(n, n))
     scores = np.triu(scores, 1) + np.triu(scores, 1).T
@@ -101,7 +99,7 @@ def test_the_program_of_a_cycle_is_fractional_and_rounded() -> None:
 
 
 @given(documents(), weights, st.sampled_from(["greedy", "lp"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_violations_are_those_of_real_clusterings_and_never_negative(
     document: tuple[ItemPairs, tuple[int, ...]], w: Any, decoder: str
 ) -> None:

@@ -13,7 +13,7 @@ from structlearn.models import as_tree, brackets
 from structlearn.models.trees import nodes
 from structlearn.objective import PREDICTION
 
-SETTINGS = {"deadline": None, "suppress_health_check": [HealthCheck.filter_too_much, HealthCheck.too_slow]}
+SETTINGS = {"suppress_health_check": [HealthCheck.filter_too_much, HealthCheck.too_slow]}
 
 
 @st.composite

@@ -69,7 +69,7 @@ def outputs(length: int, moves: bool) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize("moves", [False, True])
 @given(seed=SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_every_decoder_agrees_with_enumeration(moves: bool, seed: int) -> None:
     problem, X, Y = bound(seed, moves=moves)
     w = np.random.default_rng(seed + 1).normal(size=problem.n_features)
@@ -92,7 +92,7 @@ def test_every_decoder_agrees_with_enumeration(moves: bool, seed: int) -> None:
 
 
 @given(seed=SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_differences_are_those_of_the_features(seed: int) -> None:
     problem, X, _ = bound(seed, moves=False)
     random = np.random.default_rng(seed)

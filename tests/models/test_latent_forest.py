@@ -43,7 +43,6 @@ def loss(x: ItemPairs, labels: tuple[int, ...], links: Links, r: float) -> float
 
 
 @given(documents(), weights)
-@settings(deadline=None)
 def test_predictions_are_heaviest_forests(document: tuple[ItemPairs, tuple[int, ...]], w: Any) -> None:
     x, _ = document
     problem = bound(x)
@@ -54,7 +53,6 @@ def test_predictions_are_heaviest_forests(document: tuple[ItemPairs, tuple[int, 
 
 
 @given(documents(), weights, st.sampled_from([0.01, 0.5, 1.0, 2.0]))
-@settings(deadline=None)
 def test_the_most_violating_forest_agrees_with_enumeration(
     document: tuple[ItemPairs, tuple[int, ...]], w: Any, r: float
 ) -> None:
@@ -70,7 +68,6 @@ def test_the_most_violating_forest_agrees_with_enumeration(
 
 
 @given(documents(), weights)
-@settings(deadline=None)
 def test_completions_are_the_heaviest_forests_of_loss_zero(document: tuple[ItemPairs, tuple[int, ...]], w: Any) -> None:
     x, y = document
     problem = bound(x, y, 0.5)
@@ -83,7 +80,6 @@ def test_completions_are_the_heaviest_forests_of_loss_zero(document: tuple[ItemP
 
 
 @given(documents(), st.sampled_from([0.01, 1.0]))
-@settings(deadline=None)
 def test_the_loss_is_nowhere_negative_and_zero_for_one_clustering_only(
     document: tuple[ItemPairs, tuple[int, ...]], r: float
 ) -> None:
@@ -95,7 +91,6 @@ def test_the_loss_is_nowhere_negative_and_zero_for_one_clustering_only(
 
 
 @given(documents(), st.sampled_from([0.01, 1.0, 3.0]))
-@settings(deadline=None)
 def test_the_greatest_loss_agrees_with_enumeration(document: tuple[ItemPairs, tuple[int, ...]], r: float) -> None:
     x, y = document
     most = max(loss(x, y, h, r) for h in forests(x.n_items, x.pairs))
@@ -103,7 +98,6 @@ def test_the_greatest_loss_agrees_with_enumeration(document: tuple[ItemPairs, tu
 
 
 @given(documents(), weights, st.integers(0, 5))
-@settings(deadline=None)
 def test_rows_are_differences_of_sums_of_features(
     document: tuple[ItemPairs, tuple[int, ...]], w: Any, seed: int
 ) -> None:
@@ -192,7 +186,7 @@ def test_both_forms_of_clusterings_and_of_features_train_the_same_weights() -> N
 
 
 @given(st.integers(1, 4))
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 def test_answers_do_not_depend_on_the_number_of_threads(n_threads: int) -> None:
     X, Y = drawn_points(9)
     problem = LatentForest().bind(PairSpec(3), X, Y)

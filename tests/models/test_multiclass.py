@@ -9,7 +9,7 @@ from structlearn.models import Multiclass, Taxonomy
 from structlearn.objective import PREDICTION, Scaling
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(multiclass_instances())
 def test_every_oracle_agrees_with_enumeration(instance):
     twins, w = instance
@@ -25,7 +25,7 @@ def test_every_oracle_agrees_with_enumeration(instance):
                 assert found[i] == pytest.approx(best, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(multiclass_instances())
 def test_differences_and_losses_are_those_of_the_definition(instance):
     twins, _ = instance
@@ -40,7 +40,7 @@ def test_differences_and_losses_are_those_of_the_definition(instance):
         np.testing.assert_array_equal(losses, listed.losses)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(multiclass_instances())
 def test_largest_losses_are_exact_and_radii_are_upper_bounds(instance):
     twins, _ = instance
@@ -50,7 +50,7 @@ def test_largest_losses_are_exact_and_radii_are_upper_bounds(instance):
     assert np.all(twins.problem.radii() >= radii - 1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(multiclass_instances())
 def test_k_best_lists_the_highest_scores_in_order(instance):
     twins, w = instance

@@ -34,7 +34,7 @@ def losses_of(loss, y, y_hat):
 
 
 @pytest.mark.parametrize("loss", ["f1", "error_rate"])
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_most_violating_labels_agree_with_enumeration(loss, seed):
     X, Y, w = sets(seed)

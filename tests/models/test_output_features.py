@@ -109,7 +109,7 @@ def test_descriptions_are_compared_by_their_cosine():
     np.testing.assert_allclose(with_identity @ with_identity.T, features @ features.T + np.eye(3), atol=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 2**32))
 def test_a_class_kernel_is_reproduced_by_its_features(n_classes, rank, seed):
     random = np.random.default_rng(seed)

@@ -50,7 +50,7 @@ def distributions(twins, w):
 
 @pytest.mark.parametrize("kind", TWINS)
 @given(seed=SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_losses_and_gradients_agree_with_enumeration(kind, seed):
     random = np.random.default_rng(seed)
     twins = TWINS[kind](random)
@@ -72,7 +72,7 @@ def test_losses_and_gradients_agree_with_enumeration(kind, seed):
 
 @pytest.mark.parametrize("kind", TWINS)
 @given(seed=SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_parts_carry_scores_expectations_entropies_and_losses(kind, seed):
     random = np.random.default_rng(seed)
     twins = TWINS[kind](random)

@@ -56,7 +56,7 @@ def consistent(y):
     return [h for h in permutations(range(len(y))) if all(y[a] >= y[b] for a, b in pairwise(h))]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(seed=seeds, k=st.integers(1, 6))
 def test_oracle_completion_and_loss_agree_with_enumeration(seed, k):
     X, Y, w = queries(seed)
@@ -97,7 +97,7 @@ def test_random_completions_reach_every_choice_of_equally_relevant_documents():
     assert seen == {frozenset({0, 2}), frozenset({0, 3}), frozenset({2, 3})}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=seeds, k=st.sampled_from([1, 3, 10]), carry_over=st.booleans())
 def test_the_objective_never_rises(seed, k, carry_over):
     X, Y = separable(seed, n_queries=15, noise=1.0)

@@ -37,7 +37,7 @@ class OwnDecoders:
         return [max(level, key=lambda z: self._scores(x, w)[z]) for level in levels if level]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(chain_instances())
 def test_listed_outputs_give_the_same_planes_as_compiled_ones(instance):
     twins, w = instance

@@ -42,7 +42,7 @@ def bound(model, X, Y):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=seeds, k=st.integers(1, 4), gain=st.sampled_from(["exponential", "linear"]))
 def test_the_most_violating_ranking_agrees_with_enumeration(loss, seed, k, gain):
     X, Y, w = queries(seed, grades=2 if loss == "roc_area" else 3, max_documents=6 if seed % 8 == 0 else 5)
@@ -56,7 +56,7 @@ def test_the_most_violating_ranking_agrees_with_enumeration(loss, seed, k, gain)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=seeds, k=st.integers(1, 4))
 def test_differences_and_losses_of_any_ranking_are_those_of_the_definition(loss, seed, k):
     X, Y, _ = queries(seed, n_queries=1, max_documents=4)
@@ -81,7 +81,7 @@ def test_with_several_grades_the_slack_is_the_mean_hinge_of_all_pairs(seed):
         assert planes.bounds[i] >= (losses - rows @ w).max() - 1e-9
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=seeds)
 def test_without_k_all_places_count_in_ndcg(seed):
     X, Y, w = queries(seed, grades=4)

@@ -36,7 +36,7 @@ def instances(draw):
     return twins, weights(random, twins, ties=ties) * draw(st.sampled_from([1.0, 30.0]))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(instances())
 def test_oracles_agree_with_enumeration(instance):
     twins, w = instance
@@ -49,7 +49,7 @@ def test_oracles_agree_with_enumeration(instance):
         np.testing.assert_allclose(b - a * planes.rows.dot(w), best, atol=1e-8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(instances())
 def test_differences_and_losses_are_those_of_the_definition(instance):
     twins, _ = instance
@@ -65,7 +65,7 @@ def test_differences_and_losses_are_those_of_the_definition(instance):
         np.testing.assert_allclose(losses, listed.losses, rtol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(instances())
 def test_largest_losses_are_exact_and_radii_are_upper_bounds(instance):
     twins, _ = instance
@@ -75,7 +75,7 @@ def test_largest_losses_are_exact_and_radii_are_upper_bounds(instance):
     assert np.all(twins.problem.radii() >= radii - 1e-12)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(instances())
 def test_sums_agree_with_enumeration(instance):
     twins, w = instance
@@ -84,7 +84,7 @@ def test_sums_agree_with_enumeration(instance):
     sums.check_truths(twins)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(instances())
 def test_gradients_are_those_of_finite_differences(instance):
     twins, w = instance
@@ -100,7 +100,7 @@ def test_sums_are_exact_for_very_large_weights(size):
     sums.check_expected_features(twins, w)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32), st.booleans(), st.sampled_from([1.0, 300.0]))
 def test_what_is_forbidden_is_neither_found_nor_counted(seed, pair_features, size):
     random = np.random.default_rng(seed)

@@ -54,7 +54,7 @@ def instances(draw):
     return twins, weights(random, twins, ties=ties) * draw(st.sampled_from([1.0, 30.0]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(instances())
 def test_oracles_agree_with_enumeration(instance):
     twins, w = instance
@@ -65,7 +65,7 @@ def test_oracles_agree_with_enumeration(instance):
         np.testing.assert_allclose(planes.bounds, best, atol=1e-8)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(instances())
 def test_differences_and_losses_are_those_of_the_definition(instance):
     twins, _ = instance
@@ -80,7 +80,7 @@ def test_differences_and_losses_are_those_of_the_definition(instance):
         np.testing.assert_array_equal(losses, listed.losses)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(instances())
 def test_largest_losses_are_exact_and_radii_are_upper_bounds(instance):
     twins, _ = instance
@@ -90,7 +90,7 @@ def test_largest_losses_are_exact_and_radii_are_upper_bounds(instance):
     assert np.all(twins.problem.radii() >= radii - 1e-12)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(instances())
 def test_sums_agree_with_enumeration(instance):
     twins, w = instance
@@ -99,14 +99,14 @@ def test_sums_agree_with_enumeration(instance):
     sums.check_truths(twins)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(instances())
 def test_gradients_are_those_of_finite_differences(instance):
     twins, w = instance
     sums.check_log_losses(twins, w / np.maximum(np.abs(w).max(), 1.0))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(instances())
 def test_marginals_are_probabilities_of_a_token_s_label(instance):
     twins, w = instance

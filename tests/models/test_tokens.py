@@ -11,7 +11,7 @@ values = st.sampled_from([0.0, 0.0, -0.0, 1.0, -2.5, 1e-300])
 matrices = arrays(float, array_shapes(min_dims=2, max_dims=2, min_side=0, max_side=6), elements=values)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     matrices,
     st.booleans(),

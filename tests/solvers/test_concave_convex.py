@@ -47,7 +47,7 @@ def value_by_enumeration(problem: Any, w: Any, objective: MarginObjective) -> fl
 
 @pytest.mark.parametrize("inner", INNER, ids=lambda solver: type(solver).__name__)
 @given(seed=SEEDS)
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 def test_the_objective_never_rises(inner: Solver, seed: int) -> None:
     _, problem = problem_of(seed)
     solution = ConcaveConvex(inner=inner, max_iter=25, start="random").run(problem, objective_of(problem))
@@ -59,7 +59,7 @@ def test_the_objective_never_rises(inner: Solver, seed: int) -> None:
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])
 @pytest.mark.parametrize("slack", ["linear", "squared"])
 @given(seed=SEEDS)
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 def test_the_recorded_objective_is_that_of_the_definition(rescaling: Any, slack: Any, seed: int) -> None:
     _, problem = problem_of(seed, 12)
     objective = objective_of(problem, rescaling=rescaling, slack=slack)
@@ -82,7 +82,7 @@ def test_a_run_ends_where_its_upper_bound_is_nearly_minimal(inner: Solver, carry
 
 
 @given(seed=SEEDS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_moved_planes_are_those_of_the_new_truths(seed: int) -> None:
     """After rebasing, the dual value and its w are those of a working set built anew with the same multipliers."""
     _, problem = problem_of(seed, 8)
@@ -116,7 +116,7 @@ def test_moved_planes_are_those_of_the_new_truths(seed: int) -> None:
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])
 @pytest.mark.parametrize("slack", ["linear", "squared"])
 @given(seed=SEEDS)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 def test_moved_cuts_lie_below_the_risk_of_the_new_truths(rescaling: Any, slack: Any, seed: int) -> None:
     _, problem = problem_of(seed, 8)
     objective = objective_of(problem, rescaling=rescaling, slack=slack)

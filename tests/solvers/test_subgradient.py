@@ -26,7 +26,7 @@ def objective_at(problem, objective, w):
 
 
 @pytest.mark.parametrize(("rescaling", "slack"), SOFT)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32))
 def test_the_gradient_of_the_risk_agrees_with_finite_differences(rescaling, slack, seed):
     twins, random = instance(seed)

@@ -51,7 +51,7 @@ def test_margin_rescaling_does_notice_the_unit_of_the_loss():
 
 
 @pytest.mark.parametrize(("rescaling", "slack"), RESCALED)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32))
 def test_slacks_bound_the_training_loss_at_every_w(rescaling, slack, seed):
     twins = instance(seed)
