@@ -183,15 +183,13 @@ def _rows(outputs: Outputs) -> LabelArray:
 
 def _windows(letters: Sequence[npt.NDArray[np.int8]], places: range, base: int) -> npt.NDArray[np.int16]:
     """The letters at these places beside each letter, as digits of one number; −1 if one is no digit of that base."""
-    codes = []
-    for x in letters:
-        before, after = max(-places[0], 0), max(places[-1], 0)
-        padded = np.pad(x, (before, after), constant_values=OTHER).astype(np.int16)
-        code = np.zeros(len(x), np.int16)
-        known = np.ones(len(x), bool)
-        for place in places:
-            digit = padded[before + place : before + place + len(x)]
-            code = base * code + digit
-            known &= digit < base
-        codes.append(np.where(known, code, np.int16(-1)))
-    return np.concatenate([*codes, np.empty(0, np.int16)])
+    apart = np.full(max(map(abs, places)), OTHER, np.int8)
+    row = np.concatenate([apart, *(part for x in letters for part in (x, apart))]).astype(np.int16)
+    code, known = np.zeros(len(row), np.int16), np.ones(len(row), bool)
+    for place in places:
+        digit = np.roll(row, -place)
+        code = base * code + digit
+        known &= digit < base
+    gaps = len(apart) * np.arange(1, len(letters) + 1)
+    inside = np.arange(sum(map(len, letters))) + np.repeat(gaps, [len(x) for x in letters])
+    return np.where(known, code, np.int16(-1))[inside]
