@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn import _core
-from structlearn.latent_problem import LatentProblem
+from structlearn.latent_problem import LatentProblem, Start
 from structlearn.models.dna import BASES, OTHER, Site
 from structlearn.models.labels import label_array
 from structlearn.objective import PREDICTION, Scaling
@@ -19,6 +19,10 @@ from structlearn.problem import FloatArray, IntArray, LabelArray, Oracle, Output
 #: As in the core.
 WORD = 4
 NO_SITE = (-1, 0, 0)
+
+#: How many patterns a start is chosen from, and how often each is fitted to its sites.
+N_TRIES = 50
+N_ROUNDS = 8
 
 
 class MotifProblem(LatentProblem):
@@ -45,8 +49,8 @@ class MotifProblem(LatentProblem):
         self._both_strands = both_strands
         self._order = order
         words = _windows(letters, range(WORD), OTHER + 1)
-        contexts = _windows(letters, range(-order, 1), len(BASES))
-        self._core = _core.Motif(self._offsets, words, contexts, np.array(widths, np.int64), both_strands)
+        self._contexts = _windows(letters, range(-order, 1), len(BASES))
+        self._core = _core.Motif(self._offsets, words, self._contexts, np.array(widths, np.int64), both_strands)
 
     def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, LabelArray]:
         sites, scores = self._best(w, examples)
@@ -90,6 +94,41 @@ class MotifProblem(LatentProblem):
                 raise self._without_site(int(i))
             outputs[i] = sites[random.integers(len(sites))]
         return outputs
+
+    def start(self, random: np.random.Generator) -> Start:
+        """The sites of the likeliest of several patterns, each grown from a random site of one positive sequence.
+
+        A pattern is fitted to its best sites in all positive sequences and these are found anew, some rounds long:
+        the starts of MEME (Bailey and Elkan 1994), with hard assignments. A site counts by its log probability under
+        the pattern less that under the background. Labels choose the positive sequences and nothing else.
+        """
+        assert self._labels is not None
+        positives = np.flatnonzero(self._labels == 1)
+        drawn = self.random_completions(random)
+        known = self._contexts[self._contexts >= 0]
+        background = np.bincount(known, minlength=len(BASES) ** (self._order + 1)).reshape(-1, len(BASES)) + 1.0
+        log_background = np.log(background / background.sum(axis=1, keepdims=True)).ravel()
+
+        def likeliest(examples: IntArray, sites: LabelArray, weight: float) -> FloatArray:
+            patterns = weight * self._base_counts(examples, sites) + 1.0 / len(BASES)
+            return np.concatenate([np.log(patterns / patterns.sum(axis=1, keepdims=True)).ravel(), log_background])
+
+        best, most = drawn, -np.inf
+        for i in random.permutation(positives)[:N_TRIES, None]:
+            w = likeliest(i, drawn[i], 2.0)
+            for _ in range(N_ROUNDS):
+                sites, scores = self._best(w, positives)
+                w = likeliest(positives, sites, 1.0)
+            if scores.sum() > most:
+                most, best = scores.sum(), self.complete(w, np.arange(self.n_examples))
+        return Start(completions=best)
+
+    def _base_counts(self, examples: IntArray, sites: LabelArray) -> FloatArray:
+        """How often each base stands at each place of the patterns, those of all widths one below the other."""
+        rows = self.between(examples, sites, _no_sites(len(examples)))
+        counts = np.zeros(self.n_features)
+        rows.add_to(counts, np.ones(len(examples)))
+        return counts[: len(BASES) * sum(self._widths)].reshape(-1, len(BASES))
 
     def sites(self, i: int) -> LabelArray:
         """All sites of a sequence, (n_sites, 3)."""
