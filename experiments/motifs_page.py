@@ -16,6 +16,7 @@ from structlearn.metrics import paired_t_test, site_recovery
 from structlearn.models import Site, base_counts, consensus
 
 WIDTHS = (11, 17)
+STARTS = ("model", "random")
 PUBLISHED = {11: (11.09, 6.48, 32.49), 17: (12.00, 5.46, 31.47)}
 
 
