@@ -14,10 +14,11 @@ together: origins near the ends of chromosomes are copies of each other.
 since the database has the consensus on either. All of the remaining 6,611 sequences between genes are extra negatives
 with weight 1/50, never tested. C is 0.1, 1, 10, 100 or 1,000 times the sum of the weights: prices rise along a path,
 each run going on from the last (`warm_start`), with 1-slack cutting planes, tol = 0.01 and at most 60 iterations a
-price, 20 at the last, which is the slowest; how far they get is reported. The price is chosen in each fold on one inner split (a fifth of the training families held out, one seed) from
-all five; ties go to the smaller. Then 10 seeds train on the whole training part, along the path up to that price.
-Errors are means over folds and seeds; the deviation over seeds is averaged over folds, as in the thesis. "Least
-objective" takes, in each fold, the seed with the least training objective.
+price, 20 at the last, which is the slowest; how far they get is reported. The price is chosen in each fold on one
+inner split (a fifth of the training families held out, one seed) from all five; ties go to the smaller. Then 10 seeds
+train on the whole training part, along the path up to that price. Errors are means over folds and seeds; the deviation
+over seeds is averaged over folds, as in the thesis. "Least objective" takes, in each fold, the seed with the least
+training objective.
 
 **Two starts.** All this twice, prices included: from uniformly random sites, as in the thesis (`init="random"`), and
 from the sites of the likeliest of 50 patterns grown from random windows of the positive training sequences, the
