@@ -192,15 +192,18 @@ class Sequences:
 
 
 def cross_validated(ledger: Ledger, name: str, data: Sequences, folds: list[tuple[Any, Any]]) -> None:
-    width = data.model["width"]
-    for fold, (train, test) in enumerate(folds):
-        place = {"data": name, "width": width, "fold": fold}
-        for start in STARTS:
-            key = {**place, "start": start}
-            price = ledger.run({**key, "what": "choice of C"}, data.choose, train, start)["price"]
-            for seed in SEEDS:
-                ledger.run({**key, "what": "SVM", "seed": seed}, data.trained, train, test, start, seed, price)
-        ledger.run({**place, "what": "Gibbs", "seed": 0}, data.sampled, train, test, 0)
+    places = [{"data": name, "width": data.model["width"], "fold": fold} for fold in range(len(folds))]
+    for place, fold in zip(places, folds, strict=True):
+        ledger.run({**place, "what": "Gibbs", "seed": 0}, data.sampled, *fold, 0)
+    for start in STARTS:
+        prices = [
+            ledger.run({**place, "start": start, "what": "choice of C"}, data.choose, train, start)["price"]
+            for place, (train, _) in zip(places, folds, strict=True)
+        ]
+        for seed in SEEDS:
+            for place, fold, price in zip(places, folds, prices, strict=True):
+                key = {**place, "start": start, "what": "SVM", "seed": seed}
+                ledger.run(key, data.trained, *fold, start, seed, price)
 
 
 def carried_over(ledger: Ledger, data: Sequences) -> None:
