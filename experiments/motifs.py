@@ -86,7 +86,7 @@ from structlearn.solvers import BlockCoordinate, ConcaveConvex, OneSlack
 PRICES = {0.1: 100, 1.0: 100, 10.0: 100, 100.0: 60, 1000.0: 20}
 EXTRA_WEIGHT = 1 / 50
 SEEDS = range(10)
-PARTS = ("yeast 11", "yeast 17", "others", "carrying over", "page")
+PARTS = ("yeast 11", "yeast 17", "others", "carrying over", "logos", "page")
 
 
 class Ledger:
@@ -295,6 +295,7 @@ def main() -> None:
         yeast = Sequences(origins.X, origins.Y, origins.families, origins.intergenic, model)
         if f"yeast {width}" in options.parts:
             cross_validated(ledger, "yeast", yeast, yeast.split(np.arange(len(origins.X)), 10))
+        if "logos" in options.parts:
             whole(ledger, yeast)
         if width == WIDTHS[0] and "carrying over" in options.parts:
             carried_over(ledger, yeast)
