@@ -286,6 +286,8 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("docs/experiments"))
     parser.add_argument("--ledger", type=Path, default=Path("motifs.jsonl"), help="where runs are kept")
     options = parser.parse_args()
+    if unknown := set(options.parts) - set(PARTS):
+        parser.error(f"no part is called {', '.join(sorted(unknown))}")
     begin = time.perf_counter()
     warnings.simplefilter("ignore", ConvergenceWarning)
     ledger = Ledger(options.ledger)
