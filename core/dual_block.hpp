@@ -48,6 +48,11 @@ public:
         for (std::int64_t l = 0; l <= k; ++l) gram[k * capacity_ + l] = gram[l * capacity_ + k] = row[l];
     }
 
+    void add_products_scaled(std::int64_t k, double factor, std::vector<double>& violations) const {
+        const double* with = products(k);
+        for (std::size_t l = 0; l < violations.size(); ++l) violations[l] += factor * with[l];
+    }
+
     // After the rows have changed.
     void forget_products() { known_ = 0; }
 
@@ -145,11 +150,6 @@ private:
     }
     std::span<const double> row(std::int64_t which) const {
         return {memory_.data() + which * capacity_, static_cast<std::size_t>(size_)};
-    }
-
-    void add_products_scaled(std::int64_t k, double factor, std::vector<double>& violations) const {
-        const double* with = products(k);
-        for (std::size_t l = 0; l < violations.size(); ++l) violations[l] += factor * with[l];
     }
 
     void grow() {

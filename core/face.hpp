@@ -30,6 +30,8 @@ public:
     }
 
     const std::vector<Variable>& variables() const { return variables_; }
+    // Whether the budget of the first block is exhausted.
+    bool tight() const { return !groups_.empty() && groups_.front().tight; }
 
     // An approximate solution v of  Hv = gradient  on the face, by at most `max_steps` conjugate gradients;
     // multiply(v, out) writes Hv for the free multipliers.
@@ -82,16 +84,7 @@ public:
         return longest;
     }
 
-    static double dot(const std::vector<double>& left, const std::vector<double>& right) {
-        return std::inner_product(left.begin(), left.end(), right.begin(), 0.0);
-    }
-
-private:
-    struct Group {
-        std::size_t begin, end;
-        bool tight;
-    };
-
+    // The nearest v that leaves the spent budgets as they are.
     void project(std::vector<double>& v) const {
         for (const Group& group : groups_) {
             if (!group.tight) continue;
@@ -101,6 +94,16 @@ private:
             for (auto entry = first; entry != last; ++entry) *entry -= mean;
         }
     }
+
+    static double dot(const std::vector<double>& left, const std::vector<double>& right) {
+        return std::inner_product(left.begin(), left.end(), right.begin(), 0.0);
+    }
+
+private:
+    struct Group {
+        std::size_t begin, end;
+        bool tight;
+    };
 
     std::vector<Variable> variables_;
     std::vector<Group> groups_;
@@ -213,28 +216,67 @@ bool ascend_on_face(Sets& sets, double* w, int max_steps) {
     return t == longest;
 }
 
-// The same for one block alone, with its Gram matrix.
+// The v that solves  Hv = gradient  for a positive definite H, (n, n) row by row, of which the upper triangle is read and
+// overwritten; Σ v = 0 where `tight`. Nothing if H is not positive definite. Elimination by rows, which compilers vectorise
+// without changing the order of sums.
+inline std::vector<double> cholesky_direction(std::vector<double>& H, const std::vector<double>& gradient, bool tight) {
+    const std::size_t n = gradient.size();
+    for (std::size_t k = 0; k < n; ++k) {
+        double* pivot = &H[k * n];
+        if (!(pivot[k] > 0.0)) return {};
+        const double scale = 1.0 / std::sqrt(pivot[k]);
+        for (std::size_t l = k; l < n; ++l) pivot[l] *= scale;
+        for (std::size_t j = k + 1; j < n; ++j)
+            for (std::size_t l = j; l < n; ++l) H[j * n + l] -= pivot[j] * pivot[l];
+    }
+    auto solve = [&](std::vector<double> v) {
+        for (std::size_t k = 0; k < n; ++k) {
+            v[k] /= H[k * n + k];
+            for (std::size_t l = k + 1; l < n; ++l) v[l] -= v[k] * H[k * n + l];
+        }
+        for (std::size_t k = n; k-- > 0;) {
+            for (std::size_t l = k + 1; l < n; ++l) v[k] -= H[k * n + l] * v[l];
+            v[k] /= H[k * n + k];
+        }
+        return v;
+    };
+    std::vector<double> v = solve(gradient);
+    if (!tight) return v;
+    const std::vector<double> ones = solve(std::vector<double>(n, 1.0));
+    const double multiplier =
+        std::accumulate(v.begin(), v.end(), 0.0) / std::accumulate(ones.begin(), ones.end(), 0.0);
+    for (std::size_t j = 0; j < n; ++j) v[j] -= multiplier * ones[j];
+    return v;
+}
+
+// A step on the face of one block alone, with its Gram matrix: to the maximum there or, as above, to the border. Rows may
+// depend on each other, so the matrix gets a little more on its diagonal; the step is an ascent all the same.
 inline bool ascend_alone_on_face(DualBlock& block) {
     Face face;
     face.add_block(0, block);
     const auto& variables = face.variables();
     const std::size_t n = variables.size();
-    std::vector<double> gradient(n);
+    if (n == 0) return false;
+    std::vector<double> gradient(n), H(n * n);
+    double paid = block.r * block.sigma(), trace = 0.0;
     for (std::size_t j = 0; j < n; ++j) {
-        const std::int64_t k = variables[j].plane;
-        const double norm = std::inner_product(block.alpha().begin(), block.alpha().end(), block.products(k), 0.0);
-        gradient[j] = block.b()[k] - norm - block.r * block.sigma();
-    }
-    auto multiply = [&](const std::vector<double>& v, std::vector<double>& out) {
-        const double sum = std::accumulate(v.begin(), v.end(), 0.0);
-        for (std::size_t j = 0; j < n; ++j) {
-            out[j] = block.r * sum;
-            for (std::size_t l = 0; l < n; ++l) out[j] += block.products(variables[j].plane)[variables[l].plane] * v[l];
+        const double* products = block.products(variables[j].plane);
+        double norm = 0.0;
+        for (std::size_t l = 0; l < n; ++l) {
+            H[j * n + l] = products[variables[l].plane] + block.r;
+            norm += products[variables[l].plane] * block.alpha()[variables[l].plane];
         }
-    };
-    const std::vector<double> v = face.direction(gradient, static_cast<int>(n), multiply);
-    std::vector<double> curved(n);
-    multiply(v, curved);
+        trace += H[j * n + j];
+        gradient[j] = block.b()[variables[j].plane] - norm - paid;
+    }
+    std::vector<double> factors = H;
+    for (std::size_t j = 0; j < n; ++j) factors[j * n + j] += 1e-11 * trace / static_cast<double>(n);
+    std::vector<double> v = cholesky_direction(factors, gradient, face.tight());
+    if (v.empty()) return false;
+    face.project(v);
+    std::vector<double> curved(n, 0.0);
+    for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t l = 0; l < n; ++l) curved[l] += v[j] * H[j * n + l];
     const double longest = face.longest_step(v, [&](std::size_t) -> const DualBlock& { return block; });
     const double t = best_step(v, gradient, curved, longest);
     if (!(t > 0.0)) return false;

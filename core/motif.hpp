@@ -53,33 +53,42 @@ struct MotifData {
     }
 };
 
-// Scores of the words that a pattern is cut into, so that a site of 11 letters costs three look-ups. A letter that is no
-// base makes a word, and so the site, impossible.
+// A number for each strand.
+struct Strands {
+    double forward, reverse;
+};
+
+// Scores of the words that a pattern is cut into, so that a site of 11 letters costs three look-ups, which serve both
+// strands. A letter that is no base makes a word, and so the site, impossible.
 class WordScores {
 public:
-    WordScores(const double* pattern, std::int64_t width, bool reversed)
-        : scores_(static_cast<std::size_t>((width + word_length - 1) / word_length * n_words)) {
+    WordScores(const double* pattern, std::int64_t width, bool both_strands)
+        : scores_(static_cast<std::size_t>((width + word_length - 1) / word_length * n_words), Strands{0.0, 0.0}) {
+        constexpr double impossible = -std::numeric_limits<double>::infinity();
         for (std::size_t k = 0; k < scores_.size(); ++k) {
             const std::int64_t word = static_cast<std::int64_t>(k) % n_words;
             std::int64_t j = static_cast<std::int64_t>(k) / n_words * word_length;
             for (std::int64_t unit = 125; unit > 0 && j < width; unit /= 5, ++j) {
                 const std::int64_t base = word / unit % 5;
-                scores_[k] += base == n_bases ? -std::numeric_limits<double>::infinity()
-                              : reversed      ? pattern[n_bases * (width - 1 - j) + 3 - base]
-                                              : pattern[n_bases * j + base];
+                const bool known = base < n_bases;
+                scores_[k].forward += known ? pattern[n_bases * j + base] : impossible;
+                scores_[k].reverse +=
+                    known && both_strands ? pattern[n_bases * (width - 1 - j) + 3 - base] : impossible;
             }
         }
     }
 
-    double operator()(const std::int16_t* words) const {
-        double sum = 0.0;
-        for (std::size_t k = 0; k < scores_.size(); k += n_words, words += word_length)
-            sum += scores_[k + static_cast<std::size_t>(*words)];
+    Strands operator()(const std::int16_t* words) const {
+        Strands sum{0.0, 0.0};
+        for (std::size_t k = 0; k < scores_.size(); k += n_words, words += word_length) {
+            const Strands& word = scores_[k + static_cast<std::size_t>(*words)];
+            sum.forward += word.forward, sum.reverse += word.reverse;
+        }
         return sum;
     }
 
 private:
-    std::vector<double> scores_;
+    std::vector<Strands> scores_;
 };
 
 // argmax over all sites of ⟨w, Ψ(x, +1, site) − Ψ(x, −1)⟩, for one sequence after another.
@@ -87,31 +96,31 @@ class MotifScan {
 public:
     MotifScan(const MotifData& data, const double* w) : data_(data), background_(w + data.background_at()) {
         for (std::size_t k = 0; k < data.widths.size(); ++k)
-            for (int strand = 0; strand <= static_cast<int>(data.both_strands); ++strand)
-                patterns_.emplace_back(w + data.pattern_at(k), data.widths[k], strand == 1);
+            patterns_.emplace_back(w + data.pattern_at(k), data.widths[k], data.both_strands);
     }
 
     // The first of the best sites and its score; −∞ and no site where there is none. `upto` is scratch space.
     std::pair<Site, double> best(std::int64_t i, std::vector<double>& upto) const {
         const std::int64_t begin = data_.offsets[i], length = data_.length(i);
-        upto.assign(1, 0.0);
-        for (std::int64_t t = begin; t < begin + length; ++t)
-            upto.push_back(upto.back() + (data_.contexts[t] < 0 ? 0.0 : background_[data_.contexts[t]]));
+        upto.resize(static_cast<std::size_t>(length) + 1);
+        upto[0] = 0.0;
+        for (std::int64_t t = 0; t < length; ++t) {
+            const std::int16_t context = data_.contexts[begin + t];
+            upto[static_cast<std::size_t>(t) + 1] =
+                upto[static_cast<std::size_t>(t)] + (context < 0 ? 0.0 : background_[context]);
+        }
         Site site{-1, 0, 0};
         double most = -std::numeric_limits<double>::infinity();
-        std::size_t pattern = 0;
         for (std::size_t k = 0; k < data_.widths.size(); ++k) {
             const std::int64_t width = data_.widths[k];
-            for (int strand = 0; strand <= static_cast<int>(data_.both_strands); ++strand, ++pattern) {
-                const WordScores& scores = patterns_[pattern];
-                for (std::int64_t h = 0; h + width <= length; ++h) {
-                    const double background =
-                        upto[static_cast<std::size_t>(h + width)] - upto[static_cast<std::size_t>(h)];
-                    const double score = scores(data_.words + begin + h) - background;
-                    if (score > most) {
-                        most = score;
-                        site = {static_cast<std::int32_t>(k), strand, static_cast<std::int32_t>(h)};
-                    }
+            const WordScores& scores = patterns_[k];
+            for (std::int64_t h = 0; h + width <= length; ++h) {
+                const Strands sum = scores(data_.words + begin + h);
+                const double background = upto[static_cast<std::size_t>(h + width)] - upto[static_cast<std::size_t>(h)];
+                const double score = std::max(sum.forward, sum.reverse) - background;
+                if (score > most) {
+                    most = score;
+                    site = {static_cast<std::int32_t>(k), sum.reverse > sum.forward, static_cast<std::int32_t>(h)};
                 }
             }
         }

@@ -79,11 +79,11 @@ double solve_alone(Sets& sets, std::int64_t i, double relative, std::int64_t max
         violations.assign(block.b().begin(), block.b().end());
         double dual = 0.0;
         for (std::int64_t k = 0; k < m; ++k)
-            violations[k] -= std::inner_product(block.alpha().begin(), block.alpha().end(), block.products(k), 0.0);
+            if (block.alpha()[k] > 0.0) block.add_products_scaled(k, -block.alpha()[k], violations);
         for (std::int64_t k = 0; k < m; ++k) dual += 0.5 * block.alpha()[k] * (block.b()[k] + violations[k]);
         gap = block.gap(violations);
         if (gap <= relative * (dual + gap) || !block.ascend(violations)) break;
-        if (round % 10 == 9)
+        if (round % 3 == 2)
             for (int step = 0; step < 20 && ascend_alone_on_face(block); ++step) {}
     }
     sets.count_idle();

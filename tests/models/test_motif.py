@@ -10,7 +10,7 @@ from models.enumerated import bound
 from models.enumerated_motif import EnumeratedMotif
 from structlearn import LatentStructuralSVM
 from structlearn.datasets import make_motifs
-from structlearn.models import Motif, Site
+from structlearn.models import Motif, Site, base_counts
 from structlearn.models.python_latent_model import PythonLatentProblem
 from structlearn.objective import PREDICTION, MarginObjective, Scaling
 from structlearn.solvers import BlockCoordinate
@@ -102,6 +102,46 @@ def test_random_completions_are_uniform_over_all_sites():
     share = {site: drawn.count(site) / 3000 for site in set(drawn)}
     assert set(share) == {Site(start, strand, 2) for start in (0, 3, 4) for strand in "+-"}
     assert all(abs(value - 1 / 6) < 0.03 for value in share.values())
+
+
+@settings(max_examples=50, deadline=None)
+@given(instances(), st.integers(0, 1000))
+def test_the_start_has_a_site_in_every_positive_sequence(instance, seed):
+    enumerated, _, problem, X, Y, _ = instance
+    start = problem.start(np.random.default_rng(seed))
+    hidden = problem.present_latent(start.completions)
+    assert all(h in enumerated.hidden(x, y) for h, x, y in zip(hidden, X, Y, strict=True))
+
+
+def test_base_counts_are_those_of_the_letters_at_the_sites():
+    problem = bound(Motif((2, 3), both_strands=True), ["ACGTT", "GGGAC", "AA"], [1, 1, 0])
+    sites = [Site(1, "+", 2), Site(2, "-", 3), None]
+    counts = problem._base_counts(np.arange(3), problem.completions_of(sites))
+    np.testing.assert_array_equal(counts[:2], base_counts(["ACGTT"], [sites[0]]))
+    np.testing.assert_array_equal(counts[2:], base_counts(["GGGAC"], [sites[1]]))
+
+
+@pytest.mark.parametrize("both_strands", [False, True])
+def test_the_start_finds_planted_sites_that_random_sites_miss(both_strands):
+    data = make_motifs(200, width=11, length=200, substitutions=2, both_strands=both_strands, random_state=2)
+    problem = bound(Motif(11, both_strands=both_strands), data.X, data.Y)
+
+    def share(completions):
+        found = problem.present_latent(completions)
+        return np.mean([abs(h.start - s.start) <= 2 for h, s in zip(found, data.sites, strict=True) if s is not None])
+
+    for seed in range(3):
+        assert share(problem.start(np.random.default_rng(seed)).completions) > 0.5
+        assert share(problem.random_completions(np.random.default_rng(seed))) < 0.1
+
+
+def test_the_start_leads_to_a_lower_objective_than_random_sites():
+    data = make_motifs(200, width=11, length=200, substitutions=2, random_state=2)
+    ends = {
+        init: LatentStructuralSVM(Motif(11), C=20, init=init, tol=0.01, random_state=0).fit(data.X, data.Y).objective_
+        for init in ("model", "random")
+    }
+    assert ends["model"] < 0.5 * ends["random"]
 
 
 @settings(max_examples=15, deadline=None)

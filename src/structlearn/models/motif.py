@@ -68,11 +68,15 @@ class Motif(Model):
     weights are the patterns, (l, 4) each, then the background, (4,) * (background_order + 1), the present letter last.
     `predict_latent` gives a `Site` or None.
 
+    Learning begins at the sites of a pattern that is likely in the positive sequences: 50 patterns are grown, each from
+    a random window, by fitting it to its best sites in turns, and the likeliest is taken (`MotifProblem.start`). Uniformly
+    random sites, as in the thesis, are ``init="random"``.
+
     Examples
     --------
     >>> from structlearn import LatentStructuralSVM
     >>> X = ["GGTATACC", "CTATAGGC", "CCGGTATA", "GGCCTTCA", "ATTACGGC", "TGGCATCA"]
-    >>> finder = LatentStructuralSVM(Motif(width=4, background_order=0), C=100, n_init=10, random_state=0)
+    >>> finder = LatentStructuralSVM(Motif(width=4, background_order=0), C=100, random_state=0)
     >>> finder.fit(X, [1, 1, 1, 0, 0, 0]).predict(["CCTATAGG", "CCTTTGGC"])
     array([1, 0])
     >>> finder.predict_latent(["CCTATAGG", "CCTTTGGC"])

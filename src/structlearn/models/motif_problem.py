@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn import _core
-from structlearn.latent_problem import LatentProblem
+from structlearn.latent_problem import LatentProblem, Start
 from structlearn.models.dna import BASES, OTHER, Site, reverse_complement
 from structlearn.models.labels import label_array
 from structlearn.objective import PREDICTION, Scaling
@@ -20,6 +20,10 @@ from structlearn.wording import count
 #: As in the core.
 WORD = 4
 NO_SITE = (-1, 0, 0)
+
+#: How many patterns a start is chosen from, and how often each is fitted to its sites.
+N_TRIES = 50
+N_ROUNDS = 8
 
 
 class MotifProblem(LatentProblem):
@@ -46,8 +50,8 @@ class MotifProblem(LatentProblem):
         self._both_strands = both_strands
         self._order = order
         words = _windows(letters, range(WORD), OTHER + 1)
-        contexts = _windows(letters, range(-order, 1), len(BASES))
-        self._core = _core.Motif(self._offsets, words, contexts, np.array(widths, np.int64), both_strands)
+        self._contexts = _windows(letters, range(-order, 1), len(BASES))
+        self._core = _core.Motif(self._offsets, words, self._contexts, np.array(widths, np.int64), both_strands)
 
     def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, LabelArray]:
         sites, scores = self._best(w, examples)
@@ -91,6 +95,41 @@ class MotifProblem(LatentProblem):
                 raise self._without_site(int(i))
             outputs[i] = sites[random.integers(len(sites))]
         return outputs
+
+    def start(self, random: np.random.Generator) -> Start:
+        """The sites of the likeliest of several patterns, each grown from a random site of one positive sequence.
+
+        A pattern is fitted to its best sites in all positive sequences and these are found anew, some rounds long:
+        the starts of MEME (Bailey and Elkan 1994), with hard assignments. A site counts by its log probability under
+        the pattern less that under the background. Labels choose the positive sequences and nothing else.
+        """
+        assert self._labels is not None
+        positives = np.flatnonzero(self._labels == 1)
+        drawn = self.random_completions(random)
+        known = self._contexts[self._contexts >= 0]
+        background = np.bincount(known, minlength=len(BASES) ** (self._order + 1)).reshape(-1, len(BASES)) + 1.0
+        log_background = np.log(background / background.sum(axis=1, keepdims=True)).ravel()
+
+        def likeliest(examples: IntArray, sites: LabelArray, weight: float) -> FloatArray:
+            patterns = weight * self._base_counts(examples, sites) + 1.0 / len(BASES)
+            return np.concatenate([np.log(patterns / patterns.sum(axis=1, keepdims=True)).ravel(), log_background])
+
+        best, most = drawn, -np.inf
+        for i in random.permutation(positives)[:N_TRIES, None]:
+            w = likeliest(i, drawn[i], 2.0)
+            for _ in range(N_ROUNDS):
+                sites, scores = self._best(w, positives)
+                w = likeliest(positives, sites, 1.0)
+            if scores.sum() > most:
+                most, best = scores.sum(), self.complete(w, np.arange(self.n_examples))
+        return Start(completions=best)
+
+    def _base_counts(self, examples: IntArray, sites: LabelArray) -> FloatArray:
+        """How often each base stands at each place of the patterns, those of all widths one below the other."""
+        rows = self.between(examples, sites, _no_sites(len(examples)))
+        counts = np.zeros(self.n_features)
+        rows.add_to(counts, np.ones(len(examples)))
+        return counts[: len(BASES) * sum(self._widths)].reshape(-1, len(BASES))
 
     def sites(self, i: int) -> LabelArray:
         """All sites of a sequence, (n_sites, 3)."""
@@ -201,15 +240,13 @@ def _rows(outputs: Outputs) -> LabelArray:
 
 def _windows(letters: Sequence[npt.NDArray[np.int8]], places: range, base: int) -> npt.NDArray[np.int16]:
     """The letters at these places beside each letter, as digits of one number; −1 if one is no digit of that base."""
-    codes = []
-    for x in letters:
-        before, after = max(-places[0], 0), max(places[-1], 0)
-        padded = np.pad(x, (before, after), constant_values=OTHER).astype(np.int16)
-        code = np.zeros(len(x), np.int16)
-        known = np.ones(len(x), bool)
-        for place in places:
-            digit = padded[before + place : before + place + len(x)]
-            code = base * code + digit
-            known &= digit < base
-        codes.append(np.where(known, code, np.int16(-1)))
-    return np.concatenate([*codes, np.empty(0, np.int16)])
+    apart = np.full(max(map(abs, places)), OTHER, np.int8)
+    row = np.concatenate([apart, *(part for x in letters for part in (x, apart))]).astype(np.int16)
+    code, known = np.zeros(len(row), np.int16), np.ones(len(row), bool)
+    for place in places:
+        digit = np.roll(row, -place)
+        code = base * code + digit
+        known &= digit < base
+    gaps = len(apart) * np.arange(1, len(letters) + 1)
+    inside = np.arange(sum(map(len, letters))) + np.repeat(gaps, [len(x) for x in letters])
+    return np.where(known, code, np.int16(-1))[inside]
