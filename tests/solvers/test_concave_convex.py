@@ -17,7 +17,8 @@ from structlearn.models.motif_problem import MotifProblem
 from structlearn.models.python_model import PythonSpec
 from structlearn.objective import MarginObjective
 from structlearn.problem import SparseRows
-from structlearn.solvers import BlockCoordinate, ConcaveConvex, NSlack, OneSlack, Solver, Subgradient
+from structlearn.solvers import BlockCoordinate, ConcaveConvex, DualState, NSlack, OneSlack, Solver, Subgradient
+from structlearn.solvers.concave_convex import ConcaveConvexState
 from structlearn.solvers.saved_state import restore, save
 
 INNER: list[Solver] = [BlockCoordinate(), OneSlack(), NSlack(), OneSlack(cache=0), Subgradient(max_iter=20)]
@@ -243,3 +244,10 @@ def test_a_false_certificate_is_noticed_and_not_believed() -> None:
         solution = ConcaveConvex(inner=Boasting(), max_iter=10).run(problem, objective_of(problem))
     assert not solution.converged
     assert np.isnan(solution.state.stationarity)
+
+
+@pytest.mark.parametrize(("dual", "tol"), [(0.6, 1 / 3), (0.0, 0.5), (1.0 - 1e-9, 1e-3)])
+def test_convex_problems_are_left_after_a_quarter_of_the_way(dual: float, tol: float) -> None:
+    """From 1 down to 0.6 that is 0.9, with a relative gap of a third; but where there is no way, it is not looked for."""
+    state = ConcaveConvexState(w=np.zeros(1), value=1.0, inner=DualState(w=np.zeros(1), dual=dual))
+    assert ConcaveConvex(tol=0.01)._inner(state).tol == pytest.approx(tol)
