@@ -248,6 +248,6 @@ def test_a_false_certificate_is_noticed_and_not_believed() -> None:
 
 @pytest.mark.parametrize(("dual", "tol"), [(0.6, 1 / 3), (0.0, 0.5), (1.0 - 1e-9, 1e-3)])
 def test_convex_problems_are_left_after_a_quarter_of_the_way(dual: float, tol: float) -> None:
-    """From 1 down to 0.6 that is 0.9, with a relative gap of a third; but where there is no way, it is not looked for."""
+    """From 1 down to 0.6 that is 0.9, with a relative gap of a third; where there is no way, it is not looked for."""
     state = ConcaveConvexState(w=np.zeros(1), value=1.0, inner=DualState(w=np.zeros(1), dual=dual))
     assert ConcaveConvex(tol=0.01)._inner(state).tol == pytest.approx(tol)

@@ -200,8 +200,8 @@ class ConcaveConvex(Solver):
             return self.inner
         value, dual = state.value, state.inner.dual
         gap = (3.0 * value - 3.0 * dual) / (3.0 * value + dual) if value > 0.0 else 0.0
-        # Where there is next to no way down, a part of it is not worth looking for; and while there is no bound yet, every
-        # point has a gap of 1.
+        # Where there is next to no way down, a part of it is not worth looking for; and while there is no bound yet,
+        # every point has a gap of 1.
         return replace(self.inner, tol=min(max(gap, 0.1 * self.tol, 1e-13), 0.5))  # type: ignore[call-arg]
 
     def _settled(self, state: ConcaveConvexState) -> bool:
