@@ -36,8 +36,8 @@ READING = """\
 The question has the answer no: at P@1 the latent SVM with k = 1 is not better than the weights that it began with (four
 of five folds have less, one the same: −1.3 points [−2.8, +0.2]), though it is in training in two folds and equal in
 one; at the other k it cannot be told from them either. The thesis found it better than its beginning at every k, by 1.6
-to 5.4 points on OHSUMED, and gives no test. Here, where the scores of 21 systems are to be put together, all methods but
-the precision@k SVM end within three points of one another by every measure, whatever their loss.
+to 5.4 points on OHSUMED, and gives no test. Here, where the scores of 21 systems are to be put together, all methods
+but the precision@k SVM end within three points of one another by every measure, whatever their loss.
 
 What the thesis says of the method itself holds. From random orders training ends at w = 0 in every fold. And the
 order must be hidden: the precision@k SVM, for which all relevant documents are the truth at once, is 7 to 18 points
