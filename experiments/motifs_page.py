@@ -277,8 +277,8 @@ def carrying(runs: list[Run]) -> str:
     return (
         table(*summary)
         + "\n\nTruths are completed anew after a quarter of the way down. Both runs of a pair begin with the same "
-        "convex problem, where there is nothing to carry over. After it, with either solver, carried planes and cuts leave "
-        "a third to two fifths of the passes a completion. All in all that is less than half of the oracle calls with "
+        "convex problem, where there is nothing to carry over. After it, with either solver, carried planes and cuts "
+        "leave a third to two fifths of the passes a completion. All in all that is less than half of the calls with "
         "block-coordinate ascent and about half with 1-slack cutting planes, whose first problem is the longest. The "
         "two runs of a pair part ways after the first completion and may end at different points after different "
         "numbers of completions, so that single ratios scatter and the largest savings are partly ends of another "

@@ -64,8 +64,8 @@ class Motif(Model):
     `predict_latent` gives a `Site` or None.
 
     Learning begins at the sites of a pattern that is likely in the positive sequences: 50 patterns are grown, each from
-    a random window, by fitting it to its best sites in turns, and the likeliest is taken (`MotifProblem.start`). Uniformly
-    random sites, as in the thesis, are ``init="random"``.
+    a random window, by fitting it to its best sites in turns, and the likeliest is taken (`MotifProblem.start`).
+    Uniformly random sites, as in the thesis, are ``init="random"``.
 
     Examples
     --------
