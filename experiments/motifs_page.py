@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -201,9 +202,12 @@ def missing(runs: list[Run]) -> str:
 
 
 def reading(runs: list[Run]) -> str:
-    def both_widths(key: str, digits: int, factor: float, **which: Any) -> str:
-        values = [[run[key] for run in of(runs, data="yeast", width=width, **which)] for width in WIDTHS]
-        return " and ".join(f"{factor * np.mean(some):.{digits}f}" if some else "…" for some in values)
+    def both_widths(value: Callable[[Run], float], digits: int, **which: Any) -> str:
+        values = [[value(run) for run in of(runs, data="yeast", width=width, **which)] for width in WIDTHS]
+        return " and ".join(f"{np.mean(some):.{digits}f}" for some in values)
+
+    def ends(start: str) -> str:
+        return both_widths(lambda run: run["objectives"][1], 2, what="choice of C", start=start)
 
     def errors(**which: Any) -> str:
         chosen = [of(runs, data="yeast", width=width, **which) for width in WIDTHS]
@@ -220,13 +224,12 @@ def reading(runs: list[Run]) -> str:
         f"well, if the SVM starts from a likely pattern: {errors(**model)} % errors against {errors(what='Gibbs')} %. "
         f"From uniformly random sites, as in the thesis, it errs in {errors(**random)} %. The claim of the thesis, a "
         "third of the errors of the sampler, does not hold here. That random sites do badly is a matter of search: "
-        f"they end at objective/C {both_widths('objective', 2, 1.0, **random)}, the other start at "
-        f"{both_widths('objective', 2, 1.0, **model)} (at the prices chosen for each). That the better start does no "
-        "better than the sampler is not: on training data it errs in "
-        f"{both_widths('training_error', 1, 100.0, **model)} %, so the 300 and 324 weights are learnt, in part, by "
+        f"at price 1, on the inner splits, they end at objective/C {ends('random')}, the other start at "
+        f"{ends('model')}. That the better start does no better than the sampler is not: on training data it errs in "
+        f"{both_widths(lambda run: 100 * run['training_error'], 1, **model)} %, so the 300 and 324 weights are learnt, in part, by "
         f"heart. On promoters, EI and IE, without extra negatives, the SVM errs in {short} %, the sampler in "
         f"{short_gibbs} %. The sites that are found are those of the database far more often than by chance, and the "
-        "logos show the consensus. Negatives of the thesis resemble its positives, ours only in length; what it calls "
+        "logos from the better start show the consensus. Negatives of the thesis resemble its positives, ours only in length; what it calls "
         "discriminative information may be worth more there."
     )
 
