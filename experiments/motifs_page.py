@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ STARTS = ("model", "random")
 START_NAMES = {"model": "start of the model", "random": "random start"}
 PUBLISHED = {11: (11.09, 6.48, 32.49), 17: (12.00, 5.46, 31.47)}
 
-READING = ""
 BEFORE = (
     "The smaller experiment (commit 418ae98: 500 extra negatives, 3 seeds, prices up to 10, other negatives and folds) "
     "had only the random start and one from the sites of the Gibbs sampler. Errors in percent at width 11 and 17: "
@@ -193,10 +193,45 @@ def missing(runs: list[Run]) -> str:
         ("IE", 11, 1),
     ):
         for start in STARTS:
-            done = len(of(runs, data=name, width=width, what="SVM", start=start))
-            if done < 10 * folds:
-                lacks.append(f"{name}, width {width}, {START_NAMES[start]}: {done} of {10 * folds} runs")
-    return "Not all runs were made in the time there was. " + "; ".join(lacks) + "." if lacks else ""
+            done = of(runs, data=name, width=width, what="SVM", start=start)
+            seeds = [len(of(done, fold=fold)) for fold in range(folds)]
+            spread = f"{min(seeds)} to {max(seeds)} seeds a fold"
+            if len(done) < 10 * folds:
+                lacks.append(f"{name}, width {width}, {START_NAMES[start]}: {len(done)} of {10 * folds} runs, {spread}")
+    return f"Not all runs were made in the time that there was: {'; '.join(lacks)}." if lacks else ""
+
+
+def reading(runs: list[Run]) -> str:
+    def both_widths(value: Callable[[Run], float], digits: int, **which: Any) -> str:
+        values = [[value(run) for run in of(runs, data="yeast", width=width, **which)] for width in WIDTHS]
+        return " and ".join(f"{np.mean(some):.{digits}f}" for some in values)
+
+    def ends(start: str) -> str:
+        return both_widths(lambda run: run["objectives"][1], 2, what="choice of C", start=start)
+
+    def errors(**which: Any) -> str:
+        chosen = [of(runs, data="yeast", width=width, **which) for width in WIDTHS]
+        key = "gibbs_error" if which["what"] == "Gibbs" else "error"
+        return " and ".join(f"{means(some, key)[0]:.1f}" if some else "…" for some in chosen)
+
+    short, short_gibbs = (
+        ", ".join(f"{means(of(runs, data=name, **which), key)[0]:.1f}" for name in ("promoters", "EI", "IE"))
+        for which, key in (({"what": "SVM", "start": "model"}, "error"), ({"what": "Gibbs"}, "gibbs_error"))
+    )
+    model, random = ({"what": "SVM", "start": start} for start in STARTS)
+    return (
+        "Numbers are for widths 11 and 17. On this task the latent structural SVM and the Gibbs sampler do equally "
+        f"well, if the SVM starts from a likely pattern: {errors(**model)} % errors against {errors(what='Gibbs')} %. "
+        f"From uniformly random sites, as in the thesis, it errs in {errors(**random)} %. The claim of the thesis, a "
+        "third of the errors of the sampler, does not hold here. That random sites do badly is a matter of search: "
+        f"at price 1, on the inner splits, they end at objective/C {ends('random')}, the other start at "
+        f"{ends('model')}. That the better start does no better than the sampler is not: on training data it errs in "
+        f"{both_widths(lambda run: 100 * run['training_error'], 1, **model)} %, so the 300 and 324 weights are learnt, in part, by "
+        f"heart. On promoters, EI and IE, without extra negatives, the SVM errs in {short} %, the sampler in "
+        f"{short_gibbs} %. The sites that are found are those of the database far more often than by chance, and the "
+        "logos from the better start show the consensus. Negatives of the thesis resemble its positives, ours only in length; what it calls "
+        "discriminative information may be worth more there."
+    )
 
 
 def sections(runs: list[Run], origins: Any, folder: Path) -> dict[str, str]:
@@ -206,7 +241,7 @@ def sections(runs: list[Run], origins: Any, folder: Path) -> dict[str, str]:
     for name in ("promoters", "EI", "IE"):
         others += [[name, *row[1:4]] for row in error_table(runs, name, 11)]
     return {
-        "What this says": READING,
+        "What this says": reading(runs),
         "Table 5.1: origins of replication": "\n\n".join(filter(None, [table(head, *rows), missing(runs)])),
         "Against the Gibbs sampler": "Paired t-tests of the errors of the folds, means over seeds.\n\n"
         + "\n".join(line for width in WIDTHS for line in compared(runs, width)),
@@ -234,17 +269,23 @@ def carrying(runs: list[Run]) -> str:
         passes = [" ".join(f"{n:.0f}" for n in one["passes_by_completion"]) for one in (run, other)]
         objectives = f"{run['objective']:.3f} / {other['objective']:.3f}"
         carry.append([*same.values(), f"{run['decoded'] / other['decoded']:.2f}", *passes, objectives])
-    summary = [["solver", "price", "decoded in all, with / without", "passes a completion after the first"]]
+    summary = [
+        ["solver", "price", "decoded in all, with / without", "median of pairs", "passes a completion after the first"]
+    ]
     for (solver, price), pairs in ratios.items():
         with_, without, later, later_without = np.mean(pairs, axis=0)
-        summary.append([solver, price, f"{with_ / without:.2f}", f"{later:.1f} / {later_without:.1f}"])
+        median = np.median([pair[0] / pair[1] for pair in pairs])
+        share = f"{later:.1f} / {later_without:.1f} = {later / later_without:.2f}"
+        summary.append([solver, price, f"{with_ / without:.2f}", f"{median:.2f}", share])
     return (
         table(*summary)
-        + "\n\nOracle calls are not halved. Before the first completion there is nothing to carry over, and that "
-        "convex problem, from random sites, takes from a tenth of all calls, where there are many completions, to most "
-        "of them. After it, block-coordinate ascent needs about half of the passes a completion; 1-slack cutting "
-        "planes two thirds, since a cut is a sum over all examples and is lost when truths move: only the planes that "
-        "it was made of are kept.\n\n" + table(*carry)
+        + "\n\nTruths are completed anew after a quarter of the way down. Both runs of a pair begin with the same "
+        "convex problem, where there is nothing to carry over. After it, with either solver, carried planes and cuts "
+        "leave a third to two fifths of the passes a completion. All in all that is less than half of the calls with "
+        "block-coordinate ascent and about half with 1-slack cutting planes, whose first problem is the longest. The "
+        "two runs of a pair part ways after the first completion and may end at different points after different "
+        "numbers of completions, so that single ratios scatter and the largest savings are partly ends of another "
+        "kind (in the third row below, say):\n\n" + table(*carry)
     )
 
 
