@@ -226,11 +226,11 @@ def reading(runs: list[Run]) -> str:
         "third of the errors of the sampler, does not hold here. That random sites do badly is a matter of search: "
         f"at price 1, on the inner splits, they end at objective/C {ends('random')}, the other start at "
         f"{ends('model')}. That the better start does no better than the sampler is not: on training data it errs in "
-        f"{both_widths(lambda run: 100 * run['training_error'], 1, **model)} %, so the 300 and 324 weights are learnt, in part, by "
-        f"heart. On promoters, EI and IE, without extra negatives, the SVM errs in {short} %, the sampler in "
-        f"{short_gibbs} %. The sites that are found are those of the database far more often than by chance, and the "
-        "logos from the better start show the consensus. Negatives of the thesis resemble its positives, ours only in length; what it calls "
-        "discriminative information may be worth more there."
+        f"{both_widths(lambda run: 100 * run['training_error'], 1, **model)} %, so the 300 and 324 weights are learnt, "
+        f"in part, by heart. On promoters, EI and IE, without extra negatives, the SVM errs in {short} %, the sampler "
+        f"in {short_gibbs} %. The sites that are found are those of the database far more often than by chance, and "
+        "the logos from the better start show the consensus. Negatives of the thesis resemble its positives, ours only "
+        "in length; what it calls discriminative information may be worth more there."
     )
 
 
