@@ -183,12 +183,13 @@ def test_a_stationary_start_is_left_alone() -> None:
     assert again.state.value >= solution.state.value * (1 - 2e-3)
 
 
-def test_a_saved_run_goes_on_exactly() -> None:
+@pytest.mark.parametrize("inner", INNER[:3], ids=lambda solver: type(solver).__name__)
+def test_a_saved_run_goes_on_exactly(inner: Solver) -> None:
     _, problem = problem_of(5)
     objective = objective_of(problem)
-    solver = ConcaveConvex(tol=1e-5)
+    solver = ConcaveConvex(inner=inner, tol=1e-5)
     whole = solver.run(problem, objective)
-    first = ConcaveConvex(tol=1e-5, max_iter=4).run(problem, objective)
+    first = ConcaveConvex(inner=inner, tol=1e-5, max_iter=4).run(problem, objective)
     state = restore(save(first.state), solver, problem, objective)
     rest = solver.run(problem, objective, state=state, history=first.history)
     np.testing.assert_array_equal(rest.w, whole.w)
