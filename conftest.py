@@ -1,6 +1,7 @@
 """What holds for all tests and doctests. Pictures are drawn without a screen, and put away afterwards."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 
@@ -11,6 +12,8 @@ import pytest
 hypothesis.settings.register_profile("structlearn", deadline=None)
 hypothesis.settings.load_profile("structlearn")
 os.environ.setdefault("MPLBACKEND", "Agg")
+# A shell starts jobs in the background with Ctrl-C ignored; the tests of it need it in any case.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
