@@ -55,9 +55,9 @@ program was tried out on 120 of the sequences, cut to 200 letters, with 50 extra
 two seeds and two prices; the errors it printed were seen (for IE, 25 %). After it the most iterations at small prices
 went from 60 to 100, since not all runs had reached tol. Nothing else of a test fold was looked at.
 
-**Changed after the start.** Time was short, and runs from random sites at price 100 slow: they did not all get ten
-seeds (the table says how many). The order was changed for this, seed by seed over all folds instead of fold by fold,
-when two folds and part of the third were done at width 11, so these have more seeds than the others.
+**Changed after the start.** Runs from random sites at price 100 are slow. Lest whole folds be missing at the end, the
+order was changed to seed by seed over all folds, when two folds and part of the third were done at width 11. Parts of
+the experiment ran side by side, two or three at a time.
 """
 
 from __future__ import annotations
