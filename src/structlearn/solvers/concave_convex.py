@@ -81,8 +81,8 @@ class ConcaveConvex(Solver):
     Notes
     -----
     The minimum of an upper bound is not where the run will end, and going all the way there before the truths are
-    completed anew often leads to worse ends: the hidden parts of the beginning are learnt by heart. So they are completed as
-    soon as a quarter of the way down from the objective to that minimum is certain.
+    completed anew often leads to worse ends: the hidden parts of the beginning are learnt by heart. So they are
+    completed as soon as a quarter of the way down from the objective to that minimum is certain.
     """
 
     inner: Solver = field(default_factory=BlockCoordinate)
