@@ -37,7 +37,7 @@ FUZZ_SECONDS ?= 600
 .PHONY: fuzz
 fuzz: $(VENV)/.fuzz
 	mkdir -p build/fuzz
-	$(BIN)/python tests/fuzz/fuzz_formats.py -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/ build/fuzz
+	$(BIN)/python -m tests.fuzz.fuzz_formats -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/ build/fuzz
 
 # The race against the rivals, which have an environment of their own; it writes docs/benchmarks.md.
 .PHONY: bench

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from structlearn.data.substitution import AMINO_ACIDS, BLOSUM62
 from structlearn.models import Alignment
-from structlearn.models.alignment_features import AlignmentSpec
-from structlearn.models.substitution import AMINO_ACIDS, BLOSUM62
+from structlearn.models.alignment.features import AlignmentSpec
 
 try:
     from Bio import Align

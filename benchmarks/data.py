@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from structlearn.data import Sequences
 from structlearn.datasets import fetch_conll2000, fetch_letters
 from structlearn.metrics import span_scores
-from structlearn.models import Sequences
 
 Sentence = list[list[str]]
 Matrix = Any

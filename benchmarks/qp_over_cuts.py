@@ -24,12 +24,13 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
 from structlearn import _core
+from structlearn.data.arrays import FloatArray
 from structlearn.datasets import fetch_letters
 from structlearn.models import Chain, Multiclass
-from structlearn.objective import MarginObjective
-from structlearn.problem import FloatArray, Problem
 from structlearn.solvers import OneSlack, State
 from structlearn.solvers.one_slack import OneSlackState
+from structlearn.waist.objective import MarginObjective
+from structlearn.waist.problem import Problem
 
 
 @dataclass

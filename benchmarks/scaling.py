@@ -9,8 +9,9 @@ import numpy as np
 from measure import Entry, Report, Run, median, race, seconds
 
 from structlearn import StructuralSVM
-from structlearn.models import Chain, Sequences
-from structlearn.objective import Scaling
+from structlearn.data import Sequences
+from structlearn.models import Chain
+from structlearn.waist.objective import Scaling
 
 MARGIN = Scaling("margin", "linear")
 

@@ -13,7 +13,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from structlearn import StructuralSVM, plots
-from structlearn.metrics import span_scores, spans
+from structlearn.data import spans
+from structlearn.metrics import span_scores
 from structlearn.models import Chain
 
 WORDS = {

@@ -50,10 +50,10 @@ from scipy.stats import t as student
 from sklearn.exceptions import ConvergenceWarning
 
 from structlearn import StructuralSVM
+from structlearn.data.substitution import log_odds
 from structlearn.datasets import make_homologues
 from structlearn.metrics import Interval
 from structlearn.models import Alignment, Homologues
-from structlearn.models.substitution import log_odds
 from structlearn.plots.canvas import BLUE, FADED, pyplot
 
 LETTERS = tuple(range(1, 21))

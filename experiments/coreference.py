@@ -57,9 +57,9 @@ from report import Run, percent, publish, table, verdict
 from sklearn.exceptions import ConvergenceWarning
 
 from structlearn import LatentStructuralSVM, StructuralSVM
+from structlearn.data import Document, Mention
 from structlearn.datasets import fetch_litbank
 from structlearn.features import MentionPairs
-from structlearn.io import Document, Mention
 from structlearn.metrics import (
     bootstrap_counts,
     coreference_counts,
@@ -69,9 +69,9 @@ from structlearn.metrics import (
     two_proportion_z_test,
 )
 from structlearn.models import CorrelationClustering, LatentForest
-from structlearn.models.latent_forest import LatentForestProblem
-from structlearn.objective import PREDICTION, Scaling
+from structlearn.models.clustering.latent_forest import LatentForestProblem
 from structlearn.solvers import ConcaveConvex
+from structlearn.waist.objective import PREDICTION, Scaling
 
 TRAINING, FOLDS = 50, 3
 PENALTIES = (1.0, 0.1, 0.01)

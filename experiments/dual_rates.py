@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 import structlearn
 from structlearn.datasets import fetch_letters
 from structlearn.models import Chain
-from structlearn.objective import LikelihoodObjective, MarginObjective
 from structlearn.solvers import BlockCoordinate, ExcessiveGap, ExponentiatedGradient, Extragradient, GapSolver, State
 from structlearn.solvers.excessive_gap import ExcessiveGapState
+from structlearn.waist.objective import LikelihoodObjective, MarginObjective
 
 COMMAND = "python experiments/dual_rates.py --output docs/experiments"
 C = 62.6

@@ -45,11 +45,12 @@ from numpy.typing import NDArray
 from report import Run, percent, publish, table, verdict
 
 from structlearn import ConditionalRandomField, HiddenMarkov, StructuralSVM, StructuredPerceptron
+from structlearn.data import Sequences
 from structlearn.datasets import fetch_conll2000, fetch_letters
-from structlearn.emissions import Discrete, Gaussian, PiecewiseLinearCounts
+from structlearn.estimators.generative.emissions import Discrete, Gaussian, PiecewiseLinearCounts
 from structlearn.features import TextFeatures
 from structlearn.metrics import bootstrap_counts, correct_sequences, f1, mcnemar, span_counts, span_scores
-from structlearn.models import Chain, Multiclass, Sequences
+from structlearn.models import Chain, Multiclass
 from structlearn.solvers import ExponentiatedGradient
 
 ALONE_SVM, ALONE_CRF = "multiclass SVM, each token alone", "logistic regression, each token alone"

@@ -81,10 +81,10 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, train
 
 from structlearn import GibbsMotif, LatentStructuralSVM
 from structlearn.datasets import fetch_promoters, fetch_splice, fetch_yeast_origins
-from structlearn.estimators.gibbs_motif import best_threshold
+from structlearn.estimators.generative.gibbs_motif import best_threshold
 from structlearn.models import Motif
-from structlearn.objective import MarginObjective
 from structlearn.solvers import BlockCoordinate, ConcaveConvex, OneSlack
+from structlearn.waist.objective import MarginObjective
 
 # And the most iterations at each.
 PRICES = {0.1: 100, 1.0: 100, 10.0: 100, 100.0: 60, 1000.0: 20}

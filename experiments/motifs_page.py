@@ -12,8 +12,8 @@ import numpy as np
 from report import Run, percent, table
 
 from structlearn import plots
+from structlearn.data import Site, base_counts, consensus
 from structlearn.metrics import paired_t_test, site_recovery
-from structlearn.models import Site, base_counts, consensus
 
 WIDTHS = (11, 17)
 STARTS = ("model", "random")

@@ -62,17 +62,19 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from structlearn import ConditionalRandomField, HiddenMarkov, StructuralSVM, StructuredPerceptron, __version__
+from structlearn.data.arrays import IntArray
+from structlearn.data.sequences import Sequences
 from structlearn.datasets import fetch_conll2002
-from structlearn.emissions import Discrete
+from structlearn.estimators.generative.emissions import Discrete
 from structlearn.features import TextFeatures
 from structlearn.features.word_attributes import short_shape
 from structlearn.metrics import token_accuracy
 from structlearn.models import Chain
-from structlearn.models.sequences import Sequences
-from structlearn.objective import MarginObjective, Rescaling
-from structlearn.problem import IntArray, Planes, Problem
 from structlearn.solvers import NSlack
 from structlearn.solvers.n_slack import NSlackState
+from structlearn.waist.objective import MarginObjective, Rescaling
+from structlearn.waist.planes import Planes
+from structlearn.waist.problem import Problem
 
 SENTENCES, SAMPLES, FOLDS = 300, 2, 5
 FLAGS = ("is_capitalised", "is_upper", "is_number", "is_punctuation", "has_digit", "has_hyphen")

@@ -35,10 +35,11 @@ from numpy.typing import NDArray
 from report import Run, percent, publish, table, verdict
 
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
+from structlearn.data import Sequences
 from structlearn.datasets import fetch_ud_english
 from structlearn.features import TextFeatures
 from structlearn.metrics import bootstrap_counts, correct_sequences, mcnemar, token_accuracy
-from structlearn.models import Chain, Multiclass, Sequences
+from structlearn.models import Chain, Multiclass
 
 RARE = 5  # a word with fewer occurrences in train
 TEMPLATES = (

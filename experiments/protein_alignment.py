@@ -57,13 +57,13 @@ from report import Run, percent, publish, table, verdict
 from sklearn.exceptions import ConvergenceWarning
 
 from structlearn import StructuralSVM
+from structlearn.data.substitution import AMINO_ACIDS, BLOSUM62
 from structlearn.datasets import AlignedPairs, fetch_balibase_pairs, fetch_homstrad, fetch_tmalign_pairs
 from structlearn.inference.alignment import align
 from structlearn.io.aligned import AlignedRows
 from structlearn.metrics import bootstrap_counts
 from structlearn.metrics.alignments import q_scores
 from structlearn.models import Alignment
-from structlearn.models.substitution import AMINO_ACIDS, BLOSUM62
 
 LONGEST = 300
 SHIFTS = {"Q": 0, "Q4": 4}

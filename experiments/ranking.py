@@ -66,10 +66,10 @@ from sklearn.svm import LinearSVC
 
 from structlearn import LatentStructuralSVM, StructuralSVM
 from structlearn.datasets import JudgedQueries, fetch_mq2007_agg
-from structlearn.latent_problem import Start
 from structlearn.models import PrecisionAtK, Ranking
-from structlearn.objective import MarginObjective
 from structlearn.solvers import ConcaveConvex
+from structlearn.waist.latent import Start
+from structlearn.waist.objective import MarginObjective
 
 PRICES = (0.001, 0.01, 0.1, 1.0, 10.0)  # C/S
 MODELS = {

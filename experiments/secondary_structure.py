@@ -37,10 +37,11 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 
 from structlearn import ConditionalRandomField, StructuralSVM
+from structlearn.data import Sequences
 from structlearn.datasets import fetch_balibase_structures
 from structlearn.features import TextFeatures
 from structlearn.metrics import Interval, bootstrap_counts
-from structlearn.models import Chain, Multiclass, Sequences
+from structlearn.models import Chain, Multiclass
 
 PRICES = (0.001, 0.003, 0.01, 0.03)  # C/n
 LEARNERS: dict[str, Any] = {

@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from solvers.latent_toy import OneOfSeveral, several
 
 from structlearn.testing import ModelError, check_model
+from tests.solvers.latent_toy import OneOfSeveral, several
 
 
 class Pairs:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         StructuralSVM,
         StructuredPerceptron,
     )
-    from structlearn.io.model_file import load, save
+    from structlearn.persistence import load, save
 
     __version__: str
 
@@ -43,7 +43,7 @@ def __getattr__(name: str) -> Any:
 
         value: Any = version("structlearn")
     elif name in ("load", "save"):
-        value = getattr(import_module("structlearn.io.model_file"), name)
+        value = getattr(import_module("structlearn.persistence"), name)
     elif name in __all__:
         value = getattr(import_module("structlearn.estimators"), name)
     else:

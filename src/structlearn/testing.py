@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from structlearn.models.python_latent_model import PythonLatentModel
-from structlearn.models.python_model import same_output
-from structlearn.problem import FloatArray
+from structlearn.data.arrays import FloatArray
+from structlearn.models.own.python_latent_model import PythonLatentModel
+from structlearn.models.own.python_model import same_output
 
 
 class ModelError(AssertionError):
@@ -35,7 +35,7 @@ def check_model(model: Any, X: Any, Y: Any, *, n_weights: int = 20, random_state
     Parameters
     ----------
     model : object
-        See `structlearn.models.python_model`, or `structlearn.models.python_latent_model` for one with hidden parts.
+        See `structlearn.models.PythonModel`, or `structlearn.models.PythonLatentModel` for one with latent parts.
     X, Y : sequences
         A few examples, the smaller the faster.
     n_weights : int

@@ -12,13 +12,13 @@ import pytest
 
 import structlearn
 from structlearn import StructuralSVM
-from structlearn.cli.options import LEARNERS, OWNERS, parameters
+from structlearn.cli.options import COMPONENTS, LEARNERS, parameters
 from structlearn.datasets import make_sentences
 from structlearn.features import TextFeatures
-from structlearn.io import model_file
 from structlearn.io.columns import Columns
 from structlearn.io.formats import FORMATS
 from structlearn.models import Chain
+from structlearn.persistence import model_file
 
 
 def test_the_shortest_path_needs_no_option(folder, run):
@@ -78,7 +78,7 @@ def test_an_option_of_another_learner_is_refused(folder, run):
     assert not folder.joinpath("model.slm").exists()
 
 
-@pytest.mark.parametrize("owner", OWNERS, ids=lambda owner: owner.name)
+@pytest.mark.parametrize("owner", COMPONENTS, ids=lambda owner: owner.name)
 def test_declarations_are_those_of_the_classes(owner):
     homes = (structlearn, structlearn.models, structlearn.features)
     kind = next(getattr(home, owner.name) for home in homes if hasattr(home, owner.name))

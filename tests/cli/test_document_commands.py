@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from tests.io.test_conll2012 import TEXT
 
 from structlearn.io import read_examples
+from tests.io.test_conll2012 import TEXT
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ import pytest
 
 import structlearn
 from structlearn import LatentStructuralSVM
+from structlearn.data.dna import reverse_complement
 from structlearn.datasets import make_motifs
 from structlearn.io import LabelledFasta
 from structlearn.io.pairs import NamedSequence
 from structlearn.models import Motif
-from structlearn.models.dna import reverse_complement
 
 
 @pytest.fixture

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import structlearn
-from structlearn.io import NamedSequence, Pairs, model_file
+from structlearn.io import NamedSequence, Pairs
 from structlearn.metrics import q_score
 from structlearn.models import Alignment
+from structlearn.persistence import model_file
 
 
 def pairs(n, seed):

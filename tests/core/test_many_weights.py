@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from models.enumerated import bound
 
 from structlearn.models import Chain, Multiclass
-from structlearn.objective import PREDICTION, Scaling
+from structlearn.waist.objective import PREDICTION, Scaling
+from tests.models.enumerated import bound
 
 LABELS = ["a", "b", "c", "d"]
 

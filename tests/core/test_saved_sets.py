@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models.instances import chain_twins, multiclass_twins
 
-from core.test_working_sets import filled, instance
 from structlearn import _core
-from structlearn.objective import MarginObjective
 from structlearn.solvers import BlockCoordinate, OneSlack
+from structlearn.waist.objective import MarginObjective
+from tests.core.test_working_sets import filled, instance
+from tests.models.instances import chain_twins, multiclass_twins
 
 
 def trained(problem):

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from models.instances import SCALINGS, chain_twins, multiclass_twins
 
-from structlearn.objective import PREDICTION
+from structlearn.waist.objective import PREDICTION
+from tests.models.instances import SCALINGS, chain_twins, multiclass_twins
 
 PROBLEMS = {
     "multiclass": lambda random: multiclass_twins(random, n=50).problem,

@@ -9,9 +9,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from structlearn.data import Site, reverse_complement, site_letters
 from structlearn.datasets import fetch_promoters, fetch_splice, fetch_yeast_origins, make_motifs
 from structlearn.datasets.yeast_origins import N_CHROMOSOMES, _drawn
-from structlearn.models import Site, reverse_complement, site_letters
 
 needs_files = pytest.mark.skipif(
     not os.environ.get("STRUCTLEARN_DATA"), reason="STRUCTLEARN_DATA names no folder of data sets"

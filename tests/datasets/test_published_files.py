@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from structlearn.data.trees import nodes
 from structlearn.datasets import (
     fetch_balibase_structures,
     fetch_conll2000,
@@ -18,8 +19,7 @@ from structlearn.datasets import (
     fetch_treebank,
     fetch_ud_english,
 )
-from structlearn.models.binary_trees import repeated_label
-from structlearn.models.trees import nodes
+from structlearn.models.grammar.binary_trees import repeated_label
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("STRUCTLEARN_DATA"), reason="STRUCTLEARN_DATA names no folder of data sets"

@@ -6,9 +6,10 @@ from html import unescape
 from hypothesis import given
 from hypothesis import strategies as st
 
+from structlearn.data import from_gapped, to_gapped
 from structlearn.drawing import draw_alignment
 from structlearn.io import NamedSequence
-from structlearn.models import Alignment, from_gapped, to_gapped
+from structlearn.models import Alignment
 
 
 @st.composite

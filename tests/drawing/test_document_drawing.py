@@ -1,6 +1,6 @@
+from structlearn.data import Document, Mention
 from structlearn.drawing import draw_document
 from structlearn.drawing.documents import MOST_SENTENCES
-from structlearn.io import Document, Mention
 from structlearn.models import LatentForest
 
 ALIKE = Document((("<b>", "met", "<b>"),) * 30, tuple(Mention(s, t, t + 1) for s in range(30) for t in (0, 2)))

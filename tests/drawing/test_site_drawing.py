@@ -1,7 +1,8 @@
+from structlearn.data import Site
 from structlearn.drawing import draw_site
 from structlearn.drawing.sites import MOST_LINES
 from structlearn.io.pairs import NamedSequence
-from structlearn.models import Motif, Site
+from structlearn.models import Motif
 
 
 def test_the_letters_of_a_site_are_marked_in_the_direction_in_which_they_are_read():

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from structlearn.data.trees import brackets, leaves, nodes
 from structlearn.drawing import draw_tree
-from structlearn.models.trees import brackets, leaves, nodes
 
 LABELS = st.sampled_from(["S", "NP", "VP", "ROOT", "a long label", "名詞句"])
 WORDS = st.sampled_from(["a", "dog", "犬", "<&>", "[red]", "anti-disestablishmentarianism-of-1869"])

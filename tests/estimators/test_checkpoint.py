@@ -4,16 +4,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from models.enumerated import EnumeratedMulticlass
 from sklearn.base import BaseEstimator
 from sklearn.callback import ProgressBar
-from solvers.test_saved_state import without_clocks
 
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
-from structlearn.io import atomic
 from structlearn.models import Chain, Multiclass, Segments
-from structlearn.objective import MarginObjective
+from structlearn.persistence import atomic
 from structlearn.solvers import Solver, State, Subgradient
+from structlearn.waist.objective import MarginObjective
+from tests.models.enumerated import EnumeratedMulticlass
+from tests.solvers.test_saved_state import without_clocks
 
 
 class StopAt:

@@ -3,7 +3,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from models.enumerated import EnumeratedChain
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -14,6 +13,7 @@ from structlearn import ConditionalRandomField, StructuralSVM
 from structlearn.datasets import load_digit_sequences
 from structlearn.models import Chain, Multiclass, Segments
 from structlearn.solvers import LBFGS, DualCoordinate
+from tests.models.enumerated import EnumeratedChain
 
 
 @pytest.fixture(scope="module")

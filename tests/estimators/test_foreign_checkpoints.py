@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from estimators.test_checkpoint import StopAt, sequences, svm
 from structlearn import ConditionalRandomField
-from structlearn.io import container
-from structlearn.io.checkpoint import KIND
 from structlearn.models import Chain
+from structlearn.persistence import container
+from structlearn.persistence.checkpoint import KIND
 from structlearn.solvers import BlockCoordinate
+from tests.estimators.test_checkpoint import StopAt, sequences, svm
 
 
 @pytest.fixture

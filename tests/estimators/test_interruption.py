@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.model_selection import GridSearchCV
-from solvers.latent_toy import OneOfSeveral, several
 
-from estimators.test_checkpoint import sequences, svm
 from structlearn import LatentStructuralSVM
+from tests.estimators.test_checkpoint import sequences, svm
+from tests.solvers.latent_toy import OneOfSeveral, several
 
 
 class Press:
@@ -79,7 +79,7 @@ def test_a_checkpoint_that_could_not_be_written_is_not_promised(tmp_path, monkey
     def full(path, data):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("structlearn.io.atomic.write", full)
+    monkeypatch.setattr("structlearn.persistence.atomic.write", full)
     with (
         pytest.warns(RuntimeWarning, match="No space left on device; training goes on"),
         pytest.raises(KeyboardInterrupt, match=r"weights so far \(relative duality gap [^;]*\)$"),
@@ -145,7 +145,7 @@ def test_an_error_in_training_restores_the_handler():
 PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from estimators.killed_runs import data
+from tests.estimators.killed_runs import data
 from structlearn import StructuralSVM
 from structlearn.models import Chain
 
@@ -167,7 +167,7 @@ print(0 < tagger.duality_gap_ <= 1, len(tagger.predict(X)))
 
 def test_a_signal_from_outside_does_the_same(tmp_path):
     file = tmp_path / "run.ckpt"
-    command = [sys.executable, "-c", PROGRAM, str(Path(__file__).parents[1]), str(file)]
+    command = [sys.executable, "-c", PROGRAM, str(Path(__file__).parents[2]), str(file)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "iterates\n"
         os.kill(process.pid, signal.SIGINT)

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
-from solvers.latent_toy import OneOfSeveral, several
 
 import structlearn
-from estimators.test_checkpoint import StopAt
 from structlearn import LatentStructuralSVM, StructuralSVM
 from structlearn.evaluation import evaluate
 from structlearn.solvers import ConcaveConvex, NSlack, Subgradient
+from tests.estimators.test_checkpoint import StopAt
+from tests.solvers.latent_toy import OneOfSeveral, several
 
 
 @pytest.fixture(scope="module")

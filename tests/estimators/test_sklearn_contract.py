@@ -10,9 +10,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
+from structlearn.data import Sequences
 from structlearn.datasets import load_digit_sequences
 from structlearn.features import TokenTransformer
-from structlearn.models import Chain, Multiclass, Sequences
+from structlearn.models import Chain, Multiclass
 from structlearn.solvers import BlockCoordinate
 
 WEIGHTS_AT_THE_OPTIMUM = "weights equal copies at the optimum, so only at a tight tolerance; tested there"

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from structlearn.data import Document, Mention
 from structlearn.features import MentionPairs
 from structlearn.features.mention_pairs import FEATURES, QUESTIONS
 from structlearn.features.mentions import ARTICLES, GENDERS, PRONOUNS, TYPES, mention_traits
-from structlearn.io import Document, Mention
 
 TEXT = (
     ("Mrs.", "Lynde", ",", "a", "neighbour", ",", "saw", "Matthew", "and", "his", "sister", "."),

@@ -17,8 +17,8 @@ def main() -> None:
     # The finder of an editable install loads modules in a way that Atheris cannot look into; now that the package knows
     # its folders, they are found without it.
     sys.meta_path[:] = [finder for finder in sys.meta_path if "ScikitBuild" not in type(finder).__name__]
-    with atheris.instrument_imports(include=["structlearn.io", "structlearn.features.crfpp", "contract"]):
-        import contract
+    with atheris.instrument_imports(include=["structlearn.io", "structlearn.features.crfpp", "tests.fuzz.contract"]):
+        from tests.fuzz import contract
 
     with tempfile.TemporaryDirectory() as folder:
         for k, seed in enumerate(contract.SEEDS):

@@ -1,12 +1,12 @@
 """The contract of the fuzzer, with what it found once and with a few hundred inputs of another origin."""
 
 import pytest
-from contract import READ_AS, SEEDS, check
 from hypothesis import given
 from hypothesis import strategies as st
 
 from structlearn.io.crfsuite import CrfSuite
 from structlearn.io.jsonl import JsonLines
+from tests.fuzz.contract import READ_AS, SEEDS, check
 
 FOUND = {
     "a byte order mark within a file": b"\x00\x03Tdd\n\n\xef\xbb\xbfld\n\nma",
@@ -41,6 +41,6 @@ def test_the_contract_notices_a_difference(monkeypatch):
 
 @pytest.mark.parametrize("name", ["sequences", "alignment.fasta", "alignment.a3m"])
 def test_the_contract_notices_a_difference_of_rows(monkeypatch, name):
-    monkeypatch.setattr("contract.write_fasta", lambda rows: ">other\nACGT\n")
+    monkeypatch.setattr("tests.fuzz.contract.write_fasta", lambda rows: ">other\nACGT\n")
     with pytest.raises(AssertionError, match="written and read again"):
         check(bytes([READ_AS.index(name), 0, 0, 3]) + b">a\nACG\n")

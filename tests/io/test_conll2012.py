@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from structlearn.io import Conll2012, Document, FormatError, Mention, read_examples
-from structlearn.io.document_oddities import summarise_documents
+from structlearn.cli.summaries.documents import summarise_documents
+from structlearn.data import Document, Mention
+from structlearn.io import Conll2012, FormatError, read_examples
 
 TEXT = """#begin document (bc/cctv_0001); part 003
 bc/cctv_0001   3   0     Ann   NNP  (TOP(S*   -   -   -   -   *   (12)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from structlearn.data import Document, Mention, leaves
 from structlearn.io import (
     FORMATS,
     Brackets,
@@ -15,20 +16,17 @@ from structlearn.io import (
     Conll2012,
     ConllU,
     CrfSuite,
-    Document,
     FormatError,
     JsonLines,
     LabelledFasta,
     Letor,
     Lines,
-    Mention,
     Pairs,
     SvmHmm,
     SvmLight,
     read_examples,
     recognise,
 )
-from structlearn.models import leaves
 
 REAL = Path(os.environ.get("STRUCTLEARN_DATA", ""))
 needs_files = pytest.mark.skipif(

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from structlearn.data.sequences import feature_names
 from structlearn.io import FormatError, JsonLines, Lines, recognise
-from structlearn.models.sequences import feature_names
 
 words = st.text(st.characters(codec="utf-8"), max_size=5)
 values = st.one_of(st.booleans(), st.integers(-9, 9), st.floats(-9, 9), words, st.lists(words, unique=True))

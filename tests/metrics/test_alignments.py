@@ -3,9 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from structlearn.data import from_gapped
 from structlearn.metrics import q_score, q_scores
 from structlearn.metrics.alignments import alignment_measures
-from structlearn.models import Alignment, from_gapped
+from structlearn.models import Alignment
 
 REFERENCE = from_gapped("-AECD", "EACC-")
 ALTERNATIVE = from_gapped("A-ECD", "EACC-")

@@ -8,7 +8,7 @@ from sklearn.metrics import average_precision_score, label_ranking_average_preci
 
 from structlearn.metrics import average_precision, ndcg, precision_at_k, reciprocal_rank
 from structlearn.models import Ranking
-from structlearn.models.documents import DocumentSpec
+from structlearn.models.ranking.spec import DocumentSpec
 
 
 def scored(seed):

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from structlearn.data import Site
 from structlearn.metrics import overlaps, site_recovery
-from structlearn.models import Site
 
 
 def shared(site, other):

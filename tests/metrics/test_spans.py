@@ -9,7 +9,8 @@ from seqeval.metrics.sequence_labeling import precision_recall_fscore_support as
 from seqeval.metrics.v1 import precision_recall_fscore_support as strict_scores
 from seqeval.scheme import IOB1, IOB2, IOBES, Entities
 
-from structlearn.metrics import f1, span_counts, span_scores, spans
+from structlearn.data import spans
+from structlearn.metrics import f1, span_counts, span_scores
 
 STRICT = {"BIO": IOB2, "IOB1": IOB1, "BIOES": IOBES}
 PREFIXES = {"BIO": "BI", "IOB1": "BI", "BIOES": "BIES", "conlleval": "BIES"}

@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from models.enumerated import EnumeratedChain, EnumeratedMulticlass, Twins, bound
 from structlearn.models import Chain, ClassAttributes, Multiclass
-from structlearn.objective import Scaling
+from structlearn.waist.objective import Scaling
+from tests.models.enumerated import EnumeratedChain, EnumeratedMulticlass, Twins, bound
 
 SCALINGS = [
     Scaling(None, "hard"),

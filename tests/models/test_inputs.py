@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from models.enumerated import bound
-from structlearn.models import Chain, Sequences
+from structlearn.data import Sequences
+from structlearn.models import Chain
+from tests.models.enumerated import bound
 
 DENSE = [np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[3.0, 4.0]]), np.array([[0.0, 0.0], [5.0, 6.0], [0.0, 7.0]])]
 LABELS = [["a", "b"], ["b"], ["a", "a", "b"]]

@@ -7,6 +7,7 @@ import pytest
 
 from structlearn import StructuralSVM
 from structlearn.models import Chain, Grammar
+from structlearn.report import write_report
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="Chromium is not installed")
@@ -25,7 +26,7 @@ def page(tmp_path_factory):
     X = [[{"word": words[k]} for k in rng.integers(5, size=rng.integers(1, 12))] for _ in range(120)]
     Y = [[("N", "N", "V", "A", EVIL)[words.index(t["word"])] if rng.random() < 0.8 else "N" for t in x] for x in X]
     path = tmp_path_factory.mktemp("report") / "report.html"
-    StructuralSVM(Chain(), track_loss=True).fit(X, Y).report(path, X, Y, title="Tags", learning_curve=(X, Y))
+    write_report(path, StructuralSVM(Chain(), track_loss=True).fit(X, Y), X, Y, title="Tags", learning_curve=(X, Y))
     return path.as_uri()
 
 
@@ -35,7 +36,7 @@ def tree_page(tmp_path_factory):
     words = [(EVIL, "N"), ("a-very-" + "long-" * 30 + "word", "N"), *(("dog", "N") for _ in range(30))]
     tree = ("S", ("NP", *((tag, word) for word, tag in words)))
     path = tmp_path_factory.mktemp("trees") / "report.html"
-    StructuralSVM(Grammar(), C=10).fit([words], [tree]).report(path, [words], [("S", ("XP", *tree[1][1:]))])
+    write_report(path, StructuralSVM(Grammar(), C=10).fit([words], [tree]), [words], [("S", ("XP", *tree[1][1:]))])
     return path.as_uri()
 
 

@@ -14,8 +14,8 @@ from sklearn.pipeline import make_pipeline
 
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
 from structlearn.drawing import Drawing
+from structlearn.drawing.markup import element
 from structlearn.features import TextFeatures
-from structlearn.markup import element
 from structlearn.models import Chain, Grammar, Multiclass, Segments
 from structlearn.report import write_report
 from structlearn.report.charts import Line, line_chart
@@ -190,7 +190,7 @@ def test_long_sequences_show_the_neighbourhood_of_mistakes(path):
 )
 def test_every_learner_has_a_report(path, estimator):
     X = [[{"word": word} for word in x] for x in WORDS]
-    clone(estimator).fit(X, TAGS).report(path, X, OTHER_TAGS)
+    write_report(path, clone(estimator).fit(X, TAGS), X, OTHER_TAGS)
     page = Page(path.read_text("utf-8"))
     assert "Training" in page.words
     assert page.of("svg", class_="chart")

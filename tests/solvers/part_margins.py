@@ -1,10 +1,10 @@
 """Max-margin Markov networks with every output written out: the referee of their solvers."""
 
 import numpy as np
-from models.instances import chain_twins, multiclass_twins
 from scipy.special import logsumexp, softmax
 
-from structlearn.objective import MarginObjective
+from structlearn.waist.objective import MarginObjective
+from tests.models.instances import chain_twins, multiclass_twins
 
 PROBLEMS = {
     "multiclass": lambda random: multiclass_twins(random, n=12),

@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
-from models.instances import chain_twins, multiclass_twins
 from sklearn.exceptions import ConvergenceWarning
 
 from structlearn import StructuralSVM
 from structlearn.datasets import make_block_sequences
 from structlearn.models import Chain, Multiclass
-from structlearn.objective import MarginObjective
 from structlearn.solvers import BlockCoordinate, NSlack
 from structlearn.solvers.block_coordinate import _chunks
+from structlearn.waist.objective import MarginObjective
+from tests.models.instances import chain_twins, multiclass_twins
 
 
 def sequences(n=120, seed=0):

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.latent_toy import OneOfSeveral, several
 from structlearn.datasets import make_motifs
-from structlearn.latent_problem import LatentProblem, Start
 from structlearn.models import Motif, PythonLatentModel
-from structlearn.models.motif_problem import MotifProblem
-from structlearn.models.python_model import PythonSpec
-from structlearn.objective import MarginObjective
-from structlearn.problem import SparseRows
+from structlearn.models.motif.problem import MotifProblem
+from structlearn.models.own.python_model import PythonSpec
 from structlearn.solvers import BlockCoordinate, ConcaveConvex, DualState, NSlack, OneSlack, Solver, Subgradient
 from structlearn.solvers.concave_convex import ConcaveConvexState
 from structlearn.solvers.saved_state import restore, save
+from structlearn.waist.latent import LatentProblem, Start
+from structlearn.waist.objective import MarginObjective
+from structlearn.waist.rows import SparseRows
+from tests.solvers.latent_toy import OneOfSeveral, several
 
 INNER: list[Solver] = [BlockCoordinate(), OneSlack(), NSlack(), OneSlack(cache=0), Subgradient(max_iter=20)]
 SEEDS = st.integers(0, 10_000)

@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
-from models.enumerated import bound
-from models.instances import chain_twins, multiclass_twins
 
-from solvers.full_qp import full_optimum
-from solvers.part_margins import PROBLEMS, WrittenOut, instance
 from structlearn import StructuralSVM, load
 from structlearn.models import Multiclass
-from structlearn.objective import MarginObjective
 from structlearn.solvers import BlockCoordinate, ExcessiveGap
 from structlearn.solvers.part_margins import MarginSaddle
+from structlearn.waist.objective import MarginObjective
+from tests.models.enumerated import bound
+from tests.models.instances import chain_twins, multiclass_twins
+from tests.solvers.full_qp import full_optimum
+from tests.solvers.part_margins import PROBLEMS, WrittenOut, instance
 
 
 def steps(problem, objective, count):

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from models.instances import chain_twins, multiclass_twins
 
-from solvers.full_qp import full_optimum
-from structlearn.objective import MarginObjective
 from structlearn.solvers import BlockCoordinate, InseparableError, NSlack, OneSlack
+from structlearn.waist.objective import MarginObjective
+from tests.models.instances import chain_twins, multiclass_twins
+from tests.solvers.full_qp import full_optimum
 
 SOFT = [
     (None, "linear"),

@@ -4,14 +4,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from models.enumerated import Twins, bound
-from models.instances import chain_twins, multiclass_twins
-from models.test_parts import constrained_twins, distributions
 from scipy.optimize import minimize
 
 from structlearn.models import Chain
-from structlearn.objective import LikelihoodObjective, MarginObjective
 from structlearn.solvers import LBFGS, BlockCoordinate, DualCoordinate, ExponentiatedGradient, IterativeScaling
+from structlearn.waist.objective import LikelihoodObjective, MarginObjective
+from tests.models.enumerated import Twins, bound
+from tests.models.instances import chain_twins, multiclass_twins
+from tests.waist.test_parts import constrained_twins, distributions
 
 SOLVERS = [
     DualCoordinate(tol=1e-9, max_iter=3000),

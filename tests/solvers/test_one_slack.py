@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from models.instances import chain_twins, multiclass_twins
 
-from structlearn.objective import MarginObjective
 from structlearn.solvers import NSlack, OneSlack
+from structlearn.waist.objective import MarginObjective
+from tests.models.instances import chain_twins, multiclass_twins
 
 
 @pytest.fixture

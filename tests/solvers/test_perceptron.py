@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-from models.enumerated import bound
-from models.instances import chain_twins, multiclass_twins
 
 from structlearn.models import Chain
-from structlearn.objective import Objective
 from structlearn.solvers import Perceptron
+from structlearn.waist.objective import Objective
+from tests.models.enumerated import bound
+from tests.models.instances import chain_twins, multiclass_twins
 
 
 def separable_chain(seed):

@@ -4,12 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from models.enumerated import EnumeratedMulticlass, bound
-from models.instances import chain_twins, multiclass_twins
 
-from structlearn.io.codec import decode, encode
 from structlearn.models import Chain, PythonModel
-from structlearn.objective import LikelihoodObjective, MarginObjective
+from structlearn.persistence.codec import decode, encode
 from structlearn.solvers import (
     LBFGS,
     BlockCoordinate,
@@ -24,6 +21,9 @@ from structlearn.solvers import (
     Subgradient,
 )
 from structlearn.solvers.saved_state import restore, save
+from structlearn.waist.objective import LikelihoodObjective, MarginObjective
+from tests.models.enumerated import EnumeratedMulticlass, bound
+from tests.models.instances import chain_twins, multiclass_twins
 
 CLOCKS = ("seconds", "oracle_seconds", "dual_seconds")
 

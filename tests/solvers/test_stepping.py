@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from models.enumerated import EnumeratedMulticlass, bound
-from models.instances import chain_twins, multiclass_twins
 
 from structlearn.models import PythonModel
-from structlearn.objective import MarginObjective
 from structlearn.solvers import BlockCoordinate, ExcessiveGap, Extragradient, NSlack, OneSlack, Perceptron, Subgradient
+from structlearn.waist.objective import MarginObjective
+from tests.models.enumerated import EnumeratedMulticlass, bound
+from tests.models.instances import chain_twins, multiclass_twins
 
 SOLVERS = [
     BlockCoordinate(max_iter=6),

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models.instances import chain_twins, multiclass_twins
 
 from structlearn import StructuralSVM
 from structlearn.models import Chain
-from structlearn.objective import MarginObjective
 from structlearn.solvers import NSlack, Subgradient
+from structlearn.waist.objective import MarginObjective
+from tests.models.instances import chain_twins, multiclass_twins
 
 SOFT = [(r, s) for r in (None, "margin", "slack") for s in ("linear", "squared")]
 

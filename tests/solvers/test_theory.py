@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from models.enumerated import bound
-from models.instances import chain_twins, multiclass_twins
 
-from solvers.full_qp import full_optimum
 from structlearn.models import Multiclass
-from structlearn.objective import MarginObjective
 from structlearn.solvers import NSlack, OneSlack
+from structlearn.waist.objective import MarginObjective
+from tests.models.enumerated import bound
+from tests.models.instances import chain_twins, multiclass_twins
+from tests.solvers.full_qp import full_optimum
 
 RESCALED = [("margin", "linear"), ("margin", "squared"), ("slack", "linear"), ("slack", "squared")]
 

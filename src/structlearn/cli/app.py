@@ -29,9 +29,9 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        import structlearn
+        from importlib.metadata import version
 
-        typer.echo(f"structlearn {structlearn.__version__}")
+        typer.echo(f"structlearn {version('structlearn')}")
         raise typer.Exit
 
 

@@ -11,9 +11,9 @@ from structlearn.cli import data, terminal
 from structlearn.wording import count, several
 
 if TYPE_CHECKING:
-    from structlearn.io.document_oddities import DocumentSummary
-    from structlearn.io.oddities import Summary, Terms
-    from structlearn.io.pair_oddities import PairSummary
+    from structlearn.cli.summaries.documents import DocumentSummary
+    from structlearn.cli.summaries.pairs import PairSummary
+    from structlearn.cli.summaries.tokens import Summary, Terms
 
 #: Labels, or letters of sequences, in the table.
 MOST_LABELS = 30
@@ -39,9 +39,9 @@ def check(
     """
     from dataclasses import asdict
 
-    from structlearn.io.document_oddities import summarise_documents
-    from structlearn.io.oddities import TERMS, TOKENS, summarise
-    from structlearn.io.pair_oddities import summarise_pairs
+    from structlearn.cli.summaries.documents import summarise_documents
+    from structlearn.cli.summaries.pairs import summarise_pairs
+    from structlearn.cli.summaries.tokens import TERMS, TOKENS, summarise
 
     wanted = data.layout(format_name, columns, separator, label)
     reader, examples = data.stream(file, wanted, encoding)

@@ -175,7 +175,7 @@ def writing(path: str | None, *, not_over: str) -> Iterator[Any]:
         yield sys.stdout.write
         sys.stdout.flush()
         return
-    from structlearn.io import atomic
+    from structlearn.persistence import atomic
 
     atomic.check_writable(Path(path))
     if Path(path).exists() and not_over != "-" and any(map(Path(path).samefile, in_folder(not_over))):

@@ -35,7 +35,7 @@ def evaluate(
         structlearn evaluate tagger.slm test.txt --json
     """
     from structlearn.evaluation import evaluate as judge
-    from structlearn.io.model_file import read
+    from structlearn.persistence.model_file import read
 
     saved = read(model)
     reader, examples = data.read([file], format_name, encoding, given=saved.reader)

@@ -9,8 +9,8 @@ import typer
 from structlearn.cli import data, terminal
 
 if TYPE_CHECKING:
-    from structlearn.models.motif import Motif
-    from structlearn.problem import FloatArray
+    from structlearn.data.arrays import FloatArray
+    from structlearn.models.motif.motif import Motif
 
 
 def inspect_model(
@@ -29,9 +29,9 @@ def inspect_model(
     from contextlib import suppress
     from dataclasses import asdict
 
-    from structlearn.inspection import feature_names
-    from structlearn.io.model_file import read, steps_of
-    from structlearn.models.motif import Motif
+    from structlearn.estimators.inspection import feature_names
+    from structlearn.models.motif.motif import Motif
+    from structlearn.persistence.model_file import read, steps_of
 
     saved = read(model, to_look_at=True)
     _, last = steps_of(saved.estimator)
@@ -62,7 +62,7 @@ def _patterns(model: Motif, w: FloatArray) -> list[dict[str, Any]]:
 def _print_pattern(letters: str, score: float, changes: list[list[float]]) -> None:
     from rich.table import Table
 
-    from structlearn.models.dna import BASES
+    from structlearn.data.dna import BASES
 
     table = Table("place", "letter", *BASES, box=None, pad_edge=False)
     for column in table.columns:

@@ -21,7 +21,7 @@ PACKAGE = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class Component:
     """A class whose parameters are options, which of them, and of what the files are that it is for, if not all."""
 
     panel: str
@@ -31,7 +31,7 @@ class Owner:
     files: str = ""
 
 
-SVM = Owner(
+SVM = Component(
     "Learner",
     "estimators/structural_svm.py",
     "StructuralSVM",
@@ -49,81 +49,85 @@ SVM = Owner(
         "n_jobs",
     ),
 )
-CRF = Owner(
+CRF = Component(
     "Learner",
     "estimators/conditional_random_field.py",
     "ConditionalRandomField",
     ("C", "tol", "max_iter", "solver", "l1_ratio", "fit_intercept", "n_iter_no_change", "random_state", "n_jobs"),
 )
-PERCEPTRON = Owner(
+PERCEPTRON = Component(
     "Learner",
     "estimators/structured_perceptron.py",
     "StructuredPerceptron",
     ("average", "max_iter", "fit_intercept", "n_iter_no_change", "random_state", "n_jobs"),
 )
-LATENT = Owner(
+LATENT = Component(
     "Learner",
     "estimators/latent_structural_svm.py",
     "LatentStructuralSVM",
     ("C", "tol", "max_iter", "solver", "n_init", "n_iter_no_change", "random_state", "n_jobs"),
 )
-CHAIN = Owner(
+CHAIN = Component(
     "Model",
-    "models/chain.py",
+    "models/chain/chain.py",
     "Chain",
     ("loss", "boundaries", "balance", "pair_features", "allowed_transitions", "observed_only", "order"),
     "sequences",
 )
-LATENT_CHAIN = Owner(
+LATENT_CHAIN = Component(
     "Model",
-    "models/latent_chain.py",
+    "models/chain/latent_chain.py",
     "LatentChain",
     ("states", "boundaries", "balance", "allowed_transitions"),
     "sequences, with --learner latent",
 )
-GRAMMAR = Owner(
+GRAMMAR = Component(
     "Model of trees",
-    "models/grammar.py",
+    "models/grammar/grammar.py",
     "Grammar",
     ("inputs", "loss", "horizontal", "vertical", "spans", "min_count", "max_chain"),
     "trees",
 )
-ALIGNMENT = Owner(
+ALIGNMENT = Component(
     "Model of alignments",
-    "models/alignment.py",
+    "models/alignment/alignment.py",
     "Alignment",
     ("alphabet", "ends", "gaps", "features", "gap_features", "normalise", "loss", "shift", "reading"),
     "pairs",
 )
-MOTIF = Owner(
+MOTIF = Component(
     "Model of motifs",
-    "models/motif.py",
+    "models/motif/motif.py",
     "Motif",
     ("width", "background_order", "both_strands", "positive"),
     "labelled sequences",
 )
-RANKING = Owner("Model of rankings", "models/ranking.py", "Ranking", ("loss", "k", "threshold", "gain"), "queries")
-PRECISION_AT_K = Owner(
+RANKING = Component(
+    "Model of rankings", "models/ranking/ranking.py", "Ranking", ("loss", "k", "threshold", "gain"), "queries"
+)
+PRECISION_AT_K = Component(
     "Model of rankings",
-    "models/precision_at_k.py",
+    "models/ranking/precision_at_k.py",
     "PrecisionAtK",
     ("k", "threshold"),
     "queries, with --learner latent",
 )
-MULTICLASS = Owner("Model", "models/multiclass.py", "Multiclass", (), "single examples")
-LATENT_FOREST = Owner("Model of clusters", "models/latent_forest.py", "LatentForest", ("r",), "documents")
-CORRELATION = Owner(
+MULTICLASS = Component("Model", "models/multiclass/multiclass.py", "Multiclass", (), "single examples")
+LATENT_FOREST = Component(
+    "Model of clusters", "models/clustering/latent_forest.py", "LatentForest", ("r",), "documents"
+)
+CORRELATION = Component(
     "Model of clusters",
-    "models/correlation_clustering.py",
+    "models/clustering/correlation_clustering.py",
     "CorrelationClustering",
     ("decoder",),
     "documents, with --learner svm",
 )
-MENTION_PAIRS = Owner("Features", "features/mention_pairs.py", "MentionPairs", ("window",), "documents")
-FEATURES = Owner("Features", "features/text.py", "TextFeatures", ("min_count", "n_hashed"), "words")
+MENTION_PAIRS = Component("Features", "features/mention_pairs.py", "MentionPairs", ("window",), "documents")
+FEATURES = Component("Features", "features/text.py", "TextFeatures", ("min_count", "n_hashed"), "words")
 
 LEARNERS = {"svm": SVM, "crf": CRF, "perceptron": PERCEPTRON, "latent": LATENT}
-OWNERS = (
+COMPONENTS = (
     *LEARNERS.values(),
     CHAIN,
     LATENT_CHAIN,
@@ -150,16 +154,16 @@ class Parameter:
 
 
 @cache
-def parameters(owner: Owner) -> dict[str, Parameter]:
-    """The declarations of the owner's parameters.
+def parameters(component: Component) -> dict[str, Parameter]:
+    """The declarations of the component's parameters.
 
     >>> parameters(SVM)["C"].kind, parameters(CHAIN)["order"].default
     (<class 'float'>, 1)
     >>> parameters(CHAIN)["loss"].kind
     typing.Literal['hamming', 'zero_one']
     """
-    tree = ast.parse((PACKAGE / owner.file).read_text("utf-8"))
-    (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == owner.name)
+    tree = ast.parse((PACKAGE / component.file).read_text("utf-8"))
+    (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == component.name)
     (init,) = (node for node in found.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
     described = _described(ast.get_docstring(found) or "")
     arguments = [*init.args.args[1:], *init.args.kwonlyargs]
@@ -167,7 +171,7 @@ def parameters(owner: Owner) -> dict[str, Parameter]:
     values = dict(zip([argument.arg for argument in arguments][-len(defaults) :], defaults, strict=True))
     annotations = {argument.arg: ast.unparse(argument.annotation or ast.Constant(None)) for argument in arguments}
     declared = {}
-    for name in owner.parameters:
+    for name in component.parameters:
         kind, text = described.get(name, ("", ""))
         choices = _choices(kind)
         declared[name] = Parameter(
@@ -180,7 +184,7 @@ def parameters(owner: Owner) -> dict[str, Parameter]:
 
 
 def shared_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command the parameters of all owners as options; it receives those that were given as `options`."""
+    """Gives a command the parameters of all components as options; it receives those that were given as `options`."""
     shared = _shared()
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
@@ -214,9 +218,9 @@ def option_value(name: str, text: str) -> Any:
     >>> option_value("C", "10"), option_value("boundaries", "no"), option_value("rescaling", "none")
     (10.0, False, None)
     """
-    if not owners_of(name):
+    if not components_with(name):
         raise ValueError(f"there is no option {flag(name)}")
-    parameter = parameters(owners_of(name)[0])[name]
+    parameter = parameters(components_with(name)[0])[name]
     choices = _shared()[name][1]
     if choices:
         if text not in choices:
@@ -232,26 +236,26 @@ def option_value(name: str, text: str) -> Any:
         raise ValueError(f"{flag(name)} is {text!r}; expected a number") from None
 
 
-def owners_of(name: str) -> list[Owner]:
+def components_with(name: str) -> list[Component]:
     """The classes that have a parameter."""
-    return [owner for owner in OWNERS if name in owner.parameters]
+    return [component for component in COMPONENTS if name in component.parameters]
 
 
 @cache
 def _shared() -> dict[str, tuple[Any, dict[str, Any]]]:
     """The annotation of every option, and the values that its choices stand for."""
     shared: dict[str, tuple[Any, dict[str, Any]]] = {}
-    for owner in OWNERS:
-        for name in owner.parameters:
+    for component in COMPONENTS:
+        for name in component.parameters:
             if name in shared:
                 continue
-            declared = {other: parameters(other)[name] for other in owners_of(name)}
-            first = declared[owner]
+            declared = {other: parameters(other)[name] for other in components_with(name)}
+            first = declared[component]
             texts = [first.help + ("" if first.default is None else f" \\[default: {first.default}]")]
             texts += [
                 f"With {when(other)}: {parameter.help}"
                 for other, parameter in declared.items()
-                if other is not owner and parameter.help and parameter.help != first.help
+                if other is not component and parameter.help and parameter.help != first.help
             ]
             choices = {text: value for parameter in declared.values() for text, value in parameter.choices.items()}
             kind = Literal[tuple(choices)] if first.choices else first.kind
@@ -261,20 +265,20 @@ def _shared() -> dict[str, tuple[Any, dict[str, Any]]]:
                 *names,
                 help=" ".join(texts),
                 show_default=False,
-                rich_help_panel=owner.panel,
+                rich_help_panel=component.panel,
             )
             shared[name] = Annotated[kind | None, option], choices
     return shared
 
 
-def when(owner: Owner) -> str:
+def when(component: Component) -> str:
     """In which case the parameters of a class have an effect.
 
     >>> when(CRF), when(FEATURES)
     ('--learner crf', 'files of words')
     """
     learners = {learner: f"--learner {name}" for name, learner in LEARNERS.items()}
-    return learners.get(owner) or f"files of {owner.files}"
+    return learners.get(component) or f"files of {component.files}"
 
 
 def flag(name: str) -> str:

@@ -20,9 +20,9 @@ from structlearn.cli.options import (
     MULTICLASS,
     PRECISION_AT_K,
     RANKING,
-    Owner,
+    Component,
+    components_with,
     flag,
-    owners_of,
     when,
 )
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Templates = CrfppTemplates | tuple[str, ...]
 
 #: What learns what from files of a structure; the first learner is the one to take unless told otherwise.
-MODELS: dict[str, dict[str, Owner]] = {
+MODELS: dict[str, dict[str, Component]] = {
     "words": dict.fromkeys(("svm", "crf", "perceptron"), CHAIN) | {"latent": LATENT_CHAIN},
     "attributes": dict.fromkeys(("svm", "crf", "perceptron"), CHAIN) | {"latent": LATENT_CHAIN},
     "row": dict.fromkeys(("svm", "crf", "perceptron"), MULTICLASS),
@@ -64,15 +64,14 @@ def build(
     """
     from sklearn.pipeline import make_pipeline
 
-    import structlearn
-    from structlearn import models
+    from structlearn import estimators, models
     from structlearn.features.crfpp import CrfppTemplates
 
-    owner, structure = LEARNERS[learner := chosen_learner(reader, learner)], MODELS[reader.structure][learner]
-    used = [owner, structure, *(step for name, step in TRANSFORMERS.items() if name == reader.structure)]
+    component, structure = LEARNERS[learner := chosen_learner(reader, learner)], MODELS[reader.structure][learner]
+    used = [component, structure, *(step for name, step in TRANSFORMERS.items() if name == reader.structure)]
     for name in options:
         if not any(name in user.parameters for user in used):
-            needed = " or ".join(map(when, owners_of(name)))
+            needed = " or ".join(map(when, components_with(name)))
             raise ValueError(f"{flag(name)} has no effect here: it is for {needed}")
 
     def given(user: Any) -> dict[str, Any]:
@@ -82,7 +81,7 @@ def build(
         model = templates.chain(**{"pair_features": False} | given(CHAIN))
     else:
         model = getattr(models, structure.name)(**given(structure))
-    estimator = getattr(structlearn, owner.name)(model, verbose=verbose, **given(owner))
+    estimator = getattr(estimators, component.name)(model, verbose=verbose, **given(component))
     if reader.structure == "words":
         return make_pipeline(_features(templates, reader, given(FEATURES)), estimator)
     if reader.structure == "document":
@@ -148,7 +147,7 @@ def read_templates(path: Path | None, reader: Format) -> Templates | None:
 def fit_features(estimator: Any, X: Any, templates: Templates | None) -> Any:
     """Fits the steps of a pipeline before the estimator, and gives X as they make it."""
     from structlearn.features.crfpp import CrfppTemplates
-    from structlearn.io.model_file import steps_of
+    from structlearn.persistence.model_file import steps_of
 
     steps, last = steps_of(estimator)
     for _, step in steps[:-1]:

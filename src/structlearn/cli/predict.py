@@ -51,7 +51,7 @@ def predict(
         structlearn predict finder.slm new.fasta --hidden > sites.tsv
     """
     from structlearn.cli.predictions import annotated, drawn, tabled
-    from structlearn.io.model_file import read
+    from structlearn.persistence.model_file import read
 
     if draw and hidden:
         raise ValueError("--draw and --hidden exclude each other")

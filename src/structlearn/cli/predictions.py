@@ -8,7 +8,7 @@ from typing import Any
 
 from structlearn.estimators import LatentStructuralSVM
 from structlearn.io.format import Example, Format
-from structlearn.io.model_file import steps_of
+from structlearn.persistence.model_file import steps_of
 
 #: Gives the texts of some examples with their predictions.
 Writer = Callable[[Sequence[Example]], Iterator[str]]

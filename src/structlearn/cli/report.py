@@ -34,8 +34,8 @@ def report(
         structlearn report tagger.slm test.txt -o report.html
         structlearn report tagger.slm test.txt -o report.html --learning-curve train.txt
     """
-    from structlearn.io import atomic
-    from structlearn.io.model_file import read
+    from structlearn.persistence import atomic
+    from structlearn.persistence.model_file import read
     from structlearn.report import write_report
 
     atomic.check_writable(output)

@@ -24,8 +24,8 @@ def print_json(value: Any) -> None:
 
 def facts(estimator: Any) -> dict[str, Any]:
     """What there is to say about a fitted estimator, or a pipeline that ends with one."""
-    from structlearn.io.model_file import steps_of
-    from structlearn.models.unknown_model import UnknownModel
+    from structlearn.models.own.unknown_model import UnknownModel
+    from structlearn.persistence.model_file import steps_of
 
     _, last = steps_of(estimator)
     model, spec, training = last.model_, last.spec_, getattr(last, "training_", {})
@@ -56,7 +56,7 @@ def print_facts(estimator: Any, *, title: str) -> None:
     from rich.table import Table
 
     from structlearn.estimators.card import gap_in_words
-    from structlearn.io.model_file import steps_of
+    from structlearn.persistence.model_file import steps_of
 
     table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="dim")

@@ -80,7 +80,7 @@ def train(
         structlearn train folder_of_aligned_fasta -o aligner.slm --gaps affine
     """
     from structlearn.cli.pipelines import build, fit_features, in_terms_of_the_data, read_templates
-    from structlearn.io import atomic, model_file
+    from structlearn.persistence import atomic, model_file
 
     atomic.check_writable(output)
     wanted = data.layout(format_name, columns, separator, label)
@@ -127,7 +127,7 @@ def train(
 
 def _tell_what_was_guessed(reader: Any, wanted: Any, model: Any, X: list[Any], Y: list[Any]) -> None:
     """The format, where it was not named, and what its labels are taken for."""
-    from structlearn.io.oddities import TERMS, TOKENS
+    from structlearn.cli.summaries.tokens import TERMS, TOKENS
 
     if wanted is None:
         told = f"; {reader.look_alike}" if reader.look_alike else ""
@@ -140,7 +140,7 @@ def _tell_what_was_guessed(reader: Any, wanted: Any, model: Any, X: list[Any], Y
 
 def save(estimator: Any, output: Path, reader: Any, files: Sequence[str]) -> None:
     """Writes the model with what it was made from; if that fails now, after all the work, then somewhere else."""
-    from structlearn.io import model_file
+    from structlearn.persistence import model_file
 
     model_file.steps_of(estimator)[1].training_ |= {
         "files": list(files),

@@ -60,8 +60,8 @@ def tune(
     from sklearn.model_selection import KFold
 
     from structlearn.cli.pipelines import build, chosen_learner, fit_features, in_terms_of_the_data, read_templates
-    from structlearn.io import atomic
-    from structlearn.io.model_file import steps_of
+    from structlearn.persistence import atomic
+    from structlearn.persistence.model_file import steps_of
 
     if output is not None:
         atomic.check_writable(output)
@@ -150,7 +150,7 @@ def _follow(
 ) -> list[Trial]:
     """Trains on one part of the examples with growing C, and scores on the rest."""
     from structlearn.cli.pipelines import fit_features
-    from structlearn.io.model_file import steps_of
+    from structlearn.persistence.model_file import steps_of
     from structlearn.solvers import Solver
 
     begin = time.perf_counter()

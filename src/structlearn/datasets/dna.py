@@ -3,8 +3,8 @@
 import gzip
 from dataclasses import dataclass
 
+from structlearn.data.dna import base_codes
 from structlearn.datasets._files import find_file, reading
-from structlearn.models.dna import base_codes
 
 PROMOTERS = "https://archive.ics.uci.edu/dataset/67"
 SPLICE = "https://archive.ics.uci.edu/dataset/69"

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from structlearn.data.matches import Matches
 from structlearn.datasets._checks import RandomState, as_generator, check_at_least
 
 N_LETTERS = 20
 OPERATIONS = {"match": 0.2, "substitute": 0.4, "insert": 0.2, "delete": 0.2}
 
 Letters = tuple[int, ...]
-Matches = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

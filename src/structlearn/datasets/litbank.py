@@ -8,10 +8,11 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
+from structlearn.data.arrays import LabelArray
+from structlearn.data.documents import Document
 from structlearn.datasets._files import find_file, reading
-from structlearn.io.conll2012 import Conll2012, Document
+from structlearn.io.conll2012 import Conll2012
 from structlearn.io.text import open_text
-from structlearn.problem import LabelArray
 
 HOME = "https://github.com/dbamman/litbank"
 

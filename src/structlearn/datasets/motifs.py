@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from structlearn.data.arrays import FloatArray
+from structlearn.data.dna import BASES, Site, reverse_complement
 from structlearn.datasets._checks import RandomState, as_generator, check_at_least, check_fraction
-from structlearn.models.dna import BASES, Site, reverse_complement
-from structlearn.problem import FloatArray
 
 
 @dataclass(frozen=True, eq=False, slots=True)

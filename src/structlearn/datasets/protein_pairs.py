@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
+from structlearn.data.matches import Matches, from_gapped
 from structlearn.datasets import balibase
 from structlearn.datasets._files import find_file, reading
 from structlearn.io.aligned import AlignedRows
-from structlearn.models.alignment import Matches, from_gapped
 
 #: Where the alignments of HOMSTRAD's families by several programs come from: the benchmark of Foldmason.
 HOMSTRAD_HOME = "https://github.com/steineggerlab/foldmason-analysis"

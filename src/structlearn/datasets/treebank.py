@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import BinaryIO, cast
 
+from structlearn.data.trees import Tree, leaves
 from structlearn.datasets._files import find_file, reading
 from structlearn.io.brackets import Brackets, clean_tree
 from structlearn.io.text import open_text
-from structlearn.models.trees import Tree, leaves
 
 HOME = "https://www.nltk.org/nltk_data (corpus treebank)"
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from structlearn.data.dna import Site, reverse_complement
 from structlearn.datasets._checks import RandomState, as_generator
 from structlearn.datasets._files import find_file, reading
-from structlearn.models.dna import Site, reverse_complement
 
 HOME = "https://www.yeastgenome.org"
 N_CHROMOSOMES = 16

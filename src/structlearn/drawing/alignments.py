@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
+from structlearn.data.matches import checked_matches
+from structlearn.data.substitution import BLOSUM62
 from structlearn.drawing.base import Drawing
-from structlearn.markup import Html, element, markup
-from structlearn.models.alignment import checked_matches
-from structlearn.models.substitution import BLOSUM62
+from structlearn.drawing.markup import Html, element, markup
 from structlearn.wording import count
 
 #: Letters of a sequence's name that are shown.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from structlearn.markup import Html
+from structlearn.drawing.markup import Html
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,8 +18,8 @@ class Drawing:
     text : rich.text.Text
         Lines for a terminal. What they say by colours they also say without.
     html : Html
-        A piece of a report, made by `structlearn.markup.element`, which escapes data. Colours come from the report's
-        style sheet.
+        A piece of a report, made by `structlearn.drawing.markup.element`, which escapes data. Colours come from the
+        report's style sheet.
     """
 
     text: Text

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from structlearn.models.trees import ROOTS, Tree, brackets, is_leaf, leaves
+from structlearn.data.trees import ROOTS, Tree, brackets, is_leaf, leaves
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from rich.text import Text
 
+from structlearn.data.clusterings import to_labels
+from structlearn.data.documents import Document
 from structlearn.drawing.base import Drawing
-from structlearn.io.conll2012 import Document
-from structlearn.markup import Html, element
-from structlearn.models.clusterings import to_labels
+from structlearn.drawing.markup import Html, element
 from structlearn.wording import count
 
 #: Sentences with mistakes that are shown.
@@ -45,7 +45,7 @@ def draw_document(document: Document, labels: Any, truth: Any = None) -> Drawing
 
     Examples
     --------
-    >>> from structlearn.io import Mention
+    >>> from structlearn.data import Mention
     >>> text = (("Ann", "saw", "her", "dog", "."), ("She", "laughed", "."))
     >>> document = Document(text, (Mention(0, 0, 1), Mention(0, 2, 4), Mention(0, 2, 3), Mention(1, 0, 1)))
     >>> print(draw_document(document, [0, 1, 0, 0]))

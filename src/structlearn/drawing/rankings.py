@@ -8,7 +8,7 @@ import numpy as np
 from rich.text import Text
 
 from structlearn.drawing.base import Drawing
-from structlearn.markup import Html, element, markup
+from structlearn.drawing.markup import Html, element, markup
 
 #: Documents that are shown.
 MOST_DOCUMENTS = 20

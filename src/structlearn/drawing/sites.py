@@ -6,9 +6,9 @@ from typing import Any
 
 from rich.text import Text
 
+from structlearn.data.dna import Site, site_letters
 from structlearn.drawing.base import Drawing
-from structlearn.markup import element
-from structlearn.models.dna import Site, site_letters
+from structlearn.drawing.markup import element
 
 #: A sequence of more lines than this is shown around its site only.
 MOST_LINES = 6

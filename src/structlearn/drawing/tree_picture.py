@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from structlearn.drawing.compared_tree import Node
-from structlearn.markup import Html, element
+from structlearn.drawing.markup import Html, element
 
 #: Pixels of a letter and between words, of a level of the tree, of a line of text, and around the whole.
 LETTER, GAP, LEVEL, LINE, EDGE = 7.5, 12.0, 40.0, 18.0, 6.0

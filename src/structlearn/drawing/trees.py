@@ -6,11 +6,11 @@ from typing import Any
 
 from rich.text import Text
 
+from structlearn.data.trees import as_tree, leaves
 from structlearn.drawing.base import Drawing
 from structlearn.drawing.compared_tree import Node, compared
+from structlearn.drawing.markup import element
 from structlearn.drawing.tree_picture import tree_picture
-from structlearn.markup import element
-from structlearn.models.trees import as_tree, leaves
 
 #: The mark and the colour of what only the prediction has, and of what only the truth has.
 GIVEN, TRUE = ("✗", "red"), ("✓", "green")

@@ -26,19 +26,20 @@ from sklearn.utils import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names, check_is_fitted, validate_data
 
+from structlearn.data.arrays import FloatArray
 from structlearn.estimators.card import WithCard
 from structlearn.estimators.checkpoint import Checkpoint, identity
 from structlearn.estimators.inspectable import Inspectable
 from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.training import Training, checked_weight, class_weights, n_threads, restriction
 from structlearn.estimators.watch import Watch
-from structlearn.io import model_file
 from structlearn.models.base import LinearSpec, Model
-from structlearn.models.multiclass import MulticlassProblem
-from structlearn.models.python_latent_model import adapter
-from structlearn.objective import Objective
-from structlearn.problem import FloatArray, Problem
+from structlearn.models.multiclass.multiclass import MulticlassProblem
+from structlearn.models.own.python_latent_model import adapter
+from structlearn.persistence import model_file
 from structlearn.solvers import DualState, Solution, Solver
+from structlearn.waist.objective import Objective
+from structlearn.waist.problem import Problem
 from structlearn.wording import count
 
 

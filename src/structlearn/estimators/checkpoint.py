@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import joblib
 import numpy as np
 
-from structlearn.io import atomic
-from structlearn.io import checkpoint as checkpoint_file
-from structlearn.io.checkpoint import Identity
-from structlearn.problem import Problem, digest
+from structlearn.data.arrays import digest
+from structlearn.persistence import atomic
+from structlearn.persistence import checkpoint as checkpoint_file
+from structlearn.persistence.checkpoint import Identity
 from structlearn.solvers import State, saved_state
+from structlearn.waist.problem import Problem
 
 if TYPE_CHECKING:
     from structlearn.estimators.base import StructuredEstimator

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from structlearn.data.arrays import FloatArray
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
-from structlearn.objective import LikelihoodObjective
-from structlearn.parts import PartProblem
-from structlearn.problem import FloatArray
 from structlearn.solvers import LBFGS, DualCoordinate, ExponentiatedGradient, IterativeScaling, Solver
+from structlearn.waist.objective import LikelihoodObjective
+from structlearn.waist.parts import PartProblem
 
 SOLVERS: dict[str, type[Solver]] = {
     "dual_coordinate": DualCoordinate,

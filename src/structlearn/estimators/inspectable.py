@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from structlearn import inspection
-from structlearn.problem import FloatArray
+from structlearn.data.arrays import FloatArray
+from structlearn.estimators import inspection
 
 
 class Inspectable:
@@ -86,23 +85,6 @@ class Inspectable:
         check_is_fitted(self)
         names = self._feature_names(feature_names)
         return inspection.explain(self.model_, self.spec_, self.w_, x, t, label, against, names)
-
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        X: Any,
-        Y: Any,
-        *,
-        title: str | None = None,
-        data_name: str | None = None,
-        learning_curve: tuple[Any, Any] | None = None,
-        picture: tuple[int, int] | None = None,
-    ) -> None:
-        """Writes one HTML file about what was learnt and how it does on X, Y; see `structlearn.report.write_report`."""
-        # The report knows estimators, not the other way round.
-        from structlearn.report import write_report
-
-        write_report(path, self, X, Y, title=title, data_name=data_name, learning_curve=learning_curve, picture=picture)
 
     def _feature_names(self, given: Sequence[str] | None) -> Sequence[str] | None:
         return getattr(self, "feature_names_in_", None) if given is None else given

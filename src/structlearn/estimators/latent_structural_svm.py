@@ -13,13 +13,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from structlearn.data.arrays import FloatArray
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
 from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.training import Training
-from structlearn.latent_problem import LatentProblem, Start
-from structlearn.objective import MarginObjective, Rescaling, Slack
-from structlearn.problem import FloatArray
 from structlearn.solvers import BlockCoordinate, ConcaveConvex, NSlack, OneSlack, Solver, Subgradient
+from structlearn.waist.latent import LatentProblem, Start
+from structlearn.waist.objective import MarginObjective, Rescaling, Slack
 
 SOLVERS: dict[str, type[Solver]] = {
     "block_coordinate": BlockCoordinate,
@@ -40,7 +40,7 @@ class LatentStructuralSVM(StructuredEstimator):
     ----------
     model : Model or object
         What is predicted: `Motif()`, `LatentForest()`, `PrecisionAtK()`, `LatentChain()`, or your own class, see
-        `structlearn.models.python_latent_model`.
+        `structlearn.models.own.python_latent_model`.
     C, rescaling, slack
         As for `StructuralSVM`.
     solver : str or Solver

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from structlearn.data.arrays import FloatArray
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
-from structlearn.objective import MarginObjective, Rescaling, Slack
-from structlearn.problem import FloatArray
 from structlearn.solvers import (
     BlockCoordinate,
     ExcessiveGap,
@@ -19,6 +18,7 @@ from structlearn.solvers import (
     Solver,
     Subgradient,
 )
+from structlearn.waist.objective import MarginObjective, Rescaling, Slack
 
 SOLVERS: dict[str, type[Solver]] = {
     "block_coordinate": BlockCoordinate,

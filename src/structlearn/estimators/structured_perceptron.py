@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from structlearn.data.arrays import FloatArray
 from structlearn.estimators.base import StructuredEstimator
-from structlearn.objective import Objective
-from structlearn.problem import FloatArray
 from structlearn.solvers import Perceptron, Solver
+from structlearn.waist.objective import Objective
 
 
 class StructuredPerceptron(StructuredEstimator):

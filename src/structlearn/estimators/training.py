@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import compute_class_weight
 
+from structlearn.data.arrays import FloatArray
+from structlearn.data.labels import label_array
 from structlearn.models.base import LinearSpec, Model
-from structlearn.models.labels import label_array
-from structlearn.objective import Objective
-from structlearn.problem import FloatArray, Problem
 from structlearn.solvers import Solver
+from structlearn.waist.objective import Objective
+from structlearn.waist.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from structlearn.callbacks import Progress
-from structlearn.problem import FloatArray, Problem
+from structlearn.data.arrays import FloatArray
 from structlearn.solvers import State
+from structlearn.waist.problem import Problem
 
 if TYPE_CHECKING:
     from structlearn.estimators.base import StructuredEstimator

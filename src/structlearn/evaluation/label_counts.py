@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from structlearn.metrics import spans
+from structlearn.data.arrays import IntArray
+from structlearn.data.labels import observed_classes, plain
+from structlearn.data.segments import to_bio
+from structlearn.data.tags import spans
 from structlearn.models.base import Kind
-from structlearn.models.labels import observed_classes, plain
-from structlearn.models.segments import to_bio
-from structlearn.problem import IntArray
 
 
 def is_bio(labels: Sequence[Any]) -> bool:

@@ -13,10 +13,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from structlearn.data.arrays import FloatArray
 from structlearn.metrics import Confusion, Interval
 from structlearn.metrics.resampled import ClassScore
 from structlearn.models.base import Kind
-from structlearn.problem import FloatArray
 from structlearn.wording import count
 
 BUILT_IN = ("loss", "accuracy", "sequence_accuracy", "precision", "recall", "f1")

@@ -11,7 +11,7 @@ from structlearn.features.templates import Field, Template, name
 from structlearn.features.text import TextFeatures
 from structlearn.io.columns import default_names
 from structlearn.io.text import Lines, Source, open_text, quoted
-from structlearn.models.chain import Chain
+from structlearn.models.chain.chain import Chain
 
 MACRO = re.compile(r"%x\[(-?[0-9]{1,3}),([0-9]{1,3})\]")
 #: How far CRF++ lets a template look.

@@ -10,10 +10,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from structlearn.data.arrays import IntArray
+from structlearn.data.documents import Document
+from structlearn.data.item_pairs import ItemPairs
+from structlearn.data.ragged import offsets_of
 from structlearn.features.mentions import ARTICLES, GENDERS, PRONOUN, PRONOUNS, TYPES, mention_traits
-from structlearn.io.conll2012 import Document
-from structlearn.models.item_pairs import ItemPairs
-from structlearn.problem import IntArray
 
 KINDS = (*PRONOUNS, *(f"{gender} (noun)" for gender in GENDERS))
 WORDS = ("nothing in common", "same text", "same head", "head of one in the other", "a word in common")
@@ -72,7 +73,7 @@ class MentionPairs(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> from structlearn.io import Document, Mention
+    >>> from structlearn.data import Document, Mention
     >>> text = (("Ann", "saw", "her", "dog", "."), ("She", "laughed", "."))
     >>> document = Document(text, (Mention(0, 0, 1), Mention(0, 2, 4), Mention(0, 2, 3), Mention(1, 0, 1)))
     >>> (pairs,) = MentionPairs().transform([document])
@@ -155,7 +156,7 @@ class _Described(NamedTuple):
 
 def _described(document: Document) -> _Described:
     traits = [mention_traits(document, mention) for mention in document.mentions]
-    starts = np.concatenate([[0], np.cumsum([len(s) for s in document.sentences])]).astype(np.int64)
+    starts = offsets_of([len(s) for s in document.sentences])
     sentence, begin, end = np.array(document.mentions, np.int64).reshape(-1, 3).T
     tokens = np.array([*(word.lower() for s in document.sentences for word in s), "", ""], object)
     known = {word: k for k, word in enumerate(sorted({w for t in traits for w in (*t.words, t.head)}))}
@@ -233,7 +234,7 @@ def _entries(matrix: Any, first: IntArray, second: IntArray) -> npt.NDArray[Any]
 
 
 def _incidence(columns: list[list[int]], n_columns: int) -> sp.csr_array:
-    indptr = np.concatenate([[0], np.cumsum([len(row) for row in columns])]).astype(np.int64)
+    indptr = offsets_of([len(row) for row in columns])
     indices = np.array([k for row in columns for k in row], np.int64)
     return sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(len(columns), n_columns))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from structlearn.io.conll2012 import Document, Mention
+from structlearn.data.documents import Document, Mention
 
 PRONOUN, NAME, NOUN = range(3)
 TYPES: Final = ("pronoun", "name", "noun")

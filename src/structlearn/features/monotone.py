@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 
-from structlearn.problem import FloatArray
+from structlearn.data.arrays import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

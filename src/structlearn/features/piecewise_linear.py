@@ -12,8 +12,9 @@ from scipy.linalg import cholesky_banded, solve_triangular
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.ragged import offsets_of
 from structlearn.features.monotone import MonotoneCurves
-from structlearn.problem import FloatArray, IntArray
 
 
 class PiecewiseLinear(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
@@ -102,7 +103,7 @@ class PiecewiseLinear(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
             columns[:, j, 0], columns[:, j, 1] = offsets[j] + left, offsets[j] + right
             shares[:, j, 0], shares[:, j, 1] = 1.0 - share, share
         kept = shares > 0
-        indptr = np.concatenate([[0], np.cumsum(kept.sum(axis=(1, 2)))]).astype(columns.dtype)
+        indptr = offsets_of(kept.sum(axis=(1, 2))).astype(columns.dtype)
         hats = sp.csr_array((shares[kept], columns[kept], indptr), shape=(len(X), int(offsets[-1])))
         if self.smoothness:
             hats = sp.csr_array(hats @ sp.block_diag([np.linalg.inv(R) for R in self._factors()], format="csr"))
@@ -160,7 +161,7 @@ class PiecewiseLinear(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
 
     def _offsets(self) -> IntArray:
         """Where the columns of every feature begin, and their number."""
-        return np.cumsum([0, *map(len, self.knots_)])
+        return offsets_of([len(knots) for knots in self.knots_])
 
     def _factors(self) -> list[FloatArray]:
         """R of every feature; it depends on the number of knots alone."""

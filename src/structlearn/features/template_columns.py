@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from structlearn.data.arrays import IntArray
 from structlearn.features.templates import Field, Template, name, parse
 from structlearn.features.token_columns import TokenColumns
-from structlearn.problem import IntArray
 
 Columns = npt.NDArray[np.int32]  # (n_tokens, n_templates); −1 where a token has no such feature
 Hashes = npt.NDArray[np.uint64]

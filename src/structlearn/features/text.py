@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from structlearn.data.sequences import Sequences
 from structlearn.features.template_columns import Columns, Hashing, Vocabulary
 from structlearn.features.templates import Template, default_templates, name, parse
 from structlearn.features.token_columns import TokenColumns
 from structlearn.features.word_attributes import attribute
-from structlearn.models.sequences import Sequences
 
 
 class TextFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from structlearn.data.arrays import IntArray
 from structlearn.features.templates import Field
 from structlearn.features.word_attributes import attribute
-from structlearn.problem import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from structlearn.models.sequences import Sequences, feature_names, named_columns, stack
+from structlearn.data.sequences import Sequences, feature_names, named_columns, stack
 
 
 class TokenTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from structlearn.models.alignment import Alignment, Matches
-from structlearn.models.alignment_features import AlignmentSpec
-from structlearn.models.alignment_problem import Ends
+from structlearn import _core
+from structlearn.data.matches import ENDS, Ends, Matches, matches_of
+from structlearn.data.ragged import Ragged
 
 
 def align(
@@ -35,17 +35,33 @@ def align(
 
     Examples
     --------
-    >>> from structlearn.models.substitution import BLOSUM62
+    >>> from structlearn.data.substitution import BLOSUM62
     >>> align([("HEAGAWGHEE", "PAWHEAE")], BLOSUM62, gap=-8)
     [(((2, 0), (4, 1), (5, 2), (6, 3), (7, 4), (8, 5), (9, 6)), -8.0)]
     """
-    alphabet = tuple(dict.fromkeys(letter for pair in matrix for letter in pair))
-    model = Alignment(alphabet, ends=ends, gaps="affine")
-    spec = AlignmentSpec(alphabet)
-    problem = model.bind(spec, X)
-    problem.n_threads = n_threads
-    found, scores = problem.best(model.weights(spec, matrix, gap, first), np.arange(problem.n_examples))
-    return list(zip(problem.present(found), scores.tolist(), strict=True))
+    if ends not in ENDS:
+        raise ValueError(f"ends is {ends!r}; it may be {', '.join(map(repr, ENDS))}")
+    pairs = list(X)
+    codes = {letter: k for k, letter in enumerate(dict.fromkeys(letter for pair in matrix for letter in pair))}
+    scores = np.zeros((len(codes), len(codes)))
+    for (a, b), score in matrix.items():
+        scores[codes[a], codes[b]] = score
+    s, t = (Ragged.of(_coded(pair[side], codes, f"X[{i}][{side}]") for i, pair in enumerate(pairs)) for side in (0, 1))
+    # One stream of letters a side; two channels of gaps, those of s and of t, each with a score for the first letter.
+    gaps = [(deletion, 0, opening, 0, scores.size + opening) for opening in (0, 1) for deletion in (1, 0)]
+    core = _core.Alignment(
+        _side(s),
+        _side(t),
+        np.array([[0, 0, len(codes), 0]]),
+        np.array(gaps),
+        scores.size,
+        np.ones(len(pairs)),
+        ENDS.index(ends),
+    )
+    found, values = Ragged.filled(s.lengths), np.empty(len(pairs))
+    w = np.array([*scores.ravel(), gap, first])
+    core.best(w, np.arange(len(pairs)), None, 0, False, found.flat, values, n_threads)
+    return [(matches_of(partners), value) for partners, value in zip(found, values.tolist(), strict=True)]
 
 
 def edit_distance(s: Sequence[Any], t: Sequence[Any]) -> int:
@@ -60,3 +76,18 @@ def edit_distance(s: Sequence[Any], t: Sequence[Any]) -> int:
     matrix = {(a, b): -float(a != b) for a in letters for b in letters}
     ((_, score),) = align([(s, t)], matrix, gap=-1.0)
     return round(-score)
+
+
+def _coded(sequence: Sequence[Any], codes: Mapping[Any, int], where: str) -> list[int]:
+    if not len(sequence):
+        raise ValueError(f"{where} is an empty sequence")
+    for at, letter in enumerate(sequence):
+        if letter not in codes:
+            raise ValueError(f"{where} has the letter {letter!r} at {at}, which has no scores in matrix")
+    return [codes[letter] for letter in sequence]
+
+
+def _side(letters: Ragged) -> _core.AlignmentSide:
+    n_letters, n_borders = len(letters.flat), len(letters.flat) + len(letters)
+    one_gap, no_border = np.zeros((1, n_letters), np.int32), np.empty((0, n_borders), np.int32)
+    return _core.AlignmentSide(letters.offsets, letters.flat[None], one_gap, no_border, np.empty((n_letters, 0)))

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn import _core
-from structlearn.problem import FloatArray, LabelArray
+from structlearn.data.arrays import FloatArray, LabelArray
 
 
 def viterbi(

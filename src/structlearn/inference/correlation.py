@@ -9,7 +9,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from structlearn.problem import FloatArray, IntArray, LabelArray
+from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 
 #: A program of n(n − 1)/2 variables and up to n(n − 1)(n − 2)/2 constraints: more items take minutes.
 MOST_ITEMS = 100

@@ -3,7 +3,7 @@
 from structlearn.io.aligned import AlignedRows, read_aligned_pairs, read_alignment, write_aligned_pair
 from structlearn.io.brackets import Brackets, clean_tree
 from structlearn.io.columns import Columns
-from structlearn.io.conll2012 import Conll2012, Document, Mention
+from structlearn.io.conll2012 import Conll2012
 from structlearn.io.conllu import ConllU
 from structlearn.io.crfsuite import CrfSuite
 from structlearn.io.format import Example, Format
@@ -24,7 +24,6 @@ __all__ = [
     "Conll2012",
     "ConllU",
     "CrfSuite",
-    "Document",
     "EncodingError",
     "Example",
     "Format",
@@ -33,7 +32,6 @@ __all__ = [
     "LabelledFasta",
     "Letor",
     "Lines",
-    "Mention",
     "NamedSequence",
     "Pairs",
     "SvmHmm",

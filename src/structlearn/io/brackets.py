@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from structlearn.data.trees import Tree, as_tree, is_leaf, leaves
 from structlearn.io.format import Example, Format, Structure, check_written
 from structlearn.io.text import Lines, quoted
-from structlearn.models.trees import Tree, as_tree, is_leaf, leaves
 
 #: The most brackets that may be open at once.
 DEEPEST = 200

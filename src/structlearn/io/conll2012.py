@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from structlearn.data.clusterings import to_labels
+from structlearn.data.documents import Document, Mention
 from structlearn.io.format import Example, Format, Structure, check_written, split_blanks
 from structlearn.io.text import Lines, quoted
-from structlearn.models.clusterings import to_labels
 
 #: The place of words among the columns; what is coreferent is in the last one.
 WORD = 3
@@ -20,37 +21,6 @@ NOTHING = ("", "-", "_", "*")
 
 _BEGIN = re.compile(r"#begin document \((.*?)\)(?:;\s*part\s*(\d{1,9}))?\s*$")
 _PIECE = re.compile(r"(\()?([^()|\s]+)(\))?$")
-
-
-class Mention(NamedTuple):
-    """The words `begin` to `end` of a sentence, counted from 0, the last one not included."""
-
-    sentence: int
-    begin: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A text and the mentions in it.
-
-    Attributes
-    ----------
-    sentences : tuple of tuples of str
-    mentions : tuple of Mention
-        In the order in which they begin, longer ones first.
-    name : str
-    part : int
-    """
-
-    sentences: tuple[tuple[str, ...], ...]
-    mentions: tuple[Mention, ...]
-    name: str = ""
-    part: int = 0
-
-    def words(self, mention: Mention) -> tuple[str, ...]:
-        """The words of a mention."""
-        return self.sentences[mention.sentence][mention.begin : mention.end]
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from structlearn.data.matches import from_gapped, to_gapped
 from structlearn.io.a3m import read_a3m_pairs
 from structlearn.io.fasta import Row, read_fasta, write_fasta
 from structlearn.io.format import Example, Format, Structure
 from structlearn.io.stockholm import read_stockholm_rows
 from structlearn.io.text import Lines, quoted
-from structlearn.models.alignment import from_gapped, to_gapped
 
 GAPS = "-."
 #: How the names of files end that hold one aligned family with its first sequence in capital letters.

@@ -31,7 +31,7 @@ from structlearn.metrics.significance import (
     two_proportion_z_test,
 )
 from structlearn.metrics.sites import SiteRecovery, overlaps, site_recovery
-from structlearn.metrics.spans import span_counts, span_scores, spans
+from structlearn.metrics.spans import span_counts, span_scores
 
 __all__ = [
     "PUNCTUATION",
@@ -71,7 +71,6 @@ __all__ = [
     "site_recovery",
     "span_counts",
     "span_scores",
-    "spans",
     "token_accuracy",
     "two_proportion_z_test",
 ]

@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
+from structlearn.data.arrays import FloatArray
 from structlearn.metrics.measures import Measures
 from structlearn.metrics.scores import ratio
-from structlearn.problem import FloatArray
 
 Matches = Sequence[tuple[int, int]]
 

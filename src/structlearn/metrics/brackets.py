@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from structlearn.data.trees import ROOTS, Bracket, Tree, as_tree, leaves, nodes
 from structlearn.metrics.measures import Measures
 from structlearn.metrics.scores import Report, f1, ratio, report
-from structlearn.models.trees import ROOTS, Bracket, Tree, as_tree, leaves, nodes
 
 #: Tags of the Penn Treebank's punctuation, which evalb's usual parameters delete.
 PUNCTUATION = (",", ":", "``", "''", ".")

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from structlearn.data.arrays import FloatArray
 from structlearn.metrics.measures import Measures
 from structlearn.metrics.scores import Score, ratio
-from structlearn.problem import FloatArray
 
 Clusters = list[list[Hashable]]
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from structlearn.data.labels import LabelCodes, observed_classes
 from structlearn.metrics._checks import paired
 from structlearn.metrics.scores import Report, report
-from structlearn.models.labels import LabelCodes, observed_classes
 
 Labels = Sequence[Sequence[Any]]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.problem import FloatArray
+from structlearn.data.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

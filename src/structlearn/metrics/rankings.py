@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from structlearn.data.arrays import FloatArray
 from structlearn.metrics.measures import Measures
 from structlearn.metrics.scores import ratio
-from structlearn.problem import FloatArray
 
 
 def precision_at_k(Y: Sequence[Any], rankings: Sequence[Any], k: int, *, threshold: float = 0.0) -> FloatArray:

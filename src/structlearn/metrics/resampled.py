@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from structlearn.data.arrays import FloatArray
 from structlearn.metrics.scores import f1, ratio
 from structlearn.metrics.significance import DRAWN_AT_ONCE, Interval
-from structlearn.problem import FloatArray
 
 #: Resamples, fewer on large data, whose intervals are narrow anyway: so many numbers are drawn in all.
 RESAMPLES, FEWEST_RESAMPLES, MOST_DRAWN = 2000, 200, 2 * 10**8

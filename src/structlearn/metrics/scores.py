@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.problem import FloatArray
+from structlearn.data.arrays import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.stats
 
+from structlearn.data.arrays import FloatArray
+from structlearn.data.dna import Site
 from structlearn.metrics.significance import Interval
-from structlearn.models.dna import Site
-from structlearn.problem import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

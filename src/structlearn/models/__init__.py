@@ -1,35 +1,30 @@
-"""What is predicted: joint features, losses and decoders, one file for each output structure."""
+"""What is predicted: joint features, losses and decoders, one package for each output structure."""
 
-from structlearn.models.alignment import Alignment, from_gapped, to_gapped
+from structlearn.models.alignment.alignment import Alignment
+from structlearn.models.alignment.homologues import Homologues
 from structlearn.models.base import LinearSpec, Model, Spec, Weights
-from structlearn.models.best_word import BestWord
-from structlearn.models.chain import Chain
-from structlearn.models.clusterings import to_clusters, to_labels
-from structlearn.models.correlation_clustering import CorrelationClustering
-from structlearn.models.dna import Site, base_counts, consensus, information, reverse_complement, site_letters
-from structlearn.models.grammar import Grammar
-from structlearn.models.grammar_spec import GrammarSpec
-from structlearn.models.homologues import Homologues
-from structlearn.models.item_pairs import ItemPairs
-from structlearn.models.latent_chain import LatentChain
-from structlearn.models.latent_forest import LatentForest
-from structlearn.models.motif import Motif, MotifSpec
-from structlearn.models.multiclass import Multiclass
-from structlearn.models.multivariate_binary import MultivariateBinary
-from structlearn.models.output_features import (
+from structlearn.models.chain.chain import Chain
+from structlearn.models.chain.latent_chain import LatentChain
+from structlearn.models.clustering.correlation_clustering import CorrelationClustering
+from structlearn.models.clustering.latent_forest import LatentForest
+from structlearn.models.grammar.grammar import Grammar
+from structlearn.models.grammar.spec import GrammarSpec
+from structlearn.models.motif.best_word import BestWord
+from structlearn.models.motif.motif import Motif, MotifSpec
+from structlearn.models.multiclass.multiclass import Multiclass
+from structlearn.models.multiclass.output_features import (
     ClassAttributes,
     ClassDescriptions,
     ClassKernel,
     OutputFeatures,
     Taxonomy,
 )
-from structlearn.models.precision_at_k import PrecisionAtK
-from structlearn.models.python_latent_model import PythonLatentModel
-from structlearn.models.python_model import PythonModel
-from structlearn.models.ranking import Ranking
-from structlearn.models.segments import Segments, from_bio, to_bio
-from structlearn.models.sequences import Sequences
-from structlearn.models.trees import as_tree, brackets, format_tree, leaves, parse_tree
+from structlearn.models.own.python_latent_model import PythonLatentModel
+from structlearn.models.own.python_model import PythonModel
+from structlearn.models.ranking.multivariate_binary import MultivariateBinary
+from structlearn.models.ranking.precision_at_k import PrecisionAtK
+from structlearn.models.ranking.ranking import Ranking
+from structlearn.models.segments.segments import Segments
 
 __all__ = [
     "Alignment",
@@ -42,7 +37,6 @@ __all__ = [
     "Grammar",
     "GrammarSpec",
     "Homologues",
-    "ItemPairs",
     "LatentChain",
     "LatentForest",
     "LinearSpec",
@@ -57,25 +51,7 @@ __all__ = [
     "PythonModel",
     "Ranking",
     "Segments",
-    "Sequences",
-    "Site",
     "Spec",
     "Taxonomy",
     "Weights",
-    "as_tree",
-    "base_counts",
-    "brackets",
-    "consensus",
-    "format_tree",
-    "from_bio",
-    "from_gapped",
-    "information",
-    "leaves",
-    "parse_tree",
-    "reverse_complement",
-    "site_letters",
-    "to_bio",
-    "to_clusters",
-    "to_gapped",
-    "to_labels",
 ]

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 from sklearn.base import BaseEstimator
 
 from structlearn import _core
-from structlearn.models.sequences import named_columns
-from structlearn.problem import FloatArray, Problem
+from structlearn.data.arrays import FloatArray
+from structlearn.data.sequences import named_columns
+from structlearn.waist.problem import Problem
 
 if TYPE_CHECKING:
     from structlearn.drawing import Drawing

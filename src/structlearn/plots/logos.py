@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.models.dna import BASES, information
+from structlearn.data.dna import BASES, information
 from structlearn.plots.canvas import axes, pyplot
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def motif_logo(counts: npt.ArrayLike, ax: Axes | None = None, *, background: npt
     Parameters
     ----------
     counts : (width, 4)
-        How often A, C, G and T stand at each place, from `structlearn.models.base_counts`; or their frequencies.
+        How often A, C, G and T stand at each place, from `structlearn.data.base_counts`; or their frequencies.
     ax : Axes, optional
     background : (4,)
         How frequent the bases are elsewhere.

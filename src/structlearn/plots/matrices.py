@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from structlearn.estimators.hidden_markov import HiddenMarkov
+from structlearn.data.arrays import FloatArray
+from structlearn.estimators.generative.hidden_markov import HiddenMarkov
 from structlearn.metrics.labels import Labels
 from structlearn.metrics.labels import confusion as counted
-from structlearn.models.chain import Chain
-from structlearn.models.segments import Segments
-from structlearn.models.transitions import transition_mask
+from structlearn.models.chain.chain import Chain
+from structlearn.models.chain.transitions import transition_mask
+from structlearn.models.segments.segments import Segments
 from structlearn.plots.canvas import FADED, INK, axes, last_step, pyplot
-from structlearn.problem import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

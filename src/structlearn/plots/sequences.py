@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.models.labels import observed_classes, plain
-from structlearn.models.segments import Segment, checked_segments
+from structlearn.data.labels import observed_classes, plain
+from structlearn.data.segments import Segment, checked_segments
 from structlearn.plots.canvas import FADED, INK, RED, axes, pyplot
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from structlearn.data.arrays import FloatArray
 from structlearn.plots.canvas import BLUE, FADED, RED, axes, last_step
-from structlearn.problem import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from importlib import resources
 from string import Template
 from typing import Any
 
-from structlearn.markup import Html, markup
+from structlearn.drawing.markup import Html, markup
 
 
 def fill(template: str, **values: Any) -> Html:

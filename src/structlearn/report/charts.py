@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from structlearn.markup import Html, element
+from structlearn.drawing.markup import Html, element
 from structlearn.metrics import Interval
-from structlearn.report.wording import number
+from structlearn.report.formatting import number
 
 WIDTH, HEIGHT = 480, 300
 LEFT, RIGHT, TOP, BOTTOM = 58, 20, 30, 46

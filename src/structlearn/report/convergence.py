@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from structlearn.markup import Html, element
+from structlearn.drawing.markup import Html, element
 from structlearn.report.assets import fill
 from structlearn.report.charts import Line, line_chart
+from structlearn.report.formatting import duration, number, percent
 from structlearn.report.subject import Subject
-from structlearn.report.wording import duration, number, percent
 from structlearn.wording import count
 
 #: The objective at the start is far above the rest; the frame ends at this multiple of its last value.

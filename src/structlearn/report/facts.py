@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from structlearn.drawing.markup import Html, element
 from structlearn.evaluation import is_bio
-from structlearn.markup import Html, element
-from structlearn.models.python_model import PythonModel
+from structlearn.models.own.python_model import PythonModel
 from structlearn.report.assets import fill
+from structlearn.report.formatting import duration, number, percent
 from structlearn.report.subject import Subject
-from structlearn.report.wording import duration, number, percent
 from structlearn.wording import count
 
 _LEARNERS = {

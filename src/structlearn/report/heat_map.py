@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from structlearn.markup import Html, element
+from structlearn.drawing.markup import Html, element
 
 #: More labels than this are not drawn: nobody can read them.
 MOST_LABELS = 30

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from structlearn.drawing.markup import Html, element
 from structlearn.evaluation import Evaluation, evaluate
-from structlearn.markup import Html, element
 from structlearn.metrics import Interval
 from structlearn.report.assets import fill
 from structlearn.report.charts import Line, line_chart
-from structlearn.report.wording import percent, percent_range
+from structlearn.report.formatting import percent, percent_range
 from structlearn.wording import count
 
 #: The shares of the training data.

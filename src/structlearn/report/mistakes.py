@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from structlearn.markup import Html, element, markup
+from structlearn.drawing.markup import Html, element, markup
 from structlearn.report.assets import fill
+from structlearn.report.formatting import number
 from structlearn.report.pictures import dense_rows, grey_picture
 from structlearn.report.subject import Subject
-from structlearn.report.wording import number
 from structlearn.wording import count
 
 #: Mistakes in the page; of these, so many are kept for label pairs that the most expensive ones leave out.

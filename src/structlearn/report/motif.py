@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from structlearn.markup import Html, element
-from structlearn.models.dna import BASES, Site, base_counts, consensus, information
-from structlearn.models.motif import Motif
-from structlearn.problem import FloatArray
+from structlearn.data.arrays import FloatArray
+from structlearn.data.dna import BASES, Site, base_counts, consensus, information
+from structlearn.drawing.markup import Html, element
+from structlearn.models.motif.motif import Motif
 from structlearn.report.subject import Subject
 from structlearn.wording import count
 

@@ -8,8 +8,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from structlearn.io import atomic
-from structlearn.markup import Html, element
+from structlearn.drawing.markup import Html, element
+from structlearn.persistence import atomic
 from structlearn.report import convergence, facts, learning_curve, mistakes, motif, scores, weights
 from structlearn.report.assets import asset, fill
 from structlearn.report.subject import Subject

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from structlearn.markup import Html, element
-from structlearn.problem import FloatArray
+from structlearn.data.arrays import FloatArray
+from structlearn.drawing.markup import Html, element
 
 
 def grey_picture(values: FloatArray, least: float, most: float, words: str) -> Html:

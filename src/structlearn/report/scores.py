@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from structlearn.markup import Html, element
+from structlearn.drawing.markup import Html, element
 from structlearn.metrics import Interval
 from structlearn.metrics.resampled import ClassScore
 from structlearn.report.assets import fill
 from structlearn.report.charts import interval_mark
+from structlearn.report.formatting import percent, percent_range
 from structlearn.report.heat_map import MOST_LABELS, Cell, heat_map, shortened
 from structlearn.report.subject import Subject
-from structlearn.report.wording import percent, percent_range
 from structlearn.wording import count
 
 #: Confusions that are listed beside the heat map.

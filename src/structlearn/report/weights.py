@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from structlearn.inspection import FeatureWeight
-from structlearn.markup import Html, element
-from structlearn.models.chain import Chain
-from structlearn.models.transitions import transition_mask
-from structlearn.problem import FloatArray
+from structlearn.data.arrays import FloatArray
+from structlearn.drawing.markup import Html, element
+from structlearn.estimators.inspection import FeatureWeight
+from structlearn.models.chain.chain import Chain
+from structlearn.models.chain.transitions import transition_mask
 from structlearn.report.assets import fill
+from structlearn.report.formatting import number, signed
 from structlearn.report.heat_map import MOST_LABELS, Cell, heat_map
 from structlearn.report.pictures import signed_picture
 from structlearn.report.subject import Subject
-from structlearn.report.wording import number, signed
 from structlearn.wording import count
 
 #: Features above and below zero that are shown of a label, and how many labels have them shown.

@@ -12,8 +12,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from structlearn.objective import MarginObjective, Objective
-from structlearn.problem import FloatArray, Problem, SparseRows
+from structlearn.data.arrays import FloatArray
+from structlearn.waist.objective import MarginObjective, Objective
+from structlearn.waist.problem import Problem
+from structlearn.waist.rows import SparseRows
 
 Record = dict[str, Any]
 Observer = Callable[["State"], bool]

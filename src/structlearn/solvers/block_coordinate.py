@@ -10,10 +10,13 @@ from typing import ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from structlearn.objective import MarginObjective
-from structlearn.problem import FloatArray, IntArray, Planes, Problem, SparseRows
+from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.solvers.base import DualSolver, Record, dual_record
 from structlearn.solvers.working_sets import WorkingSetState
+from structlearn.waist.objective import MarginObjective
+from structlearn.waist.planes import Planes
+from structlearn.waist.problem import Problem
+from structlearn.waist.rows import SparseRows
 
 
 @dataclass

@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from structlearn.latent_problem import LatentProblem, Start
-from structlearn.objective import MarginObjective
-from structlearn.problem import FloatArray, SparseRows
+from structlearn.data.arrays import FloatArray
 from structlearn.solvers.base import Solver, State
 from structlearn.solvers.block_coordinate import BlockCoordinate
+from structlearn.waist.latent import LatentProblem, Start
+from structlearn.waist.objective import MarginObjective
+from structlearn.waist.rows import SparseRows
 
 
 @dataclass

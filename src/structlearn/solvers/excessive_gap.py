@@ -7,9 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from structlearn.objective import MarginObjective
-from structlearn.parts import PartProblem
-from structlearn.problem import FloatArray
+from structlearn.data.arrays import FloatArray
 from structlearn.solvers.base import DualState, GapSolver, dual_record
 from structlearn.solvers.part_margins import (
     Distributions,
@@ -18,6 +16,8 @@ from structlearn.solvers.part_margins import (
     check_part_losses,
     price_margins,
 )
+from structlearn.waist.objective import MarginObjective
+from structlearn.waist.parts import PartProblem
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from structlearn.objective import LikelihoodObjective, MarginObjective, Objective
-from structlearn.parts import PartProblem
-from structlearn.problem import FloatArray
+from structlearn.data.arrays import FloatArray
 from structlearn.solvers.base import DualState, GapSolver, dual_record
 from structlearn.solvers.part_margins import check_part_losses, price_margins
+from structlearn.waist.objective import LikelihoodObjective, MarginObjective, Objective
+from structlearn.waist.parts import PartProblem
 
 
 @dataclass

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from structlearn.objective import LikelihoodObjective, Objective
-from structlearn.parts import PartProblem
-from structlearn.problem import FloatArray
+from structlearn.data.arrays import FloatArray
 from structlearn.solvers.base import DualState, GapSolver, dual_record
+from structlearn.waist.objective import LikelihoodObjective, Objective
+from structlearn.waist.parts import PartProblem
 
 
 @dataclass

@@ -7,10 +7,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from structlearn.objective import MarginObjective
-from structlearn.problem import Problem, SparseRows
 from structlearn.solvers.base import DualSolver, dual_record
 from structlearn.solvers.working_sets import WorkingSetState
+from structlearn.waist.objective import MarginObjective
+from structlearn.waist.problem import Problem
+from structlearn.waist.rows import SparseRows
 
 
 class InseparableError(ValueError):

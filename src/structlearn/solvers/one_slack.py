@@ -10,9 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn import _core
-from structlearn.objective import MarginObjective
-from structlearn.problem import FloatArray, Problem, SparseRows
+from structlearn.data.arrays import FloatArray
 from structlearn.solvers.base import DualSolver, DualState, dual_record
+from structlearn.waist.objective import MarginObjective
+from structlearn.waist.problem import Problem
+from structlearn.waist.rows import SparseRows
 
 
 @dataclass

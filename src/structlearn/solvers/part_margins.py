@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from structlearn.objective import MarginObjective
-from structlearn.parts import PartProblem
-from structlearn.problem import FloatArray
+from structlearn.data.arrays import FloatArray
 from structlearn.solvers.base import DualState, Solver
+from structlearn.waist.objective import MarginObjective
+from structlearn.waist.parts import PartProblem
 
 
 def check_part_losses(solver: Solver, problem: PartProblem, objective: MarginObjective) -> None:

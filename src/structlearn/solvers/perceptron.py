@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from structlearn.objective import PREDICTION, Objective
-from structlearn.problem import FloatArray, Problem
+from structlearn.data.arrays import FloatArray
 from structlearn.solvers.base import Solver, State
+from structlearn.waist.objective import PREDICTION, Objective
+from structlearn.waist.problem import Problem
 
 
 @dataclass

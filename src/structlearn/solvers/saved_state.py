@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from structlearn import _core
-from structlearn.objective import Objective
 from structlearn.solvers.base import Solver, State
+from structlearn.waist.objective import Objective
 
 _SETS = (_core.SparseSets, _core.ChainSets, _core.MulticlassSets)
 

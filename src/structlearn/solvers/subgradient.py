@@ -8,9 +8,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from structlearn.objective import MarginObjective
-from structlearn.problem import FloatArray, Problem
+from structlearn.data.arrays import FloatArray
 from structlearn.solvers.base import Record, Solver, State
+from structlearn.waist.objective import MarginObjective
+from structlearn.waist.problem import Problem
 
 
 @dataclass

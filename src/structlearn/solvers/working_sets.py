@@ -8,9 +8,12 @@ from typing import Any, Self
 import numpy as np
 
 from structlearn import _core
-from structlearn.objective import MarginObjective
-from structlearn.problem import FloatArray, IntArray, Planes, Problem, SparseRows
+from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.solvers.base import DualState
+from structlearn.waist.objective import MarginObjective
+from structlearn.waist.planes import Planes
+from structlearn.waist.problem import Problem
+from structlearn.waist.rows import SparseRows
 
 
 @dataclass

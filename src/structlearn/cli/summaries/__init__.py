@@ -1,0 +1,1 @@
+"""What `check` says of a file: counts, and places that look odd."""

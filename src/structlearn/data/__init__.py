@@ -1,0 +1,36 @@
+"""The values that flow through everything else, and what checks them where they enter."""
+
+from structlearn.data.clusterings import to_clusters, to_labels
+from structlearn.data.dna import Site, base_counts, consensus, information, reverse_complement, site_letters
+from structlearn.data.documents import Document, Mention
+from structlearn.data.item_pairs import ItemPairs
+from structlearn.data.matches import from_gapped, to_gapped
+from structlearn.data.segments import from_bio, to_bio
+from structlearn.data.sequences import Sequences
+from structlearn.data.tags import spans
+from structlearn.data.trees import as_tree, brackets, format_tree, leaves, parse_tree
+
+__all__ = [
+    "Document",
+    "ItemPairs",
+    "Mention",
+    "Sequences",
+    "Site",
+    "as_tree",
+    "base_counts",
+    "brackets",
+    "consensus",
+    "format_tree",
+    "from_bio",
+    "from_gapped",
+    "information",
+    "leaves",
+    "parse_tree",
+    "reverse_complement",
+    "site_letters",
+    "spans",
+    "to_bio",
+    "to_clusters",
+    "to_gapped",
+    "to_labels",
+]

@@ -1,0 +1,65 @@
+"""Segmentations: labelled segments that follow one another, and the BIO tags they stand for."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+from structlearn.data.tags import spans
+
+#: A label, and the tokens begin, …, end − 1 that have it together.
+Segment = tuple[Any, int, int]
+
+
+def from_bio(tags: Sequence[str]) -> list[Segment]:
+    """The segments that tags of any BIO scheme stand for; a token outside of all spans is a segment "O" by itself.
+
+    Tags are read as `structlearn.data.spans` does with ``scheme="conlleval"``.
+
+    >>> from_bio(["B-NP", "I-NP", "O", "O", "B-NP"])
+    [('NP', 0, 2), ('O', 2, 3), ('O', 3, 4), ('NP', 4, 5)]
+    """
+    segments: list[Segment] = []
+    for label, begin, end in [*spans(tags, "conlleval"), ("", len(tags), len(tags))]:
+        last = segments[-1][2] if segments else 0
+        segments += [("O", t, t + 1) for t in range(last, begin)]
+        if begin < end:
+            segments.append((label, begin, end))
+    return segments
+
+
+def to_bio(segments: Sequence[Segment]) -> list[str]:
+    """One tag a token: B-label where a segment begins, I-label where it goes on, O for the label "O".
+
+    >>> to_bio([("NP", 0, 2), ("O", 2, 3), ("O", 3, 4), ("NP", 4, 5)])
+    ['B-NP', 'I-NP', 'O', 'O', 'B-NP']
+    """
+    tags: list[str] = []
+    for label, begin, end in checked_segments(segments, "segments"):
+        if label == "O":
+            tags += ["O"] * (end - begin)
+        else:
+            tags += [f"B-{label}"] + [f"I-{label}"] * (end - begin - 1)
+    return tags
+
+
+def checked_segments(y: Any, where: str) -> list[Segment]:
+    """Segments that begin at 0 and follow one another without gaps; names the first that does not."""
+    if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
+        raise ValueError(f"{where} is {y!r}; expected a list of segments (label, begin, end)")
+    reached = 0
+    for k, segment in enumerate(y):
+        if not (isinstance(segment, (tuple, list)) and len(segment) == 3):
+            raise ValueError(f"{where}[{k}] is {segment!r}; expected a segment (label, begin, end)")
+        _, begin, end = segment
+        if not all(isinstance(place, numbers.Integral) for place in (begin, end)):
+            raise ValueError(f"{where}[{k}] is {segment!r}; begin and end must be whole numbers")
+        if begin > reached:
+            raise ValueError(f"{where}[{k}] begins at {begin}, but the segments before it end at {reached}: a gap")
+        if begin < reached:
+            raise ValueError(f"{where}[{k}] begins at {begin}, but the segments before it end at {reached}: an overlap")
+        if end <= begin:
+            raise ValueError(f"{where}[{k}] is {segment!r}; it must end after it begins")
+        reached = int(end)
+    return [(label, int(begin), int(end)) for label, begin, end in y]

@@ -1,0 +1,211 @@
+"""Sequences of tokens in all the forms in which users have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from structlearn import _core
+from structlearn.data.arrays import IntArray
+from structlearn.data.ragged import Ragged, locate, offsets_of, places_of
+
+
+class Sequences(Ragged):
+    """One stacked matrix of tokens and the lengths of the sequences in it.
+
+    It is a sequence of matrices, so that cross-validation can index it, without a copy for each.
+
+    Parameters
+    ----------
+    tokens : (n_tokens, n_features) array or sparse matrix
+    lengths : (n_sequences,) integers
+        They add up to n_tokens.
+
+    Examples
+    --------
+    >>> words = Sequences(np.arange(10.0).reshape(5, 2), lengths=[2, 3])
+    >>> len(words), words[1].shape
+    (2, (3, 2))
+    """
+
+    __slots__ = ()
+
+    def __init__(self, tokens: Any, lengths: npt.ArrayLike):
+        tokens = sp.csr_array(tokens) if sp.issparse(tokens) else np.asarray(tokens)
+        lengths = np.asarray(lengths, np.int64)
+        if tokens.ndim != 2:
+            raise ValueError(f"tokens has {tokens.ndim} dimensions; it must be a matrix with a row a token")
+        if lengths.ndim != 1 or (len(lengths) and lengths.min() < 0):
+            raise ValueError("lengths must be a list of non-negative integers")
+        if lengths.sum() != tokens.shape[0]:
+            raise ValueError(f"lengths add up to {lengths.sum()} but there are {tokens.shape[0]} tokens")
+        super().__init__(tokens, offsets_of(lengths))
+
+    @property
+    def tokens(self) -> Any:
+        return self.flat
+
+    def take(self, which: npt.ArrayLike) -> Sequences:
+        places, offsets = places_of(self.offsets, which)
+        return Sequences(self.flat[places], np.diff(offsets))
+
+
+def feature_names(X: Sequence[Any]) -> tuple[str, ...] | None:
+    """The sorted names of dict features, or None if the sequences are numeric."""
+    return tuple(sorted(_core.attribute_names(X, _items))) if _are_dicts(X) else None
+
+
+def named_columns(vocabulary: Sequence[str] | None) -> _core.Vocabulary | None:
+    """Where `stack` finds the columns of names; None for numeric sequences."""
+    return None if vocabulary is None else _core.Vocabulary(vocabulary)
+
+
+def token_width(X: Any) -> int:
+    """How many features a numeric token has; whether they are finite is left to `stack`."""
+    X, _ = _checked(X)
+    return int(X.tokens.shape[1] if isinstance(X, Sequences) else _arrays(X, None)[0].shape[1])
+
+
+def stack(X: Any, columns: _core.Vocabulary | None, n_inputs: int | None) -> tuple[Any, IntArray]:
+    """All tokens as one matrix, and the offsets of the sequences in it.
+
+    Names that have no column are left out; `n_inputs` is the width that numeric tokens must have.
+    """
+    X, offsets = _checked(X)
+    if columns is not None:
+        indptr, indices, values = columns.rows(X, _items)
+        return sp.csr_array((values, indices, indptr), shape=(int(offsets[-1]), len(columns))), offsets
+    if isinstance(X, Sequences):
+        matrix = X.tokens
+    else:
+        parts = _arrays(X, n_inputs)
+        sparse = any(sp.issparse(part) for part in parts)
+        matrix = sp.csr_array(sp.vstack(parts, format="csr")) if sparse else np.concatenate(parts)
+    if n_inputs is not None and matrix.shape[1] != n_inputs:
+        raise ValueError(f"X has {matrix.shape[1]} features a token but training had {n_inputs}")
+    _check_finite(matrix, offsets)
+    return matrix, offsets
+
+
+def _checked(X: Any) -> tuple[Any, IntArray]:
+    """A list of sequences, none of them empty, and their offsets."""
+    if X is None or isinstance(X, (str, bytes)) or not hasattr(X, "__len__"):
+        raise ValueError(f"X must be a list of sequences, not {type(X).__name__}")
+    if len(X) == 0:
+        raise ValueError("X is empty; at least one sequence is needed")
+    if not isinstance(X, Sequences):
+        X = [_sequence(x, i) for i, x in enumerate(X)]
+    lengths = X.lengths if isinstance(X, Sequences) else np.array([_length(x) for x in X])
+    if not lengths.all():
+        raise ValueError(f"X[{int(np.argmin(lengths))}] is an empty sequence")
+    return X, offsets_of(lengths)
+
+
+def _are_dicts(X: Sequence[Any]) -> bool:
+    if isinstance(X, Sequences):
+        return False
+    first = next((x for x in X if isinstance(x, Sequence) and len(x)), None)
+    return (
+        first is not None
+        and isinstance(first[0], (Mapping, list, tuple))
+        and (isinstance(first[0], Mapping) or (bool(first[0]) and isinstance(first[0][0], str)))
+    )
+
+
+def _sequence(x: Any, i: int) -> Any:
+    if sp.issparse(x):
+        return sp.csr_array(x)
+    if isinstance(x, np.ndarray) or not hasattr(x, "__len__") or isinstance(x, (str, bytes)):
+        x = np.asarray(x)
+        if x.ndim != 2:
+            raise ValueError(f"X[{i}] has {x.ndim} dimensions; a sequence is a matrix with a row a token")
+    elif hasattr(x, "to_numpy"):
+        x = x.to_numpy()
+    return x
+
+
+def _length(x: Any) -> int:
+    return int(x.shape[0]) if hasattr(x, "shape") else len(x)
+
+
+def _arrays(X: Sequence[Any], n_inputs: int | None) -> list[Any]:
+    """Numeric sequences as matrices of one width."""
+    parts = []
+    width = n_inputs
+    for i, x in enumerate(X):
+        try:
+            part = x if sp.issparse(x) else np.asarray(x, np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"X[{i}] is not a matrix of numbers: {error}") from None
+        if part.ndim != 2:
+            raise ValueError(f"X[{i}] has {part.ndim} dimensions; a sequence is a matrix with a row a token")
+        width = part.shape[1] if width is None else width
+        if part.shape[1] != width:
+            expected = f"training had {width}" if n_inputs is not None else f"X[0] has {width}"
+            raise ValueError(f"X[{i}] has {part.shape[1]} features a token but {expected}")
+        parts.append(part)
+    return parts
+
+
+def _items(token: Any, i: int, t: int) -> Iterator[tuple[str, float]]:
+    """A token's features as names and numbers: ``{"w": "dog", "cap": True, "len": 3}`` gives w=dog 1, cap 1, len 3."""
+    if not isinstance(token, Mapping):
+        listed = hasattr(token, "__iter__") and not isinstance(token, (str, bytes))
+        if not listed or not all(isinstance(name, str) for name in token):
+            raise ValueError(f"X[{i}][{t}] is {token!r}; expected a dict of features or a list of feature names")
+        yield from ((name, 1.0) for name in token)
+        return
+    for name, value in token.items():
+        yield from _named(str(name), value, (i, t, name))
+
+
+def _named(name: str, value: Any, place: tuple[Any, ...]) -> Iterator[tuple[str, float]]:
+    """What a name and its value stand for, as in python-crfsuite but with = where that writes a colon.
+
+    What is inside a dict, list or set has the outer name in front: ``{"w": ["a"]}``, ``{"w": {"a": 1.0}}`` and
+    ``{"w": "a"}`` are all w=a with 1.
+    """
+    if isinstance(value, str):
+        yield f"{name}={value}", 1.0
+    elif isinstance(value, (bool, int, float, np.number, np.bool_)):
+        number = float(value)
+        if not np.isfinite(number):
+            raise ValueError(f"{_written(place)} is {value}")
+        yield name, number
+    elif isinstance(value, Mapping):
+        for inner, its_value in value.items():
+            yield from _named(f"{name}={inner}", its_value, (*place, inner))
+    elif isinstance(value, (list, tuple, Set)) and all(isinstance(inner, str) for inner in value):
+        yield from ((f"{name}={inner}", 1.0) for inner in value)
+    else:
+        raise ValueError(
+            f"{_written(place)} is {value!r}; "
+            "a feature is a number, a flag, a string, a list or set of strings, or a dict of features"
+        )
+
+
+def _written(place: tuple[Any, ...]) -> str:
+    return "X" + "".join(f"[{key!r}]" for key in place)
+
+
+def _check_finite(matrix: Any, offsets: IntArray) -> None:
+    values = matrix.data if sp.issparse(matrix) else matrix
+    if not np.issubdtype(values.dtype, np.number) and values.dtype != bool:
+        raise ValueError(f"X holds {values.dtype} values; numbers or dicts of features are expected")
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.sum(values, dtype=np.float64)
+    if np.isfinite(total) or np.isfinite(values).all():
+        return
+    dense = matrix.tocoo() if sp.issparse(matrix) else matrix
+    if sp.issparse(matrix):
+        bad = int(np.argmin(np.isfinite(dense.data)))
+        row, column, value = int(dense.row[bad]), int(dense.col[bad]), dense.data[bad]
+    else:
+        row, column = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
+        value = matrix[row, column]
+    i, t = locate(offsets, row)
+    raise ValueError(f"X[{i}][{t}, {column}] is {value}")

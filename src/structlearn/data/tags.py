@@ -1,0 +1,90 @@
+"""Spans (chunks, entities) that are written as one tag a token.
+
+A tag is a prefix and a type, `B-NP`, or only a prefix, `B`, whose type is then called `_`; `O` is outside of all spans.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, get_args
+
+Scheme = Literal["BIO", "IOB1", "BIOES", "conlleval"]
+Span = tuple[str, int, int]
+
+
+class _Rules(NamedTuple):
+    prefixes: str
+    begin: str  # prefixes that begin a span whenever they do not continue one
+    end: str  # prefixes with which a span may end
+
+
+_RULES: dict[str, _Rules] = {
+    "BIO": _Rules("BIO", begin="B", end="BI"),
+    "IOB1": _Rules("BIO", begin="I", end="BI"),
+    "BIOES": _Rules("BIOES", begin="BS", end="ES"),
+    "conlleval": _Rules("BIOES", begin="BIES", end="BIES"),
+}
+
+
+def spans(labels: Sequence[Any], scheme: Scheme = "BIO", where: str = "labels") -> list[Span]:
+    """(type, begin, end) of every span, in order; `labels[begin:end]` are its tags.
+
+    Within a span the type stays the same, and I or E follows B or I. The schemes differ in what begins and ends one;
+    a tag that belongs to no span is passed over:
+
+    - `"BIO"` (IOB2), strict: B begins a span, I continues it.
+    - `"IOB1"`, strict: I begins and continues a span; B begins one only right after another tag of its type.
+    - `"BIOES"` (IOBES), strict: S is a span, and so is B, any number of I, E. Without its E a span does not count.
+    - `"conlleval"`, lenient, the reading of the official CoNLL scorer: every tag but O belongs to a span, and one that
+      cannot continue the span before it begins another. For tags of BIO, IOB1 and BIOES alike.
+
+    All four read malformed tags as seqeval 1.2.2 does, the last one as its default mode.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        The tags of one sequence.
+    scheme : {"BIO", "IOB1", "BIOES", "conlleval"}
+    where : str
+        What the sequence is called in messages.
+
+    Examples
+    --------
+    >>> tags = ["B-NP", "I-NP", "O", "I-VP"]
+    >>> spans(tags)
+    [('NP', 0, 2)]
+    >>> spans(tags, "conlleval")
+    [('NP', 0, 2), ('VP', 3, 4)]
+    """
+    if scheme not in _RULES:
+        raise ValueError(f"scheme is {scheme!r}; expected one of {', '.join(map(repr, get_args(Scheme)))}")
+    if isinstance(labels, str):
+        raise ValueError(f"{where} is {labels!r}; expected a sequence of tags")
+    rules = _RULES[scheme]
+    found: list[Span] = []
+    begin = -1
+    last, last_kind = "O", ""
+    for t, label in enumerate([*labels, "O"]):
+        prefix, kind = _split(label, rules, scheme, where, t)
+        if begin >= 0 and not (last in "BI" and prefix in "IE" and kind == last_kind):
+            # seqeval does not see the end of a B in IOB1 that has a misplaced B of another type behind it
+            unseen = scheme == "IOB1" and last == prefix == "B" and kind != last_kind
+            if last in rules.end and not unseen:
+                found.append((last_kind, begin, t))
+            begin = -1
+        if begin < 0 and (prefix in rules.begin or (prefix == "B" and kind == last_kind)):
+            begin = t
+        last, last_kind = prefix, kind
+    return found
+
+
+def _split(label: Any, rules: _Rules, scheme: Scheme, where: str, t: int) -> tuple[str, str]:
+    if label == "O":
+        return "O", ""
+    if isinstance(label, str):
+        prefix, _, kind = label.partition("-")
+        if len(prefix) == 1 and prefix in rules.prefixes and prefix != "O":
+            return prefix, kind or "_"
+    raise ValueError(
+        f"{where}[{t}] is {label!r}, which is no tag of {scheme}: its prefixes are {', '.join(rules.prefixes)}"
+    )

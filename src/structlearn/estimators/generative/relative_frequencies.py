@@ -1,0 +1,70 @@
+"""Weights from counting: the generative baseline of models whose features are choices."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any, Self
+
+import numpy as np
+
+from structlearn.estimators.base import StructuredEstimator
+from structlearn.estimators.training import Training, checked_weight, n_threads
+from structlearn.solvers import Solver
+from structlearn.waist.objective import Objective
+
+
+class RelativeFrequencies(StructuredEstimator):
+    """w_k = log(n_k / Σ_j n_j), with n the counts of choices in the training data, summed over choices of one kind.
+
+    Prediction is then the most probable output of a generative model fitted by maximum likelihood. For a chain see
+    `HiddenMarkov`.
+
+    Parameters
+    ----------
+    model : Model
+        What is predicted; its bound form has `relative_frequencies`.
+    n_jobs : int, optional
+        Threads for prediction.
+
+    Attributes
+    ----------
+    w_, model_, spec_
+        As for `StructuralSVM`.
+    """
+
+    def __init__(self, model: Any, *, n_jobs: int | None = None):
+        self.model = model
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Counts.
+
+        Parameters
+        ----------
+        X, y : what the model takes
+        sample_weight : (n_examples,), optional
+            How often each example counts.
+        """
+        spec = self.model.specify(X, y)
+        problem = self.model.bind(spec, X, y)
+        if not hasattr(problem, "relative_frequencies"):
+            raise ValueError(f"{type(self.model).__name__} has no relative frequencies: its features are no choices")
+        problem.n_threads = n_threads(self.n_jobs)
+        weight = checked_weight(sample_weight, problem.n_examples)
+        self.w_ = problem.relative_frequencies(weight)
+        self.model_, self.spec_ = self.model, spec
+        self.history_: list[Any] = []
+        self.n_iter_, self.converged_ = 1, True
+        self.objective_ = self.duality_gap_ = np.nan
+        self.slacks_ = None
+        self.training_ = problem.sizes() | {"library": version("structlearn")}
+        return self
+
+    def _prepare(self, X: Any, Y: Any, sample_weight: Any, allowed: Any) -> Training:
+        raise NotImplementedError("there is nothing to minimise")
+
+    def _objective(self, sample_weight: Any) -> Objective:
+        raise NotImplementedError("there is nothing to minimise")
+
+    def _solver(self) -> Solver:
+        raise NotImplementedError("there is nothing to minimise")

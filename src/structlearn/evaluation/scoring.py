@@ -1,0 +1,184 @@
+"""How well a fitted estimator does on data: one prediction, all scores, and how sure they are."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from structlearn.data.arrays import FloatArray
+from structlearn.data.labels import LabelCodes, plain
+from structlearn.data.segments import checked_segments
+from structlearn.evaluation.label_counts import in_order, is_bio, label_codes, label_counts, span_counts, token_labels
+from structlearn.evaluation.result import BUILT_IN, Evaluation
+from structlearn.metrics import Confusion, Interval, Measures
+from structlearn.metrics.resampled import ResampledSums
+from structlearn.models import Multiclass
+from structlearn.models.base import Kind
+from structlearn.models.own.python_model import same_output
+
+
+def evaluate(estimator: Any, X: Any, Y: Any, *, random_state: int = 0) -> Evaluation:
+    """Predicts X once and compares it with Y.
+
+    Labels in Y that training never saw count as wrong. Where a matrix prices mistakes, it has no price for them, and
+    they cost as much as the worst of all mistakes.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        Or a scikit-learn pipeline that ends with one.
+    X, Y : what `estimator.predict` takes, and the true outputs
+    random_state : int
+        Seed of the resampling.
+
+    Examples
+    --------
+    >>> from structlearn import StructuralSVM
+    >>> from structlearn.models import Chain
+    >>> X = [[{"word": "the"}, {"word": "dog"}], [{"word": "a"}, {"word": "cat"}, {"word": "sleeps"}]]
+    >>> Y = [["DET", "NOUN"], ["DET", "NOUN", "VERB"]]
+    >>> tagger = StructuralSVM(Chain(), C=10).fit(X, Y)
+    >>> found = evaluate(tagger, X, [["DET", "NOUN"], ["DET", "NOUN", "ADJ"]])
+    >>> found.accuracy.estimate, found.sequence_accuracy.estimate, found.loss.estimate
+    (0.8, 0.5, 0.5)
+    >>> found.predicted[1]
+    ['DET', 'NOUN', 'VERB']
+    """
+    final = last_step(estimator)
+    model, spec = final.model_, final.spec_
+    transformed = isinstance(estimator, Pipeline) and len(estimator) > 1
+    predicted, losses, margins = _judged(final, estimator[:-1].transform(X) if transformed else X, Y)
+    kind = model.kind
+    truths, guesses = token_labels(kind, Y), token_labels(kind, predicted)
+    measures = _measures(model, X, Y, predicted)
+    if measures is None or measures.right is None:
+        equal = same_output if kind == "outputs" else operator.eq
+        right = np.array([equal(y, p) for y, p in zip(truths, guesses, strict=True)], bool)
+    else:
+        right = np.asarray(measures.right, bool)
+    lengths = np.array([len(y) for y in truths]) if kind != "outputs" else np.ones(len(truths), np.int64)
+    columns = [np.ones(len(losses)), losses, right, lengths]
+    labels: tuple[Any, ...] = ()
+    confusion = None
+    if kind == "outputs":
+        columns.append(right)
+        blocks = [sp.csr_array(np.column_stack(columns))]
+    else:
+        labels = in_order(spec.classes, truths, guesses)
+        which = np.repeat(np.arange(len(lengths)), lengths)
+        true, found = (label_codes(labels, sequences) for sequences in (truths, guesses))
+        columns.append(np.bincount(which, true == found, len(lengths)))
+        blocks = [sp.csr_array(np.column_stack(columns)), label_counts(which, true, found, len(lengths), len(labels))]
+        counts = sp.coo_array((np.ones(len(true), np.int64), (true, found)), shape=(len(labels),) * 2)
+        confusion = Confusion(labels, counts.toarray())
+    types: tuple[str, ...] = ()
+    if kind == "segments" or (kind == "sequences" and is_bio(spec.classes)):
+        types, of_types = span_counts(kind, Y, predicted)
+        blocks.append(of_types)
+    if measures is not None:
+        blocks.append(sp.csr_array(measures.counts))
+    sums = ResampledSums(sp.csr_array(sp.hstack(blocks)), random_state)
+    middle = 5 + 3 * len(labels)
+    last = middle + 3 * len(types)
+    precision, recall, f1 = sums.average(slice(middle, last)) if types else (None, None, None)
+    return Evaluation(
+        kind=kind,
+        loss=sums.ratio(1, 0),
+        accuracy=sums.ratio(4, 3),
+        sequence_accuracy=sums.ratio(2, 0) if kind in ("sequences", "segments") else None,
+        precision=precision,
+        recall=recall,
+        f1=f1,
+        labels=sums.classes(labels, 5),
+        spans=sums.classes(types, middle),
+        scores=_scores(sums, measures, last),
+        confusion=confusion,
+        n_examples=len(losses),
+        n_tokens=int(lengths.sum()),
+        predicted=predicted,
+        truths=truths,
+        guesses=guesses,
+        right=right,
+        losses=losses,
+        margins=margins,
+    )
+
+
+def last_step(estimator: Any) -> Any:
+    """The estimator that predicts: the last step of a pipeline, or the estimator itself."""
+    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    if not hasattr(last, "model"):
+        raise TypeError(
+            f"estimator is a {type(last).__name__}; expected a StructuralSVM, ConditionalRandomField or "
+            "StructuredPerceptron, or a pipeline that ends with one"
+        )
+    check_is_fitted(last)
+    return last
+
+
+def _measures(model: Any, X: Any, Y: Any, predicted: Any) -> Measures | None:
+    measures: Measures | None = model.measures(X, Y, predicted)
+    if measures is None:
+        return None
+    n, n_counted = len(predicted), len(np.asarray(measures.counts))
+    if n_counted != n:
+        raise ValueError(f"measures has counts of {n_counted} examples, but there are {n}")
+    taken = {"loss", "accuracy"} if model.kind == "outputs" else set(BUILT_IN)
+    for name in measures.formulas:
+        if name in taken:
+            raise ValueError(f"measures has a score {name!r}, which every evaluation has; name it otherwise")
+    return measures
+
+
+def _scores(sums: ResampledSums, measures: Measures | None, begin: int) -> dict[str, Interval]:
+    """The scores of counts that stand in the columns from `begin` on."""
+    if measures is None:
+        return {}
+    return {
+        name: sums.interval(lambda s, formula=formula: formula(s[:, begin:]))  # type: ignore[misc]
+        for name, formula in measures.formulas.items()
+    }
+
+
+def _judged(estimator: Any, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray]:
+    """Predictions, their losses, and by how much each is preferred to the truth."""
+    model, spec = estimator.model_, estimator.spec_
+    cost = model.cost_matrix(spec.classes) if isinstance(model, Multiclass) else None
+    if cost is None:
+        problem = estimator._bind(X, Y)
+        unseen = _unseen(model.kind, spec, Y)
+    else:
+        unseen = _unseen(model.kind, spec, Y)
+        problem = estimator._bind(X, [spec.classes[0] if new else y for y, new in zip(Y, unseen, strict=True)])
+    outputs = problem.predict(estimator.w_)
+    losses = problem.losses(outputs)
+    if cost is not None:
+        losses[unseen] = cost.max()
+    unseen |= ~problem.reachable()
+    margins = np.where(unseen, np.nan, 0.0)
+    known = np.flatnonzero(~unseen)
+    if len(known):
+        # Rounding makes a right answer differ from itself by −0.
+        margins[known] = 0.0 - problem.true_margins(estimator.w_, known, [outputs[i] for i in known])
+    return problem.present(outputs), losses, margins
+
+
+def _unseen(kind: Kind, spec: Any, Y: Any) -> npt.NDArray[np.bool_]:
+    """Which true outputs the model cannot have, since training saw no such label or no so long segment."""
+    if kind == "outputs":
+        return np.zeros(len(Y), bool)
+    codes = LabelCodes(spec.classes, allow_unknown=True)
+    if kind == "examples":
+        return np.asarray(codes.encode([plain(y) for y in Y], "Y") < 0)
+    if kind == "segments":
+        checked = [checked_segments(y, f"Y[{i}]") for i, y in enumerate(Y)]
+        too_long = [any(end - begin > spec.max_length for _, begin, end in y) for y in checked]
+        Y = [[label for label, _, _ in y] for y in checked]
+        return np.array(too_long) | _unseen("sequences", spec, Y)
+    return np.array([bool((codes.encode(y, f"Y[{i}]") < 0).any()) for i, y in enumerate(Y)])

@@ -1,0 +1,1 @@
+"""Alignments of two sequences, and homologues found by them."""

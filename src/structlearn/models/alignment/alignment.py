@@ -1,0 +1,246 @@
+"""Alignments of two sequences: which letters belong together."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from rich.cells import cell_len
+
+from structlearn.data.annotations import ANNOTATIONS, annotated
+from structlearn.data.arrays import FloatArray, LabelArray
+from structlearn.data.labels import observed_classes
+from structlearn.data.matches import ENDS, Ends, checked_matches
+from structlearn.models.alignment.codes import coded
+from structlearn.models.alignment.features import AlignmentSpec, Features, GapFeatures, Gaps, Layout
+from structlearn.models.alignment.problem import AlignmentLoss, AlignmentProblem
+from structlearn.models.base import Model
+
+if TYPE_CHECKING:
+    from structlearn.drawing import Drawing
+    from structlearn.metrics import Measures
+
+
+_CHOICES = {
+    "ends": ENDS,
+    "gaps": ("linear", "affine"),
+    "features": ("substitution", "simple", "anova2", "tensor", "sum", "window", "profile"),
+    "gap_features": ("plain", "context"),
+    "loss": ("q", "q_shift", "zero_one"),
+    "reading": ("figure", "text"),
+}
+
+
+class Alignment(Model):
+    """F((s, t), y) = Σ_(i, j)∈y ⟨w, φ(s, i, t, j)⟩ + Σ_gaps ⟨w, φ_gap⟩ over alignments y of two sequences.
+
+    An example's input is a pair of sequences (s, t), its output the tuple of matches (i, j), places counted from 0 that
+    increase in both; all other letters have no partner. Between two matches the letters of s without partner come
+    before those of t, so that an alignment is one path and is counted once in sums.
+
+    Parameters
+    ----------
+    alphabet : sequence, optional
+        The residues there can be, letters or any hashable symbols. None takes those observed in training.
+    ends : {"global", "semiglobal", "local"}
+        Which letters without partner cost nothing: none (Needleman and Wunsch 1970); those before the first and after
+        the last match, where they are of one sequence only; or all of those (Smith and Waterman 1981).
+    gaps : {"linear", "affine"}
+        Whether the first letter of a gap has weights on top of those of all its letters.
+    features : {"substitution", "simple", "anova2", "tensor", "sum", "window", "profile"}
+        What a match is described by: the two residues, or one of the six models of Yu (2011, chapter 4), see Notes.
+    gap_features : {"plain", "context"}
+        What a gap is described by: nothing, the same weight for both sequences; or, as in Yu, by the letter without
+        partner and the structure and accessibility around the place in the other sequence.
+    normalise : bool
+        Whether all features are divided by the number of letters of both sequences.
+    loss : {"q", "q_shift", "zero_one"}
+        Δ(y, ŷ): the part of the true matches that are missing; or of which no match lies within `shift`; or whether
+        anything differs.
+    shift : int
+        m of the loss Q_m: how many letters a match may be off.
+    reading : {"figure", "text"}
+        For which letter "off" is measured, where Yu's thesis contradicts itself: a match (i, j) is good if (i, v) is
+        true for a v within the shift of j, as the example in its figure 4.5 needs, or if (u, j) is true for a u within
+        the shift of i, as its text says.
+
+    Notes
+    -----
+    A sequence is a text, a list of symbols, or a dict with "residue" and any of "structure", "accessibility" (symbols,
+    bins in increasing order) and "profile" (length, n_columns). Which of them there are is learnt in training.
+
+    "simple" has weights for all pairs of one annotation of s and one of t, "anova2" for all pairs of two annotations,
+    "tensor" for all annotations of both; "sum" has all three, "window" also those of residues, structures and
+    accessibilities in windows of 3, 5 and 7 letters, binned to 7, 3 and 2 kinds; "profile" is "window" with, in place
+    of "simple", products of indicators and profiles. What is the same twice, because annotations are missing, is there
+    once: of residues alone "simple", "tensor" and "sum" are "substitution".
+
+    Examples
+    --------
+    >>> from structlearn import StructuralSVM
+    >>> from structlearn.data import to_gapped
+    >>> X = [("ACGT", "AGT"), ("GGAC", "GAC"), ("TTA", "TCTA")]
+    >>> Y = [((0, 0), (2, 1), (3, 2)), ((0, 0), (2, 1), (3, 2)), ((0, 0), (1, 2), (2, 3))]
+    >>> svm = StructuralSVM(Alignment(), C=100).fit(X, Y)
+    >>> (found,) = svm.predict([("TACG", "TCG")])
+    >>> found
+    ((0, 0), (2, 1), (3, 2))
+    >>> print(*to_gapped("TACG", "TCG", found), sep="\\n")
+    TACG
+    T-CG
+    """
+
+    def loss_in_words(self) -> str:
+        return {
+            "q": "the share of the true matches that are missed",
+            "q_shift": "the share of the true matches near which none was found",
+            "zero_one": "1 for a wrong alignment",
+        }[self.loss]
+
+    def __init__(
+        self,
+        alphabet: Sequence[Any] | None = None,
+        *,
+        ends: Ends = "global",
+        gaps: Gaps = "linear",
+        features: Features = "substitution",
+        gap_features: GapFeatures = "plain",
+        normalise: bool = False,
+        loss: AlignmentLoss = "q",
+        shift: int = 4,
+        reading: Literal["figure", "text"] = "figure",
+    ):
+        self.alphabet = alphabet
+        self.ends = ends
+        self.gaps = gaps
+        self.features = features
+        self.gap_features = gap_features
+        self.normalise = normalise
+        self.loss = loss
+        self.shift = shift
+        self.reading = reading
+
+    def specify(self, X: Any, Y: Any) -> AlignmentSpec:
+        self._check_options()
+        sides = _sides(X)
+        if not sides[0]:
+            raise ValueError("X is empty; training needs at least one pair of sequences")
+        parts = [[annotated(s, f"X[{i}][{side}]") for i, s in enumerate(sides[side])] for side in (0, 1)]
+        given = [[name for name in (*ANNOTATIONS, "profile") if all(name in p for p in side)] for side in parts]
+
+        def observed(name: str, *which: int) -> tuple[Any, ...]:
+            return observed_classes(symbol for side in which for p in parts[side] for symbol in _listed(p[name]))
+
+        def of_both(name: str) -> tuple[tuple[Any, ...] | None, tuple[Any, ...] | None]:
+            first, second = (observed(name, side) if name in given[side] else None for side in (0, 1))
+            return first, second
+
+        sizes = [
+            np.shape(side[0]["profile"])[1] if "profile" in has else 0 for side, has in zip(parts, given, strict=True)
+        ]
+        if self.features == "profile" and 0 in sizes:
+            raise ValueError("features='profile' needs a 'profile' in every sequence")
+        return AlignmentSpec(
+            residues=observed("residue", 0, 1) if self.alphabet is None else tuple(self.alphabet),
+            structures=of_both("structure"),
+            accessibilities=of_both("accessibility"),
+            profile_sizes=(sizes[0], sizes[1]),
+        )
+
+    def bind(self, spec: AlignmentSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> AlignmentProblem:
+        self._check_options()
+        sides = _sides(X)
+        layout = self.layout(spec)
+        s, t = coded(layout, 0, sides[0]), coded(layout, 1, sides[1])
+        return AlignmentProblem(
+            layout=layout,
+            s=s,
+            t=t,
+            codes=None if Y is None else _partners(s.offsets, t.offsets, Y),
+            ends=self.ends,
+            normalise=self.normalise,
+            loss=self.loss,
+            shift=int(self.shift) if self.loss == "q_shift" else 0,
+            along_s=self.reading == "text",
+        )
+
+    def layout(self, spec: AlignmentSpec) -> Layout:
+        """Which weights there are and where."""
+        return Layout(spec, self.features, self.gaps, self.gap_features)
+
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
+        """Q, without shifts and with some, by the model's reading, and how many of the predicted matches are true.
+
+        The score that the model's loss is about comes first. See `structlearn.metrics.q_score`.
+        """
+        from structlearn.metrics.alignments import alignment_measures
+
+        first = int(self.shift) if self.loss == "q_shift" else 0
+        return alignment_measures(Y, predicted, [first, *sorted({0, 1, 2, int(self.shift)} - {first})], self.reading)
+
+    def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing | None:
+        """See `structlearn.drawing.draw_alignment`; None where a symbol is not one letter wide."""
+        from structlearn.drawing import draw_alignment
+
+        s, t = (_listed(annotated(sequence, "x")["residue"]) for sequence in x)
+        if any(cell_len(str(symbol)) != 1 for sequence in (s, t) for symbol in sequence):
+            return None
+        names = [(getattr(sequence, "header", "").split() or [""])[0] for sequence in x]
+        return draw_alignment(s, t, y, truth, names=names, width=width)
+
+    def spec_from_dict(self, values: dict[str, Any]) -> AlignmentSpec:
+        return AlignmentSpec.from_dict(values)
+
+    def weights(
+        self, spec: AlignmentSpec, matrix: Mapping[tuple[Any, Any], float], gap: float, first: float = 0.0
+    ) -> FloatArray:
+        """w of a given substitution matrix, for ``features="substitution"`` and plain gaps.
+
+        Parameters
+        ----------
+        matrix : dict
+            Scores of pairs of residues; pairs that are missing score 0.
+        gap, first : float
+            Scores of a letter without partner, and, where gaps are affine, of the first one of a gap on top.
+        """
+        if (self.features, self.gap_features) != ("substitution", "plain"):
+            raise ValueError(
+                "a substitution matrix is all that Alignment has with features='substitution' and plain gaps only"
+            )
+        scores = [float(matrix.get((a, b), 0.0)) for a in spec.residues for b in spec.residues]
+        return np.array([*scores, gap, *([first] if self.gaps == "affine" else [])])
+
+    def _check_options(self) -> None:
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; it may be {', '.join(map(repr, choices))}")
+        if not (isinstance(self.shift, numbers.Integral) and self.shift >= 0):
+            raise ValueError(f"shift is {self.shift!r}; it must be a whole number ≥ 0")
+        if self.alphabet is not None and len(set(self.alphabet)) < max(len(self.alphabet), 1):
+            raise ValueError(f"alphabet is {self.alphabet!r}; it must have at least one symbol, and none twice")
+
+
+def _sides(X: Any) -> tuple[list[Any], list[Any]]:
+    pairs = list(X)
+    for i, x in enumerate(pairs):
+        if isinstance(x, (str, bytes, Mapping)) or not hasattr(x, "__len__") or len(x) != 2:
+            raise ValueError(f"X[{i}] is no pair of sequences")
+    return [x[0] for x in pairs], [x[1] for x in pairs]
+
+
+def _partners(s_offsets: Any, t_offsets: Any, Y: Any) -> LabelArray:
+    """For every letter of s the place of its partner, −1 for none."""
+    if len(Y) != len(s_offsets) - 1:
+        raise ValueError(f"X has {len(s_offsets) - 1} pairs of sequences but Y has {len(Y)} alignments")
+    codes = np.full(int(s_offsets[-1]), -1, np.int32)
+    for k, y in enumerate(Y):
+        m, n = int(s_offsets[k + 1] - s_offsets[k]), int(t_offsets[k + 1] - t_offsets[k])
+        for i, j in checked_matches(y, m, n, f"Y[{k}]", f"X[{k}]"):
+            codes[s_offsets[k] + i] = j
+    return codes
+
+
+def _listed(values: Any) -> Sequence[Any]:
+    return values.tolist() if isinstance(values, np.ndarray) else values  # type: ignore[no-any-return]

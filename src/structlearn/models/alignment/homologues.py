@@ -1,0 +1,192 @@
+"""Homologues among decoys: alignment costs by which a sequence's relative is told from strangers."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
+from structlearn.data.matches import checked_matches
+from structlearn.data.ragged import Ragged, reduced
+from structlearn.models.alignment.alignment import Alignment
+from structlearn.models.alignment.features import AlignmentSpec
+from structlearn.models.alignment.problem import AlignmentProblem
+from structlearn.models.base import Model
+from structlearn.waist.objective import PREDICTION, Oracle, Scaling
+from structlearn.waist.planes import Outputs
+from structlearn.waist.problem import Problem
+from structlearn.waist.rows import SparseRows
+
+
+class Homologues(Model):
+    """f(x) = argmax_k max_a ⟨w, Ψ(x, z_k, a)⟩: which candidate z_k aligns best (Tsochantaridis et al. 2005, 4.4).
+
+    Training asks that the homologue, with its known alignment, scores more than every decoy with any alignment; other
+    alignments of the homologue are no constraints. The loss is zero-one.
+
+    Parameters
+    ----------
+    alignment : Alignment, optional
+        How two sequences are aligned; its loss plays no part. None is ``Alignment(ends="local")``.
+
+    Notes
+    -----
+    An example's input is a pair (native, candidates), its output for training (k, matches), the homologue's place among
+    the candidates and its matches (i, j) with the native sequence. `predict` returns places; `score` also takes them.
+
+    Examples
+    --------
+    >>> from structlearn import StructuralSVM
+    >>> X = [("acca", ["acta", "tgtt"]), ("gcac", ["tttg", "gcac"])]
+    >>> Y = [(0, ((0, 0), (1, 1), (3, 3))), (1, ((0, 0), (1, 1), (2, 2), (3, 3)))]
+    >>> svm = StructuralSVM(Homologues(), rescaling=None, slack="squared", C=10).fit(X, Y)
+    >>> svm.predict([("ccac", ["gttg", "tgca", "ccag"])])
+    [2]
+    """
+
+    def __init__(self, alignment: Alignment | None = None):
+        self.alignment = alignment
+
+    def specify(self, X: Any, Y: Any) -> AlignmentSpec:
+        return self._aligner().specify(_pairs(X)[0], None)
+
+    def bind(self, spec: AlignmentSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> HomologuesProblem:
+        """See `Model.bind`; with `allow_unknown` an output may also be a place without an alignment."""
+        pairs, offsets = _pairs(X)
+        places = alignments = None
+        if Y is not None:
+            if len(Y) != len(offsets) - 1:
+                raise ValueError(f"X has {len(offsets) - 1} examples but Y has {len(Y)}")
+            places, alignments = np.empty(len(Y), np.int64), []
+            for i, y in enumerate(Y):
+                places[i], matches = _truth(y, f"Y[{i}]", int(offsets[i + 1] - offsets[i]), allow_unknown)
+                s, t = pairs[offsets[i] + places[i]]
+                codes = np.full(_length(s), -1, np.int32)
+                for k, j in checked_matches(matches, _length(s), _length(t), f"Y[{i}][1]", f"the pair of Y[{i}]"):
+                    codes[k] = j
+                alignments.append(codes)
+        aligner = self._aligner().bind(spec, pairs)
+        return HomologuesProblem(aligner, offsets, places, alignments)
+
+    def spec_from_dict(self, values: dict[str, Any]) -> AlignmentSpec:
+        return AlignmentSpec.from_dict(values)
+
+    def _aligner(self) -> Alignment:
+        return Alignment(ends="local") if self.alignment is None else self.alignment
+
+
+class HomologuesProblem(Problem):
+    """A `Homologues` model bound to data. Outputs are the place of a candidate and the codes of its alignment."""
+
+    oracles: frozenset[Oracle] = frozenset({"best", "loss_augmented", "second_best", "loss_levels"})
+
+    def __init__(
+        self,
+        aligner: AlignmentProblem,
+        offsets: IntArray,
+        places: IntArray | None,
+        alignments: list[LabelArray] | None,
+    ):
+        self.n_examples = len(offsets) - 1
+        self.n_features = aligner.n_features
+        self._aligner = aligner
+        self._offsets = offsets
+        self._places = places
+        self._alignments = alignments
+        if places is not None and alignments is not None:
+            self._truths = aligner.joint_features(offsets[:-1] + places, Ragged.of(alignments))
+
+    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[LabelArray]]:
+        pairs = np.concatenate([np.arange(*self._offsets[i : i + 2]) for i in examples] or [np.empty(0, np.int64)])
+        self._aligner.n_threads = self.n_threads
+        codes, scores = self._aligner.best(w, pairs)
+        kept, found = [], []
+        begin = 0
+        true_scores = np.zeros(self.n_examples) if scaling is PREDICTION else self._truths.dot(w)
+        for i in examples:
+            count = int(self._offsets[i + 1] - self._offsets[i])
+            here = scores[begin : begin + count].copy()
+            output = None
+            if scaling is not PREDICTION:
+                assert self._places is not None
+                here[self._places[i]] = -np.inf
+            best = int(here.argmax())
+            if here[best] > -np.inf:
+                output = np.concatenate([[best], codes[begin + best]]).astype(np.int32)
+            if not (scaling is PREDICTION or scaling.bars_truth) and 1.0 + here[best] < true_scores[i]:
+                output = self._truth(i)
+            if output is not None:
+                kept.append(int(i))
+                found.append(output)
+            begin += count
+        return np.array(kept, np.int64), found
+
+    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
+        assert self._places is not None
+        chosen = np.array([output[0] for output in outputs], np.int64)
+        features = self._aligner.joint_features(
+            self._offsets[examples] + chosen, Ragged.of([output[1:] for output in outputs])
+        )
+        return self._truths.take(examples).minus(features), (chosen != self._places[examples]).astype(np.float64)
+
+    def losses(self, outputs: Outputs) -> FloatArray:
+        return np.asarray(np.array([output[0] for output in outputs]) != self._places, np.float64)
+
+    def max_losses(self) -> FloatArray:
+        return (np.diff(self._offsets) > 1).astype(np.float64)
+
+    def radii(self) -> FloatArray:
+        # The bound on differences of two alignments of a pair is one on the length of each.
+        largest = reduced(np.maximum, self._aligner.radii(), self._offsets)
+        return np.asarray(2.0 * largest)
+
+    def present(self, outputs: Outputs) -> list[int]:
+        return [int(output[0]) for output in outputs]
+
+    def sizes(self) -> dict[str, int]:
+        return {"examples": self.n_examples, "candidates": int(self._offsets[-1])}
+
+    def fingerprint(self) -> str:
+        assert self._places is not None
+        return digest(self._offsets, self._places, *self._aligner.arrays(), *self._truths_arrays())
+
+    def _truths_arrays(self) -> tuple[Any, ...]:
+        return self._truths.indptr, self._truths.indices, self._truths.values
+
+    def _truth(self, i: int) -> LabelArray:
+        assert self._places is not None
+        assert self._alignments is not None
+        return np.concatenate([[self._places[i]], self._alignments[i]]).astype(np.int32)
+
+
+def _pairs(X: Any) -> tuple[list[tuple[Any, Any]], IntArray]:
+    """(native, candidate) of all examples one after another, and where each example begins."""
+    pairs: list[tuple[Any, Any]] = []
+    offsets = [0]
+    for i, x in enumerate(X):
+        if isinstance(x, (str, bytes)) or not hasattr(x, "__len__") or len(x) != 2:
+            raise ValueError(f"X[{i}] is no pair (native, candidates)")
+        native, candidates = x
+        if isinstance(candidates, (str, bytes)) or not hasattr(candidates, "__len__") or not len(candidates):
+            raise ValueError(f"X[{i}][1] is {candidates!r}; expected a list of at least one candidate")
+        pairs += [(native, candidate) for candidate in candidates]
+        offsets.append(len(pairs))
+    return pairs, np.array(offsets, np.int64)
+
+
+def _truth(y: Any, where: str, count: int, bare: bool) -> tuple[int, Any]:
+    """The place of the homologue and its matches, none where only the place is given and that is enough."""
+    place, matches = (y, ()) if bare and isinstance(y, numbers.Integral) else (None, None)
+    if place is None:
+        if not (isinstance(y, (tuple, list)) and len(y) == 2):
+            raise ValueError(f"{where} is {y!r}; expected (place of the homologue, matches)")
+        place, matches = y
+    if not isinstance(place, numbers.Integral) or not 0 <= int(place) < count:
+        raise ValueError(f"{where} says candidate {place!r}, but there are {count}")
+    return int(place), matches
+
+
+def _length(sequence: Any) -> int:
+    return len(sequence["residue"]) if isinstance(sequence, dict) else len(sequence)

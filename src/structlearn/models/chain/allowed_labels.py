@@ -1,0 +1,104 @@
+"""Which labels a token may have: partial labels, tag dictionaries, fixed ends; and whether any labelling is left."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from structlearn.data.arrays import Flags, IntArray, LabelArray
+from structlearn.data.ragged import locate
+from structlearn.models.chain.transitions import TransitionMask
+
+
+def label_mask(
+    allowed: Any, classes: Sequence[Any], offsets: IntArray, *, name: str = "allowed", allow_unknown: bool = False
+) -> Flags:
+    """What is said about each token, as flags (n_tokens, n_labels).
+
+    Parameters
+    ----------
+    allowed : sequence of sequences
+        For each token None (any label), a label (this one), or a set, frozenset or list of labels (one of these).
+    name : str
+        What `allowed` is called in messages.
+    allow_unknown : bool
+        Whether labels that are not among the classes are passed over, perhaps until none is left.
+    """
+    codes = {label: code for code, label in enumerate(classes)}
+    lengths = np.diff(offsets).tolist()
+    if not hasattr(allowed, "__len__") or len(allowed) != len(lengths):
+        raise ValueError(f"{name} must say something about each of the {len(lengths)} sequences, or be None")
+    mask = np.ones((int(offsets[-1]), len(classes)), bool)
+    for i, (tokens, length) in enumerate(zip(allowed, lengths, strict=True)):
+        if tokens is None:
+            continue
+        if len(tokens) != length:
+            raise ValueError(f"{name}[{i}] has {len(tokens)} entries but X[{i}] has {length} rows")
+        for t, entry in enumerate(tokens):
+            if entry is None:
+                continue
+            labels: Collection[Any] = entry if isinstance(entry, (set, frozenset, list)) else (entry,)
+            row = mask[offsets[i] + t]
+            row[:] = False
+            for label in labels:
+                if label in codes:
+                    row[codes[label]] = True
+                elif not allow_unknown:
+                    raise ValueError(f"{name}[{i}][{t}] is {entry!r}, but {label!r} is not one of the labels")
+            if not (row.any() or allow_unknown):
+                raise ValueError(f"{name}[{i}][{t}] is {entry!r}: no label is left for this token")
+    return mask
+
+
+def check_truth(
+    codes: LabelArray, classes: Sequence[Any], offsets: IntArray, labels: Flags | None, moves: TransitionMask | None
+) -> None:
+    """Refuses training labels that the constraints forbid, naming the first."""
+    if labels is not None:
+        _refuse(~labels[np.arange(len(codes)), codes], codes, classes, offsets, "is not allowed there")
+    if moves is None:
+        return
+    first, last = offsets[:-1], offsets[1:] - 1
+    barred = np.zeros(len(codes), bool)
+    barred[first] = ~moves.start[codes[first]]
+    _refuse(barred, codes, classes, offsets, "is not allowed at the beginning")
+    barred = np.zeros(len(codes), bool)
+    barred[1:] = ~moves.moves[codes[:-1], codes[1:]]
+    barred[first] = False
+    _refuse(barred, codes, classes, offsets, "is not allowed after {before!r}")
+    barred = np.zeros(len(codes), bool)
+    barred[last] = ~moves.stop[codes[last]]
+    _refuse(barred, codes, classes, offsets, "is not allowed at the end")
+
+
+def first_impossible(offsets: IntArray, labels: Flags | None, moves: TransitionMask | None) -> int | None:
+    """The first sequence that no labelling satisfies."""
+    if moves is None:
+        return None
+    if labels is None:
+        lengths, where = np.unique(np.diff(offsets), return_index=True)
+        reach: Flags = moves.start.copy()
+        for t in range(1, int(lengths.max(initial=0)) + 1):
+            if t in lengths and not (reach & moves.stop).any():
+                return int(where[np.searchsorted(lengths, t)])
+            reach = np.asarray(moves.moves[reach].any(axis=0))
+        return None
+    for i in range(len(offsets) - 1):
+        rows = labels[offsets[i] : offsets[i + 1]]
+        reach = moves.start & rows[0]
+        for row in rows[1:]:
+            reach = np.asarray(moves.moves[reach].any(axis=0)) & row
+        if not (reach & moves.stop).any():
+            return i
+    return None
+
+
+def _refuse(barred: Flags, codes: LabelArray, classes: Sequence[Any], offsets: IntArray, why: str) -> None:
+    if not barred.any():
+        return
+    token = int(np.argmax(barred))
+    i, t = locate(offsets, token)
+    before = classes[codes[token - 1]] if token else None
+    raise ValueError(f"Y[{i}][{t}] is {classes[codes[token]]!r}, which {why.format(before=before)}")

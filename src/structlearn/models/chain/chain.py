@@ -1,0 +1,250 @@
+"""Label sequences: emissions, transitions between neighbours, and scores for the two ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, Literal
+
+import numpy as np
+
+from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.labels import LabelCodes, declared_classes, observed_classes
+from structlearn.data.sequences import feature_names, stack, token_width
+from structlearn.data.tokens import TokenMatrix
+from structlearn.models.base import LinearSpec, Model, Weights
+from structlearn.models.chain.allowed_labels import check_truth, first_impossible, label_mask
+from structlearn.models.chain.problem import ChainProblem
+from structlearn.models.chain.second_order import SecondOrderProblem
+from structlearn.models.chain.transitions import AllowedTransitions, transition_mask
+
+
+class Chain(Model):
+    """F(x, y) = Σ_t ⟨w_{y_t}, φ(x_t)⟩ + η Σ_t w_{y_t, y_{t+1}} (+ η w^start_{y_1} + η w^stop_{y_T}).
+
+    With features of label pairs, Σ_t ⟨w_{y_t, y_{t+1}}, φ'(x_t)⟩ comes to it; with ``order=2``, the scores of label
+    triplets, η Σ_t w_{y_{t-1}, y_t, y_{t+1}}.
+
+    Parameters
+    ----------
+    classes : sequence, optional
+        The labels, of any hashable type. None takes those observed in training.
+    loss : {"hamming", "zero_one"}
+        Δ(y, ŷ): the number of wrong labels, or whether any label is wrong.
+    boundaries : bool
+        Whether there are scores for the first and the last label.
+    balance : float
+        η, the size of the transition features beside the emission features.
+    label_weight : mapping, optional
+        What a wrong label costs in the Hamming loss, by the true label; 1 for labels not named.
+    pair_features : bool or sequence
+        Which features of token t also score the pair of labels at t and t + 1: all, none, or those named, by column
+        or, for features that came as dicts, by name.
+    allowed_transitions : {"BIO", "BIOES"} or pairs of labels, optional
+        Which label may follow which, in training as in prediction; None in a pair stands for what is beyond the ends.
+    observed_only : bool
+        Whether only features that occur together with their label in the training data have a weight.
+    ends : label, optional
+        The label that the first and the last token of every sequence have, whatever their features.
+    order : {1, 2}
+        Over how many labels back scores reach: 2 adds the triplets. A pass then takes O(T L³) instead of O(T L²), and
+        there are no k-best and loss-level decoders, which leaves margin rescaling with linear slacks.
+
+    Notes
+    -----
+    X is a list of (length, n_features) arrays or sparse matrices, a list of lists of feature dicts, or a
+    `Sequences` object; Y is a list of label sequences.
+
+    The weights are, one after another, the emissions (n_features, n_labels), the transitions (n_labels, n_labels) from
+    row to column, with boundaries the start (n_labels) and the stop scores (n_labels), the weights of label pairs,
+    (n_pair_features, n_labels, n_labels), and with ``order=2`` those of triplets, (n_labels, n_labels, n_labels): by
+    the label in the middle, then the one before, then the one after; `unpack` cuts them up.
+
+    Examples
+    --------
+    >>> from structlearn import StructuralSVM
+    >>> X = [[{"word": "the"}, {"word": "dog"}], [{"word": "a"}, {"word": "cat"}, {"word": "sleeps"}]]
+    >>> Y = [["DET", "NOUN"], ["DET", "NOUN", "VERB"]]
+    >>> StructuralSVM(Chain(), C=10).fit(X, Y).predict([[{"word": "the"}, {"word": "cat"}]])
+    [['DET', 'NOUN']]
+    """
+
+    takes_allowed = True
+    kind = "sequences"
+
+    def loss_in_words(self) -> str:
+        if self.loss == "zero_one":
+            return "1 for a sequence with a wrong label"
+        return "wrong labels, by their weights" if self.label_weight else "wrong labels"
+
+    def __init__(
+        self,
+        classes: Sequence[Any] | None = None,
+        loss: Literal["hamming", "zero_one"] = "hamming",
+        boundaries: bool = True,
+        balance: float = 1.0,
+        label_weight: Mapping[Any, float] | None = None,
+        pair_features: bool | Sequence[Any] = False,
+        allowed_transitions: AllowedTransitions | None = None,
+        observed_only: bool = False,
+        ends: Any = None,
+        order: Literal[1, 2] = 1,
+    ):
+        self.classes = classes
+        self.loss = loss
+        self.boundaries = boundaries
+        self.balance = balance
+        self.label_weight = label_weight
+        self.pair_features = pair_features
+        self.allowed_transitions = allowed_transitions
+        self.observed_only = observed_only
+        self.ends = ends
+        self.order = order
+
+    def specify(self, X: Any, Y: Any) -> LinearSpec:
+        self._check_options()
+        if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
+            raise ValueError("Y is empty; training needs at least one sequence")
+        for i, y in enumerate(Y):
+            if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
+                raise ValueError(f"Y[{i}] is {y!r}; expected a sequence of labels")
+        classes = observed_classes(_all_labels(Y)) if self.classes is None else declared_classes(self.classes)
+        vocabulary = feature_names(X) if hasattr(X, "__len__") else None
+        n_inputs = token_width(X) if vocabulary is None else len(vocabulary)
+        return LinearSpec(classes=classes, n_inputs=n_inputs, vocabulary=vocabulary)
+
+    def bind(
+        self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False, allowed: Any = None
+    ) -> ChainProblem:
+        """See `Model.bind`; `allowed` says which labels each token may have, see `label_mask`."""
+        self._check_options()
+        matrix, offsets = stack(X, spec.columns, None if spec.vocabulary is not None else spec.n_inputs)
+        codes = None if Y is None else _encode(spec, offsets, Y, allow_unknown)
+        tokens = TokenMatrix.from_matrix(matrix, intercept=spec.intercept)
+        labels = None if allowed is None else label_mask(allowed, spec.classes, offsets)
+        moves = None
+        if self.allowed_transitions is not None:
+            moves = transition_mask(self.allowed_transitions, spec.classes)
+        judged = codes
+        if self.ends is not None:
+            tokens, codes, labels = self._with_ends(spec, tokens, codes, labels, offsets)
+        if codes is not None and not allow_unknown:
+            check_truth(codes, spec.classes, offsets, labels, moves)
+        impossible = first_impossible(offsets, labels, moves)
+        if impossible is not None:
+            raise ValueError(f"X[{impossible}] has no labelling that satisfies all constraints")
+        problem = SecondOrderProblem if self.order == 2 else ChainProblem
+        return problem(
+            tokens=tokens,
+            offsets=offsets,
+            codes=codes,
+            judged=judged,
+            classes=spec.classes,
+            loss=self.loss,
+            label_weight=np.array([float((self.label_weight or {}).get(label, 1.0)) for label in spec.classes]),
+            balance=float(self.balance),
+            boundaries=self.boundaries,
+            pair_tokens=self._pair_tokens(spec, matrix),
+            allowed_labels=labels,
+            allowed_transitions=moves,
+            observed_only=self.observed_only and codes is not None and not allow_unknown,
+        )
+
+    def unpack(self, spec: LinearSpec, w: FloatArray) -> Weights:
+        """The parts of w, as views.
+
+        >>> model, spec = Chain(), LinearSpec(classes=("a", "b"), n_inputs=3)
+        >>> model.unpack(spec, np.arange(14.0)).transitions
+        array([[6., 7.],
+               [8., 9.]])
+        """
+        L, n_pairs = len(spec.classes), len(self.pair_columns(spec))
+        ends, triplets = L * self.boundaries, L**3 * (self.order == 2)
+        sizes = [spec.n_columns * L, L * L, ends, ends, n_pairs * L * L, triplets]
+        if len(w) != sum(sizes):
+            raise ValueError(f"w has {len(w)} weights but the model has {sum(sizes)}")
+        emissions, transitions, start, stop, pairs, triples = np.split(w, np.cumsum(sizes)[:-1])
+        return Weights(
+            emissions.reshape(spec.n_columns, L),
+            transitions.reshape(L, L),
+            start if self.boundaries else None,
+            stop if self.boundaries else None,
+            pairs.reshape(n_pairs, L, L) if n_pairs else None,
+            triples.reshape(L, L, L) if triplets else None,
+        )
+
+    def pair_columns(self, spec: LinearSpec) -> list[int]:
+        """The columns of the features that score pairs of labels, in the order of their weights."""
+        chosen = self.pair_features
+        if isinstance(chosen, (bool, np.bool_)):
+            return list(range(spec.n_inputs)) if chosen else []
+        columns = []
+        for name in chosen:
+            column = spec.vocabulary.index(name) if spec.vocabulary and name in spec.vocabulary else name
+            if not (isinstance(column, (int, np.integer)) and 0 <= column < spec.n_inputs):
+                raise ValueError(f"pair_features holds {name!r}, which is no feature of a token")
+            columns.append(int(column))
+        return columns
+
+    def _pair_tokens(self, spec: LinearSpec, matrix: Any) -> TokenMatrix | None:
+        columns = self.pair_columns(spec)
+        if not columns:
+            return None
+        chosen = matrix if self.pair_features is True else matrix[:, columns]
+        return TokenMatrix.from_matrix(chosen, intercept=False)
+
+    def _with_ends(
+        self,
+        spec: LinearSpec,
+        tokens: TokenMatrix,
+        codes: LabelArray | None,
+        labels: Any,
+        offsets: IntArray,
+    ) -> tuple[TokenMatrix, LabelArray | None, Any]:
+        """The first and the last token without features and with one allowed label, which is also their truth."""
+        if self.ends not in spec.classes:
+            raise ValueError(f"ends is {self.ends!r}, which is not one of the labels")
+        code = spec.classes.index(self.ends)
+        ends = np.unique(np.concatenate([offsets[:-1], offsets[1:] - 1]))
+        labels = np.ones((tokens.n_tokens, len(spec.classes)), bool) if labels is None else labels
+        labels[ends] = np.arange(len(spec.classes)) == code
+        if codes is not None:
+            codes = codes.copy()
+            codes[ends] = code
+        return tokens.without_rows(ends), codes, labels
+
+    def _check_options(self) -> None:
+        if self.loss not in ("hamming", "zero_one"):
+            raise ValueError(f"loss is {self.loss!r}; it may be 'hamming' or 'zero_one'")
+        if not (np.isfinite(self.balance) and self.balance >= 0):
+            raise ValueError(f"balance is {self.balance}; it must be a number ≥ 0")
+        for label, weight in (self.label_weight or {}).items():
+            if not (np.isfinite(weight) and weight >= 0):
+                raise ValueError(f"label_weight[{label!r}] is {weight}; it must be a number ≥ 0")
+        if self.label_weight and self.loss == "zero_one":
+            raise ValueError("label_weight belongs to the Hamming loss; with loss='zero_one' leave it out")
+        if self.order not in (1, 2):
+            raise ValueError(f"order is {self.order!r}; it may be 1 or 2")
+        if self.order == 2 and self.loss == "zero_one":
+            raise ValueError("loss='zero_one' needs a second-best decoder, which a chain with order=2 does not have")
+
+
+def _all_labels(Y: Any) -> Iterator[Any]:
+    return chain.from_iterable(y.tolist() if isinstance(y, np.ndarray) else y for y in Y)
+
+
+def _encode(spec: LinearSpec, offsets: IntArray, Y: Any, allow_unknown: bool) -> LabelArray:
+    if len(Y) != len(offsets) - 1:
+        raise ValueError(f"X has {len(offsets) - 1} sequences but Y has {len(Y)}")
+    codes = LabelCodes(spec.classes, allow_unknown=allow_unknown)
+    lengths = np.diff(offsets).tolist()
+    if [len(y) for y in Y] == lengths:
+        known = codes.known(_all_labels(Y))
+        if known is not None:
+            return known
+    encoded = []
+    for i, (y, length) in enumerate(zip(Y, lengths, strict=True)):
+        if len(y) != length:
+            raise ValueError(f"Y[{i}] has {len(y)} labels but X[{i}] has {length} rows")
+        encoded.append(codes.encode(y, f"Y[{i}]"))
+    return np.concatenate(encoded)

@@ -1,0 +1,307 @@
+"""Label sequences with hidden states behind the labels, and sequences that are labelled in part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray, digest
+from structlearn.data.labels import declared_classes, observed_classes
+from structlearn.data.ragged import Ragged, places_of, summed
+from structlearn.data.sequences import feature_names, stack, token_width
+from structlearn.data.tokens import TokenMatrix
+from structlearn.models.base import LinearSpec, Model
+from structlearn.models.chain.allowed_labels import first_impossible, label_mask
+from structlearn.models.chain.problem import ChainProblem
+from structlearn.models.chain.transitions import AllowedTransitions, TransitionMask, transition_mask
+from structlearn.waist.factored_rows import FactoredRows
+from structlearn.waist.latent import LatentProblem, Start
+from structlearn.waist.objective import PREDICTION, Oracle, Scaling
+from structlearn.waist.planes import Outputs
+from structlearn.waist.rows import SparseRows
+
+
+class LatentChain(Model):
+    """F(x, y, h) = Σ_t ⟨w_{h_t}, φ(x_t)⟩ + η Σ_t w_{h_t, h_{t+1}} with a hidden state h_t of each label y_t.
+
+    A label with several states can look and follow differently in different places, which is more than a `Chain` can
+    express. Labels may be missing or uncertain: a hidden state is then one of any label that is possible.
+
+    Parameters
+    ----------
+    states : int or mapping
+        How many hidden states a label has: each of them, or by label (1 for labels not named). 1 is a plain chain, for
+        sequences that are labelled in part.
+    classes : sequence, optional
+        The labels. None takes those observed in training.
+    boundaries : bool
+        Whether there are scores for the first and the last label.
+    balance : float
+        η, the size of the transition features beside the emission features.
+    allowed_transitions : {"BIO", "BIOES"} or pairs of labels, optional
+        Which label may follow which, whatever their states, as for `Chain`.
+
+    Notes
+    -----
+    X is as for `Chain`. Y is a list of sequences with, for every token, its label, a set of labels one of which is
+    right, or None where nothing is known. Δ is the number of tokens whose label is wrong; where nothing is known,
+    nothing is.
+
+    Learning begins from states that k-means finds in the features of the tokens of each label. `predict` gives labels;
+    `predict_latent` pairs (label, state) with states counted from 0.
+
+    Examples
+    --------
+    >>> from structlearn import LatentStructuralSVM
+    >>> X = [[{"word": "the"}, {"word": "dog"}], [{"word": "the"}, {"word": "cat"}, {"word": "sleeps"}]]
+    >>> Y = [["DET", {"NOUN", "VERB"}], [None, "NOUN", "VERB"]]
+    >>> svm = LatentStructuralSVM(LatentChain(states=1), C=10, random_state=0).fit(X, Y)
+    >>> svm.predict([[{"word": "the"}, {"word": "cat"}]])
+    [['DET', 'NOUN']]
+    """
+
+    kind = "sequences"
+
+    def __init__(
+        self,
+        states: int | Mapping[Any, int] = 2,
+        classes: Sequence[Any] | None = None,
+        boundaries: bool = True,
+        balance: float = 1.0,
+        allowed_transitions: AllowedTransitions | None = None,
+    ):
+        self.states = states
+        self.classes = classes
+        self.boundaries = boundaries
+        self.balance = balance
+        self.allowed_transitions = allowed_transitions
+
+    def specify(self, X: Any, Y: Any) -> LinearSpec:
+        if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
+            raise ValueError("Y is empty; training needs at least one sequence")
+        for i, y in enumerate(Y):
+            if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
+                raise ValueError(f"Y[{i}] is {y!r}; expected a sequence of labels")
+        classes = declared_classes(self.classes) if self.classes is not None else observed_classes(_said(Y))
+        if not classes:
+            raise ValueError("Y says nothing about any token; training needs some labels")
+        vocabulary = feature_names(X) if hasattr(X, "__len__") else None
+        n_inputs = token_width(X) if vocabulary is None else len(vocabulary)
+        spec = LinearSpec(classes=classes, n_inputs=n_inputs, vocabulary=vocabulary)
+        self.label_of_state(spec)
+        return spec
+
+    def bind(self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> LatentChainProblem:
+        matrix, offsets = stack(X, spec.columns, None if spec.vocabulary is not None else spec.n_inputs)
+        possible = moves = None
+        if Y is not None:
+            if len(Y) != len(offsets) - 1:
+                raise ValueError(f"X has {len(offsets) - 1} sequences but Y has {len(Y)}")
+            possible = label_mask(Y, spec.classes, offsets, name="Y", allow_unknown=allow_unknown)
+        if self.allowed_transitions is not None:
+            moves = transition_mask(self.allowed_transitions, spec.classes)
+        if not allow_unknown and (impossible := first_impossible(offsets, possible, moves)) is not None:
+            raise ValueError(f"Y[{impossible}] admits no labelling that satisfies allowed_transitions")
+        groups = self.label_of_state(spec)
+        if moves is not None:
+            moves = TransitionMask(moves.moves[np.ix_(groups, groups)], moves.start[groups], moves.stop[groups])
+        return LatentChainProblem(
+            matrix, offsets, possible, spec.classes, groups, moves, boundaries=self.boundaries, balance=self.balance
+        )
+
+    def loss_in_words(self) -> str:
+        return "wrong labels"
+
+    def label_of_state(self, spec: LinearSpec) -> IntArray:
+        """The code of the label that each state belongs to: states of one label are neighbours."""
+        if isinstance(self.states, Mapping):
+            unknown = [label for label in self.states if label not in spec.classes]
+            if unknown:
+                raise ValueError(f"states names {unknown[0]!r}, which is not one of the labels")
+        counts = [self.states.get(c, 1) if isinstance(self.states, Mapping) else self.states for c in spec.classes]
+        for label, count in zip(spec.classes, counts, strict=True):
+            if not (isinstance(count, (int, np.integer)) and count >= 1):
+                raise ValueError(f"label {label!r} has states={count!r}; it must be a whole number ≥ 1")
+        return np.repeat(np.arange(len(counts)), counts)
+
+
+class LatentChainProblem(LatentProblem):
+    """A `LatentChain` bound to data. Outputs are codes of states, whose labels follow.
+
+    Three chains over the states do the work: one without constraints, one in which the truth's labels are the only
+    possible ones, and one with the loss among its features, at weights that are never learnt.
+    """
+
+    oracles: frozenset[Oracle] = frozenset({"best", "loss_augmented"})
+
+    def __init__(
+        self,
+        matrix: Any,
+        offsets: IntArray,
+        possible: Flags | None,
+        classes: Sequence[Any],
+        groups: IntArray,
+        moves: TransitionMask | None,
+        *,
+        boundaries: bool,
+        balance: float,
+    ):
+        self._offsets = offsets
+        self._possible = possible
+        self._classes = classes
+        self._groups = groups
+        self._states = [(classes[g], int(np.sum(groups[:s] == g))) for s, g in enumerate(groups)]
+        self._matrix = matrix
+
+        def chain(inputs: Any, allowed: Flags | None) -> ChainProblem:
+            return ChainProblem(
+                tokens=TokenMatrix.from_matrix(inputs, intercept=False),
+                offsets=offsets,
+                codes=None,
+                judged=None,
+                classes=range(len(groups)),
+                loss="hamming",
+                label_weight=np.ones(len(groups)),
+                balance=float(balance),
+                boundaries=boundaries,
+                pair_tokens=None,
+                allowed_labels=allowed,
+                allowed_transitions=moves,
+                observed_only=False,
+            )
+
+        self._free = chain(matrix, None)
+        self.n_examples, self.n_features = self._free.n_examples, self._free.n_features
+        if possible is not None:
+            sets, which = np.unique(possible, axis=0, return_inverse=True)
+            said = sp.csr_array((np.ones(len(which)), (np.arange(len(which)), which)), shape=(len(which), len(sets)))
+            self._loss_weights = (~sets[:, groups]).astype(np.float64)
+            self._augmented = chain(sp.hstack([sp.csr_array(matrix), said], format="csr"), None)
+            # Tokens whose labels training never saw are judged, but nothing completes them.
+            self._completing = chain(matrix, (possible | ~possible.any(axis=1, keepdims=True))[:, groups])
+
+    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[LabelArray]]:
+        if scaling is PREDICTION:
+            return examples, self._best(self._free, w, examples)
+        end = self._matrix.shape[1] * len(self._groups)
+        augmented = np.concatenate([w[:end], self._loss_weights.ravel(), w[end:]])
+        return examples, self._best(self._augmented, augmented, examples)
+
+    def complete(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
+        return self._best(self._completing, w, examples)
+
+    def between(self, examples: IntArray, left: Outputs, right: Outputs) -> SparseRows:
+        codes = np.zeros(int(self._offsets[-1]), np.int32)
+        place, _ = places_of(self._offsets, examples)
+        codes[place] = Ragged.of(left).flat
+        others = Ragged.of(right)
+        rows = FactoredRows(self._free._core, codes, examples, others.flat, others.offsets, self.n_threads)
+        return rows.sparse()
+
+    def output_losses(self, examples: IntArray, outputs: Outputs) -> FloatArray:
+        assert self._possible is not None
+        out = Ragged.of(outputs)
+        place, _ = places_of(self._offsets, examples)
+        wrong = ~self._possible[place, self._groups[out.flat]]
+        return summed(wrong.astype(np.float64), out.offsets) if len(examples) else np.empty(0)
+
+    def start(self, random: np.random.Generator) -> Start:
+        """Each token in the state it resembles most: that of the nearest of the means of its possible labels' tokens.
+
+        The means are found by k-means over the tokens whose label is certain.
+        """
+        assert self._possible is not None
+        certain = np.flatnonzero(self._possible.sum(axis=1) == 1)
+        labels = self._possible[certain].argmax(axis=1)
+        means = random.normal(scale=1e-3, size=(self._matrix.shape[1], len(self._groups)))
+        for label in range(len(self._classes)):
+            states = np.flatnonzero(self._groups == label)
+            tokens = certain[labels == label]
+            if len(tokens):
+                centres = _centres(self._matrix[tokens], min(len(states), len(tokens)), random)
+                means[:, states[: len(centres)]] += (centres / np.maximum(_norms(centres), 1e-12)).T
+        w = np.zeros(self.n_features)
+        w[: means.size] = means.ravel()
+        return Start(completions=self.complete(w, np.arange(self.n_examples)))
+
+    def random_completions(self, random: np.random.Generator) -> list[LabelArray]:
+        # The best states at random weights, so that transitions that are not allowed do not occur.
+        return self.complete(random.normal(size=self.n_features), np.arange(self.n_examples))
+
+    def completions_of(self, latent: Sequence[Any]) -> list[LabelArray]:
+        assert self._possible is not None
+        code = {state: s for s, state in enumerate(self._states)}
+        completions = []
+        for i, (h, (begin, end)) in enumerate(zip(latent, pairwise(self._offsets.tolist()), strict=True)):
+            if len(h) != end - begin:
+                raise ValueError(
+                    f"the hidden part of example {i} has {len(h)} states but X[{i}] has {end - begin} rows"
+                )
+            for t, state in enumerate(h):
+                if state not in code or not self._possible[begin + t, self._groups[code[state]]]:
+                    raise ValueError(
+                        f"token {t} of example {i} cannot have the state {state!r}; expected (label, number)"
+                    )
+            completions.append(np.array([code[state] for state in h], np.int32))
+        return completions
+
+    def max_losses(self) -> FloatArray:
+        assert self._possible is not None
+        refutable = np.asarray(~self._possible.all(axis=1), np.float64)
+        return summed(refutable, self._offsets)
+
+    def radii(self) -> FloatArray:
+        return self._free.radii()
+
+    def present(self, outputs: Outputs) -> list[list[Any]]:
+        return [[self._states[s][0] for s in y] for y in outputs]
+
+    def present_latent(self, outputs: Outputs) -> list[Any]:
+        return [[self._states[s] for s in y] for y in outputs]
+
+    def sizes(self) -> dict[str, int]:
+        return self._free.sizes()
+
+    def fingerprint(self) -> str:
+        assert self._possible is not None
+        matrix = sp.csr_array(self._matrix)
+        return digest(matrix.indptr, matrix.indices, matrix.data, self._offsets, self._possible, self._groups)
+
+    def _best(self, chain: ChainProblem, w: FloatArray, examples: IntArray) -> list[LabelArray]:
+        chain.n_threads = self.n_threads
+        return list(chain.decode(w, examples, PREDICTION)[1])
+
+
+def _centres(matrix: Any, count: int, random: np.random.Generator) -> FloatArray:
+    """The means of `count` clusters of rows."""
+    if count == 1:
+        return np.asarray(matrix.mean(axis=0), np.float64).reshape(1, -1)
+    # Takes seconds to import, which only training need wait for.
+    from sklearn.cluster import KMeans
+
+    if sp.issparse(matrix):
+        # scikit-learn takes no wider indices.
+        indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+        matrix = sp.csr_array((matrix.data, indices, indptr), shape=matrix.shape)
+    search = KMeans(count, n_init=3, max_iter=20, random_state=int(random.integers(2**31)))
+    return np.asarray(search.fit(matrix).cluster_centers_, np.float64)
+
+
+def _norms(rows: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.norm(rows, axis=1, keepdims=True), np.float64)
+
+
+def _said(Y: Any) -> list[Any]:
+    """All labels that occur, alone or in sets."""
+    said: dict[Any, None] = {}
+    for y in Y:
+        for entry in y.tolist() if isinstance(y, np.ndarray) else y:
+            if isinstance(entry, (set, frozenset, list)):
+                said.update(dict.fromkeys(entry))
+            elif entry is not None:
+                said[entry] = None
+    return list(said)

@@ -1,0 +1,1 @@
+"""Clusterings of items described in pairs."""

@@ -1,0 +1,163 @@
+"""Clusterings scored by all pairs within clusters."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.clusterings import to_labels
+from structlearn.data.item_pairs import BoundPairs
+from structlearn.data.ragged import Ragged, offsets_of
+from structlearn.inference.correlation import MOST_ITEMS, relaxed_clustering
+from structlearn.models.clustering.pairs import PairModel, PairSpec
+from structlearn.waist.objective import PREDICTION, Oracle, Scaling
+from structlearn.waist.planes import Outputs
+from structlearn.waist.problem import Problem
+from structlearn.waist.rows import SparseRows
+
+Decoder = Literal["greedy", "lp"]
+
+
+class CorrelationClustering(PairModel):
+    """F(x, y) = Σ ⟨w, x_ij⟩ over all pairs of items in the same cluster of y.
+
+    The best clustering cannot be found in reasonable time (it is NP-hard), so that decoders are approximate and
+    training proves no bounds. (Finley and Joachims 2005.)
+
+    Inputs and outputs are those of `LatentForest`.
+
+    Parameters
+    ----------
+    decoder : {"greedy", "lp"}
+        "greedy" starts with every item alone and joins the two clusters with the largest sum of scores between them,
+        while that is positive. "lp" takes the better of that and of the rounded linear relaxation, see
+        `structlearn.inference.relaxed_clustering`; for examples of at most 100 items.
+
+    Notes
+    -----
+    The loss Δ(y, ŷ) is the part of the example's pairs that are together in one of the clusterings only. The truth
+    itself is always a candidate for the most violating output.
+
+    Examples
+    --------
+    >>> from structlearn import StructuralSVM
+    >>> from structlearn.data import ItemPairs
+    >>> near, far = [1.0, 0.0], [0.0, 1.0]
+    >>> X = [ItemPairs(3, [near, far, far]), ItemPairs(4, [far, near, far, far, near, far])]
+    >>> svm = StructuralSVM(CorrelationClustering(), C=10).fit(X, [[0, 0, 1], [0, 1, 0, 1]])
+    >>> svm.predict([ItemPairs(3, [far, far, near])])
+    [array([0, 1, 1], dtype=int32)]
+    """
+
+    def __init__(self, decoder: Decoder = "greedy"):
+        self.decoder = decoder
+
+    def bind(
+        self, spec: PairSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False
+    ) -> CorrelationClusteringProblem:
+        self._check_options()
+        pairs = BoundPairs.of(X, spec.n_inputs)
+        labels = None if Y is None else pairs.labels(Y)
+        return CorrelationClusteringProblem(pairs, spec.n_inputs, labels, self.decoder)
+
+    def loss_in_words(self) -> str:
+        return "the part of the pairs that are wrong"
+
+    def _check_options(self) -> None:
+        if self.decoder not in ("greedy", "lp"):
+            raise ValueError(f"decoder is {self.decoder!r}; it may be 'greedy' or 'lp'")
+
+
+class CorrelationClusteringProblem(Problem):
+    """A `CorrelationClustering` bound to data. Outputs are canonical arrays of labels."""
+
+    oracles: frozenset[Oracle] = frozenset({"best", "loss_augmented"})
+    exactness = "approximate"
+
+    def __init__(self, pairs: BoundPairs, n_features: int, labels: LabelArray | None, decoder: Decoder):
+        self.n_examples = len(pairs.item_offsets) - 1
+        self.n_features = n_features
+        self._pairs = pairs
+        self._core = pairs.core()
+        self._labels = labels
+        self._decoder = decoder
+        self._share = 1.0 / np.maximum(pairs.n_pairs(), 1)
+        sizes = np.diff(pairs.item_offsets)
+        if decoder == "lp" and len(sizes) and sizes.max() > MOST_ITEMS:
+            i = int(np.argmax(sizes))
+            raise ValueError(f"X[{i}] has {sizes[i]} items; decoder='lp' is for at most {MOST_ITEMS}, use 'greedy'")
+
+    def missing(self, oracle: str) -> str:
+        return ": CorrelationClustering has no such decoder; use rescaling='margin' with slack='linear'"
+
+    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[LabelArray]]:
+        margin = 0.0 if scaling is PREDICTION else self._share[examples]
+        found = self._greedy(w, examples, np.broadcast_to(margin, len(examples)))
+        if self._decoder == "lp":
+            found = [self._better(w, int(i), labels, scaling) for i, labels in zip(examples, found, strict=True)]
+        if scaling is PREDICTION:
+            return examples, found
+        rows, losses = self.differences(examples, found)
+        violations = losses - rows.dot(w)
+        return examples, [
+            labels if violation >= 0.0 else self._truth(int(i))
+            for i, labels, violation in zip(examples, found, violations, strict=True)
+        ]
+
+    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
+        truths = _joined([self._truth(int(i)) for i in examples])
+        examples = np.ascontiguousarray(examples, np.int64)
+        rows, disagreements = self._core.cluster_differences(examples, truths, _joined(list(outputs)))
+        return SparseRows(*rows), disagreements * self._share[examples]
+
+    def max_losses(self) -> FloatArray:
+        """An upper bound: whether all pairs can be wrong at once is hard to tell."""
+        return np.sign(self._pairs.n_pairs()).astype(np.float64)
+
+    def radii(self) -> FloatArray:
+        return np.asarray(self._pairs.n_pairs() * self._pairs.longest())
+
+    def present(self, outputs: Outputs) -> list[LabelArray]:
+        return list(outputs)
+
+    def sizes(self) -> dict[str, int]:
+        return self._pairs.sizes()
+
+    def fingerprint(self) -> str:
+        assert self._labels is not None
+        return self._pairs.fingerprint(self._labels, np.array([self._decoder == "lp"]))
+
+    def _greedy(self, w: FloatArray, examples: IntArray, margins: FloatArray) -> list[LabelArray]:
+        """By agglomeration, pairs that are apart in the truth scoring a margin more, those together as much less."""
+        examples = np.ascontiguousarray(examples, np.int64)
+        sizes = np.diff(self._pairs.item_offsets)[examples]
+        out = np.empty(int(sizes.sum()), np.int32)
+        w, margins = np.ascontiguousarray(w), np.ascontiguousarray(margins)
+        self._core.agglomerate(w, examples, self._labels, -margins, margins, out, self.n_threads)
+        return [to_labels(labels, len(labels)) for labels in Ragged(out, offsets_of(sizes))]
+
+    def _better(self, w: FloatArray, i: int, greedy: LabelArray, scaling: Scaling) -> LabelArray:
+        place, n = self._pairs.pairs_of(i), len(greedy)
+        first, second = self._pairs.first[place], self._pairs.second[place]
+        scores = self._pairs.scores(w, i)
+        if scaling is not PREDICTION:
+            truth = self._truth(i)
+            scores = scores + self._share[i] * np.where(truth[first] == truth[second], -1.0, 1.0)
+        matrix = np.zeros((n, n))
+        matrix[first, second] = matrix[second, first] = scores
+        rounded, _ = relaxed_clustering(matrix)
+
+        def total(labels: LabelArray) -> float:
+            return float(scores[labels[first] == labels[second]].sum())
+
+        return rounded if total(rounded) > total(greedy) else greedy
+
+    def _truth(self, i: int) -> LabelArray:
+        assert self._labels is not None
+        return self._labels[self._pairs.items_of(i)]
+
+
+def _joined(labels: list[LabelArray]) -> LabelArray:
+    return np.concatenate([np.empty(0, np.int32), *labels]).astype(np.int32)

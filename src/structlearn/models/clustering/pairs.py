@@ -1,0 +1,47 @@
+"""What the models of clusterings have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from structlearn.data.item_pairs import _pairs_of
+from structlearn.drawing.base import Drawing
+from structlearn.metrics.measures import Measures
+from structlearn.models.base import Model, Spec
+
+
+@dataclass(frozen=True)
+class PairSpec(Spec):
+    """How many features a pair has."""
+
+    n_inputs: int
+
+
+class PairModel(Model):
+    """What the models of clusterings have in common."""
+
+    def specify(self, X: Any, Y: Any) -> PairSpec:
+        self._check_options()
+        if X is None or not hasattr(X, "__len__") or len(X) == 0:
+            raise ValueError("X is empty; training needs at least one example")
+        return PairSpec(int(_pairs_of(X[0], 0).features.shape[1]))
+
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
+        """The measures of coreference, and wrong pairs; see `structlearn.metrics.coreference_scores`."""
+        from structlearn.metrics.coreference import coreference_measures
+
+        return coreference_measures(Y, predicted)
+
+    def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing | None:
+        """See `structlearn.drawing.draw_document`; None where the items are not mentions in a text."""
+        from structlearn.data.documents import Document
+        from structlearn.drawing.documents import draw_document
+
+        return draw_document(x, y, truth) if isinstance(x, Document) else None
+
+    def spec_from_dict(self, values: dict[str, Any]) -> PairSpec:
+        return PairSpec.from_dict(values)
+
+    def _check_options(self) -> None:
+        raise NotImplementedError

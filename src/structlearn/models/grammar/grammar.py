@@ -1,0 +1,287 @@
+"""Parse trees: a weighted context-free grammar read off a treebank."""
+
+from __future__ import annotations
+
+import numbers
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from structlearn.data.ragged import offsets_of
+from structlearn.data.trees import Tree, as_tree, brackets, leaves
+from structlearn.models.base import Model
+from structlearn.models.grammar.binary_trees import Rule, Symbol, longest_chain, repeated_label, rules
+from structlearn.models.grammar.problem import GrammarProblem
+from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs, word_form
+
+if TYPE_CHECKING:
+    from structlearn.drawing import Drawing
+    from structlearn.metrics import Measures
+
+
+class Grammar(Model):
+    """F(x, y) = Σ_rules w_r n_r(y): the sum of the weights of the rules with which a tree y derives a sentence x.
+
+    The rules are those of the training trees in binary form, and only trees that they derive are predicted. With
+    log-probabilities as weights it is a PCFG, see `RelativeFrequencies`. (Tsochantaridis et al. 2005, section 4.5.)
+
+    Parameters
+    ----------
+    inputs : {"tags", "words"}
+        Whether sentences come with their parts of speech, or the tags of words are part of the tree that is sought.
+    loss : {"brackets", "f1", "zero_one"}
+        Δ(y, ŷ) by the labelled brackets of both trees (see `structlearn.data.brackets`): missed plus spurious ones,
+        1 − F1, or 1 for any tree but the truth.
+    horizontal : int, optional
+        How many children before it the choice of the next child depends on; None for all, so that a node has only
+        children that some node of the treebank has.
+    vertical : int
+        How many labels, its own and its nearest ancestors', tell phrases apart; 2 is Johnson's (1998) parent
+        annotation.
+    spans : bool
+        Whether phrases also have weights, by label, for the tokens at both edges, those beyond them, and the length.
+    min_count : int
+        With words as input, those seen less often are known by their form only, as new words are.
+    max_chain : int, optional
+        Most unary rules one above the other; None takes the longest chain of the treebank. No chain has a label twice.
+
+    Notes
+    -----
+    A sentence is a list of tags or words, or of (word, tag) pairs. A tree is a nested tuple (label, child, …) with
+    leaves (tag, word), a text of brackets, or an nltk tree; predictions are tuples. Where x has tags only, these stand
+    in place of the words.
+
+    A sentence that the rules do not derive gets the flat tree ("ROOT", leaf, …), which has no brackets, and the score
+    −∞.
+
+    Slack rescaling, squared slacks and 1 − F1 need the best tree for every number of matching and of all brackets. That
+    is exact, but slow where sentences are long and the weights do not yet tell trees apart.
+
+    Examples
+    --------
+    >>> from structlearn import StructuralSVM
+    >>> X = [["DT", "NN", "VBZ"], ["PRP", "VBZ", "DT", "NN"]]
+    >>> Y = ["(S (NP (DT the) (NN dog)) (VP (VBZ barks)))",
+    ...      "(S (NP (PRP it)) (VP (VBZ has) (NP (DT a) (NN bone))))"]
+    >>> svm = StructuralSVM(Grammar(), C=10).fit(X, Y)
+    >>> svm.predict([["PRP", "VBZ"]])
+    [('S', ('NP', ('PRP', 'PRP')), ('VP', ('VBZ', 'VBZ')))]
+    """
+
+    def loss_in_words(self) -> str:
+        return {
+            "brackets": "brackets that are missed or made up",
+            "f1": "1 − F1 of the brackets",
+            "zero_one": "1 for a wrong tree",
+        }[self.loss]
+
+    def __init__(
+        self,
+        inputs: Inputs = "tags",
+        loss: Literal["brackets", "f1", "zero_one"] = "brackets",
+        horizontal: int | None = None,
+        vertical: int = 1,
+        spans: bool = False,
+        min_count: int = 2,
+        max_chain: int | None = None,
+    ):
+        self.inputs = inputs
+        self.loss = loss
+        self.horizontal = horizontal
+        self.vertical = vertical
+        self.spans = spans
+        self.min_count = min_count
+        self.max_chain = max_chain
+
+    def specify(self, X: Any, Y: Any) -> GrammarSpec:
+        self._check_options()
+        if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
+            raise ValueError("Y is empty; training needs at least one tree")
+        trees = [as_tree(y, f"Y[{i}]") for i, y in enumerate(Y)]
+        for i, tree in enumerate(trees):
+            chain = repeated_label(tree)
+            if chain is not None:
+                raise ValueError(
+                    f"Y[{i}] has the cyclic unary chain {' → '.join(chain)}; no label may come twice in it"
+                )
+        found = {
+            rule for tree in trees for rule in rules(tree, self.horizontal, self.vertical) if isinstance(rule, Rule)
+        }
+        symbols = {symbol for rule in found for symbol in (rule.parent, *rule.children) if symbol is not None}
+        phrases = sorted(symbol[1:] for symbol in symbols if symbol[0] == "phrase")
+        tags = sorted(symbol[1] for symbol in symbols if symbol[0] == "tag")
+        codes: dict[Symbol, int] = {("phrase", *names): k for k, names in enumerate(phrases)}
+        codes |= {("tag", name): len(phrases) + k for k, name in enumerate(tags)}
+        parts = sorted((codes[symbol[1]], *symbol[2:]) for symbol in symbols if symbol[0] == "part")
+        first_part = len(codes)
+        codes |= {("part", ("phrase", *phrases[k]), *names): first_part + j for j, (k, *names) in enumerate(parts)}
+        coded = [tuple(codes[s] for s in (rule.parent, *rule.children) if s is not None) for rule in found]
+        binary = sorted((row for row in coded if len(row) == 3), key=lambda row: (row[1], row[2], row[0]))
+        unary = sorted(row for row in coded if len(row) == 2)
+        words, word_tags = self._lexicon(trees, codes, tags)
+        longest = max(map(longest_chain, trees))
+        return GrammarSpec(
+            labels=tuple(sorted({names[0] for names in phrases})),
+            phrases=tuple(phrases),
+            tags=tuple(tags),
+            parts=tuple(parts),
+            binary=tuple(k for row in binary for k in row),
+            unary=tuple(k for row in unary for k in row),
+            starts=tuple(sorted(row[0] for row in coded if len(row) == 1)),
+            words=words,
+            word_tags=word_tags,
+            longest_chain=longest if self.max_chain is None else int(self.max_chain),
+        )
+
+    def bind(self, spec: GrammarSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> GrammarProblem:
+        """See `Model.bind`; with `allow_unknown` trees that the rules do not derive count as always wrong."""
+        self._check_options()
+        sentences = [_tokens(x, f"X[{i}]", self.inputs) for i, x in enumerate(X)]
+        offsets = offsets_of([len(x) for x in sentences])
+        trees = None
+        if Y is not None:
+            if len(Y) != len(sentences):
+                raise ValueError(f"X has {len(sentences)} sentences but Y has {len(Y)} trees")
+            trees = [as_tree(y, f"Y[{i}]") for i, y in enumerate(Y)]
+            for i, (x, tree) in enumerate(zip(X, trees, strict=True)):
+                self._check_leaves(x, tree, i)
+        kinds = [self._kind(spec, token) for x in sentences for token in x]
+        return GrammarProblem(
+            rules=spec.core_rules(lexical=self.inputs == "words", spans=self.spans),
+            spec=spec,
+            sentences=sentences,
+            offsets=offsets,
+            kinds=np.array(kinds, np.int32),
+            codes=None
+            if trees is None
+            else [self._derivation(spec, tree, i, allow_unknown) for i, tree in enumerate(trees)],
+            brackets=None if trees is None else [brackets(tree) for tree in trees],
+            loss=self.loss,
+            inputs=self.inputs,
+        )
+
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
+        """Brackets as evalb counts them: precision, recall and F1, with labels and without, and how many cross.
+
+        A tree is right if all its brackets are. See `structlearn.metrics.bracket_scores`.
+        """
+        # Metrics know trees, which are models', so that these modules cannot import each other from the start.
+        from structlearn.metrics.brackets import bracket_measures
+
+        return bracket_measures(Y, predicted)
+
+    def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
+        """See `structlearn.drawing.draw_tree`."""
+        from structlearn.drawing import draw_tree
+
+        return draw_tree(y, truth, width=width)
+
+    def spec_from_dict(self, values: dict[str, Any]) -> GrammarSpec:
+        return GrammarSpec.from_dict(values)
+
+    def _lexicon(
+        self, trees: list[Tree], codes: dict[Symbol, int], tags: list[str]
+    ) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+        """Kinds of tokens and the symbols that each may have."""
+        if self.inputs == "tags":
+            return tuple(tags), tuple((codes["tag", tag],) for tag in tags)
+        pairs = [leaf for tree in trees for leaf in leaves(tree)]
+        counts = Counter(word for _, word in pairs)
+        found: dict[str, set[int]] = {UNKNOWN: set()}
+        for tag, word in pairs:
+            rare = counts[word] < self.min_count
+            kinds = (word_form(word), UNKNOWN) if rare else (word,)
+            for kind in kinds:
+                found.setdefault(kind, set()).add(codes["tag", tag])
+        if not found[UNKNOWN]:
+            # Without rare words nothing is known of new ones: they may be anything.
+            found[UNKNOWN] = {codes["tag", tag] for tag in tags}
+        return tuple(found), tuple(tuple(sorted(tags)) for tags in found.values())
+
+    def _kind(self, spec: GrammarSpec, token: tuple[str, str]) -> int:
+        tag, word = token
+        known = spec.word_codes
+        if self.inputs == "tags":
+            return known.get(tag, -1)
+        return known.get(word, known.get(word_form(word), known[UNKNOWN]))
+
+    def _derivation(self, spec: GrammarSpec, tree: Tree, i: int, allow_unknown: bool) -> list[int]:
+        """The codes of a tree, see ``core/grammar.hpp``; none where the rules do not derive it."""
+        codes: list[int] = []
+        tags = iter(leaves(tree))
+        first_word = len(spec.rule_codes)
+        for rule in rules(tree, self.horizontal, self.vertical):
+            if isinstance(rule, Rule):
+                symbols = [spec.symbol_codes.get(s, -1) for s in (rule.parent, *rule.children) if s is not None]
+                code = spec.rule_codes.get(tuple(symbols))
+            else:
+                tag = next(tags)
+                if self.inputs == "tags":
+                    continue
+                kind, symbol = self._kind(spec, tag), spec.symbol_codes.get(("tag", tag[0]), -1)
+                known = symbol in spec.word_tags[kind]
+                code = first_word + spec.word_begins[kind] + spec.word_tags[kind].index(symbol) if known else None
+                rule = Rule(("tag", tag[0]), (("tag", tag[1]),))
+            if code is None:
+                if allow_unknown:
+                    return []
+                raise ValueError(f"Y[{i}] cannot be derived: the grammar has no rule {rule}")
+            codes.append(code)
+        chain = repeated_label(tree)
+        if chain is not None or longest_chain(tree) > spec.longest_chain:
+            if allow_unknown:
+                return []
+            what = (
+                f"the cyclic unary chain {' → '.join(chain)}"
+                if chain
+                else f"{longest_chain(tree)} unary rules in a row"
+            )
+            raise ValueError(f"Y[{i}] cannot be derived: it has {what}, and max_chain is {spec.longest_chain}")
+        return codes
+
+    def _check_leaves(self, x: Sequence[Any], tree: Tree, i: int) -> None:
+        found = leaves(tree)
+        if len(found) != len(x):
+            raise ValueError(f"Y[{i}] has {len(found)} leaves but X[{i}] has {len(x)} tokens")
+        for t, (token, (tag, word)) in enumerate(zip(x, found, strict=True)):
+            given = token if isinstance(token, str) else tuple(token)
+            leaf = (word, tag) if not isinstance(token, str) else tag if self.inputs == "tags" else word
+            if given != leaf:
+                raise ValueError(f"Y[{i}] has the leaf {leaf!r} where X[{i}][{t}] is {given!r}")
+
+    def _check_options(self) -> None:
+        for name, value, possible in (
+            ("inputs", self.inputs, ("tags", "words")),
+            ("loss", self.loss, ("brackets", "f1", "zero_one")),
+        ):
+            if value not in possible:
+                raise ValueError(f"{name} is {value!r}; it may be {', '.join(map(repr, possible))}")
+        for name, number, least in (
+            ("horizontal", self.horizontal, 0),
+            ("vertical", self.vertical, 1),
+            ("min_count", self.min_count, 1),
+            ("max_chain", self.max_chain, 0),
+        ):
+            if number is None and name in ("horizontal", "max_chain"):
+                continue
+            if not (isinstance(number, numbers.Integral) and number >= least):
+                raise ValueError(f"{name} is {number!r}; it must be a whole number ≥ {least}")
+
+
+def _tokens(x: Any, where: str, inputs: Inputs) -> list[tuple[str, str]]:
+    """(tag, word) of every token; the tag also stands for a word that is not given, and the other way round."""
+    if isinstance(x, (str, bytes)) or not hasattr(x, "__len__"):
+        raise ValueError(f"{where} is {x!r}; expected a list of {inputs} or of (word, tag) pairs")
+    if len(x) == 0:
+        raise ValueError(f"{where} has no tokens")
+    found = []
+    for t, token in enumerate(x):
+        if isinstance(token, str):
+            found.append((token, token))
+        elif isinstance(token, (tuple, list)) and len(token) == 2 and all(isinstance(part, str) for part in token):
+            found.append((token[1], token[0]))
+        else:
+            raise ValueError(f"{where}[{t}] is {token!r}; expected a string or a pair (word, tag)")
+    return found

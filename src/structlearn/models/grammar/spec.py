@@ -1,0 +1,156 @@
+"""What a grammar learns from a treebank: its symbols, rules and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from structlearn import _core
+from structlearn.data.arrays import IntArray
+from structlearn.data.ragged import offsets_of
+from structlearn.data.trees import ROOTS
+from structlearn.models.base import Spec
+from structlearn.models.grammar.binary_trees import Symbol, symbol_name
+
+Inputs = Literal["tags", "words"]
+#: The kind of words whose likes were never seen.
+UNKNOWN = "<unknown>"
+#: Ranges of lengths that spans are told apart by; see ``core/grammar.hpp``.
+N_BUCKETS = 9
+
+
+@dataclass(frozen=True)
+class GrammarSpec(Spec):
+    """The rules of a treebank. Symbols are numbered: phrases, then tags, then parts; rules refer to the numbers.
+
+    Attributes
+    ----------
+    labels : tuple of str
+    phrases : tuple of tuples
+        Label, and the labels of the ancestors that are told apart.
+    tags : tuple of str
+    parts : tuple of tuples
+        The number of a phrase and the labels of the children it remembers, see `binary_trees`.
+    binary, unary : tuple of int
+        (parent, left, right) and (parent, child) of every rule, one after another.
+    starts : tuple of int
+        Symbols of whole sentences.
+    words : tuple of str
+        Kinds of tokens: tags if those are the input, otherwise words and kinds of rare words.
+    word_tags : tuple of tuples of int
+        The symbols that each kind of tokens may have.
+    longest_chain : int
+        Most unary rules one above the other.
+    """
+
+    labels: tuple[str, ...]
+    phrases: tuple[tuple[str, ...], ...]
+    tags: tuple[str, ...]
+    parts: tuple[tuple[Any, ...], ...]
+    binary: tuple[int, ...]
+    unary: tuple[int, ...]
+    starts: tuple[int, ...]
+    words: tuple[str, ...]
+    word_tags: tuple[tuple[int, ...], ...]
+    longest_chain: int
+
+    @cached_property
+    def symbols(self) -> list[Symbol]:
+        phrases: list[Symbol] = [("phrase", *names) for names in self.phrases]
+        tags: list[Symbol] = [("tag", name) for name in self.tags]
+        return [*phrases, *tags, *(("part", phrases[part[0]], *part[1:]) for part in self.parts)]
+
+    @cached_property
+    def symbol_codes(self) -> dict[Symbol, int]:
+        return {symbol: k for k, symbol in enumerate(self.symbols)}
+
+    @cached_property
+    def word_codes(self) -> dict[str, int]:
+        return {word: k for k, word in enumerate(self.words)}
+
+    @cached_property
+    def rule_codes(self) -> dict[tuple[int, ...], int]:
+        """The weights of binary and unary rules, and of starts, by their symbols."""
+        binary, unary = _rows(self.binary, 3), _rows(self.unary, 2)
+        keys = [tuple(row) for row in [*binary.tolist(), *unary.tolist()]] + [(s,) for s in self.starts]
+        return {key: k for k, key in enumerate(keys)}
+
+    def rule_names(self) -> list[str]:
+        """The rules as text, in the order of their weights.
+
+        >>> from structlearn.models import Grammar
+        >>> spec = Grammar().specify([["N", "V"]], ["(S (N N) (V V))"])
+        >>> spec.rule_names()
+        ['S → N V', 'start → S']
+        """
+        names = [symbol_name(symbol) for symbol in self.symbols]
+        found = []
+        for key in self.rule_codes:
+            parent = "start" if len(key) == 1 else names[key[0]]
+            found.append(f"{parent} → {' '.join(names[k] for k in key[len(key) > 1 :])}")
+        return found
+
+    def core_rules(self, *, lexical: bool, spans: bool) -> _core.GrammarRules:
+        """The rules, indexed for the decoders; made once."""
+        key = (lexical, spans)
+        if key not in self._built:
+            label_codes = {label: k for k, label in enumerate(self.labels)}
+            label = [label_codes[names[0]] for names in self.phrases] + [-1] * (len(self.tags) + len(self.parts))
+            self._built[key] = _core.GrammarRules(
+                n_symbols=len(label),
+                n_plain=len(self.phrases) + len(self.tags),
+                label=np.array(label, np.int32),
+                counts=np.array([name not in ROOTS for name in self.labels], np.uint8),
+                binary=_rows(self.binary, 3),
+                unary=_rows(self.unary, 2),
+                starts=np.array(self.starts, np.int32),
+                word_begin=self.word_begins.astype(np.int32),
+                word_tag=np.array([tag for tags in self.word_tags for tag in tags], np.int32),
+                lexical=lexical,
+                n_edges=self.n_edges if spans else 0,
+                n_buckets=N_BUCKETS if spans else 0,
+                longest_chain=self.longest_chain,
+            )
+        return self._built[key]
+
+    @property
+    def n_edges(self) -> int:
+        """Kinds of tokens at the edge of a span: the known ones, the others, and what is outside of the sentence."""
+        return len(self.words) + 2
+
+    @cached_property
+    def word_begins(self) -> IntArray:
+        """Where the tags of each kind of tokens begin, if all are listed."""
+        return offsets_of([len(tags) for tags in self.word_tags])
+
+    @cached_property
+    def rule_keys(self) -> list[tuple[int, ...]]:
+        """The symbols of every rule, by its weight."""
+        return list(self.rule_codes)
+
+    @cached_property
+    def _built(self) -> dict[tuple[bool, bool], _core.GrammarRules]:
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The fields only: what is looked up is quickly made again.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def word_form(word: str) -> str:
+    """What is known of a rare word: capitals, digits, hyphens, and its last two letters.
+
+    >>> word_form("Walking"), word_form("1,000"), word_form("x")
+    ('<C-ng>', '<1>', '<>')
+    """
+    form = "C" * word[:1].isupper() + "1" * any(c.isdigit() for c in word) + "h" * ("-" in word)
+    ending = f"-{word[-2:].lower()}" if len(word) > 3 and word[-2:].isalpha() else ""
+    return f"<{form}{ending}>"
+
+
+def _rows(values: Iterable[int], width: int) -> Any:
+    return np.array(tuple(values), np.int32).reshape(-1, width)

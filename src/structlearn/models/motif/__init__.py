@@ -1,0 +1,1 @@
+"""A pattern hidden in sequences of DNA."""

@@ -1,0 +1,191 @@
+"""Sequences of DNA that hold a pattern somewhere, or hold none."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from structlearn.data.arrays import FloatArray
+from structlearn.data.dna import BASES, base_codes
+from structlearn.data.labels import LabelCodes, observed_classes, plain
+from structlearn.models.base import Model, Spec
+from structlearn.models.motif.best_word import BestWord, best_word
+from structlearn.models.motif.problem import MotifProblem
+
+if TYPE_CHECKING:
+    from structlearn.drawing import Drawing
+
+#: Of the pattern; and the order of the background: its features are numbered by 16 bits.
+LONGEST = 1000
+HIGHEST_ORDER = 6
+
+
+@dataclass(frozen=True)
+class MotifSpec(Spec):
+    """The label of sequences without the pattern and that of those with it."""
+
+    negative: Any
+    positive: Any
+
+    @property
+    def classes(self) -> tuple[Any, Any]:
+        return self.negative, self.positive
+
+
+class Motif(Model):
+    """Ψ(x, +, h) = Σ_{j<l} φ_j(x_{h+j}) + Σ_{i outside [h, h+l)} φ_BG(x_i) and Ψ(x, −) = Σ_i φ_BG(x_i).
+
+    A sequence is positive if a pattern of l letters lies somewhere in it, over a background in which a letter depends
+    on those before it (Yu 2011, Section 5.4.1). φ_j is the base at place j of the pattern, φ_BG the base together with
+    the `background_order` bases before it. Where the pattern lies is hidden: use `LatentStructuralSVM`. The loss is
+    zero-one.
+
+    Parameters
+    ----------
+    width : int or sequence of ints
+        l. With several, each has a pattern of its own, and the hidden part of a sequence is one site of one of them; to
+        find the one best width, search over ``model__width`` instead.
+    background_order : int
+        From 0 to 6.
+    both_strands : bool
+        Whether the pattern may also lie on the other strand, where the letters are read backwards as their complements.
+    positive : label, optional
+        Which of the two labels sequences with the pattern have. None takes the larger: the greater number, or of
+        texts the last by the alphabet.
+
+    Notes
+    -----
+    Inputs are strings; small letters are as good as capital ones, and U is T. A window with another letter, such as N,
+    is no site. Such a letter has no background feature, nor has one without `background_order` bases right before it. A
+    sequence without any site, because it is shorter than the pattern, is always predicted to be negative; in training a
+    positive one is refused.
+
+    Only the letters of the site tell the two outputs apart, so a weight counts where the pattern lies and nowhere else:
+    weights are the patterns, (l, 4) each, then the background, (4,) * (background_order + 1), the present letter last.
+    `predict_latent` gives a `Site` or None.
+
+    Learning begins at the sites of a pattern that is likely in the positive sequences: 50 patterns are grown, each from
+    a random window, by fitting it to its best sites in turns, and the likeliest is taken (`MotifProblem.start`).
+    Uniformly random sites, as in the thesis, are ``init="random"``.
+
+    Examples
+    --------
+    >>> from structlearn import LatentStructuralSVM
+    >>> X = ["GGTATACC", "CTATAGGC", "CCGGTATA", "GGCCTTCA", "ATTACGGC", "TGGCATCA"]
+    >>> finder = LatentStructuralSVM(Motif(width=4, background_order=0), C=100, random_state=0)
+    >>> finder.fit(X, [1, 1, 1, 0, 0, 0]).predict(["CCTATAGG", "CCTTTGGC"])
+    array([1, 0])
+    >>> finder.predict_latent(["CCTATAGG", "CCTTTGGC"])
+    [Site(start=2, strand='+', width=4), None]
+    """
+
+    kind = "examples"
+
+    def __init__(
+        self,
+        width: int | Sequence[int] = 11,
+        background_order: int = 3,
+        both_strands: bool = False,
+        positive: Any = None,
+    ):
+        self.width = width
+        self.background_order = background_order
+        self.both_strands = both_strands
+        self.positive = positive
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """All widths, in order and checked."""
+        given = (self.width,) if isinstance(self.width, numbers.Integral) else self.width
+        widths = tuple(given) if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) else ()
+        whole = all(isinstance(width, numbers.Integral) and 1 <= int(width) <= LONGEST for width in widths)
+        if not widths or not whole or len(set(widths)) < len(widths):
+            raise ValueError(
+                f"width is {self.width!r}; expected a whole number from 1 to {LONGEST} or several, all different"
+            )
+        return tuple(map(int, widths))
+
+    def specify(self, X: Any, Y: Any) -> MotifSpec:
+        if len(X) == 0:
+            raise ValueError("X is empty; training needs at least one example")
+        labels = observed_classes(_labels(Y))
+        if self.positive is None and len(labels) == 2:
+            return MotifSpec(*labels)
+        positive = plain(self.positive)
+        if len(labels) != 2 or positive not in labels:
+            shown = ", ".join(map(repr, labels[:5])) + ", …" * (len(labels) > 5)
+            wanted = "" if self.positive is None else f", one of them positive={positive!r}"
+            raise ValueError(f"Y has {len(labels)} different labels ({shown}); two are needed{wanted}")
+        return MotifSpec(labels[1 - labels.index(positive)], positive)
+
+    def bind(self, spec: MotifSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> MotifProblem:
+        order = self.background_order
+        if not isinstance(order, numbers.Integral) or not 0 <= order <= HIGHEST_ORDER:
+            raise ValueError(f"background_order is {order!r}; it must be a whole number from 0 to {HIGHEST_ORDER}")
+        if isinstance(X, str):
+            raise TypeError("X is one string; expected a list of sequences")
+        letters = [base_codes(x, f"X[{i}]") for i, x in enumerate(X)]
+        labels = None
+        if Y is not None:
+            if len(Y) != len(letters):
+                raise ValueError(f"X has {len(letters)} sequences but Y has {len(Y)} labels")
+            labels = LabelCodes((spec.negative, spec.positive), allow_unknown=allow_unknown).encode(_labels(Y), "Y")
+        return MotifProblem(
+            letters, labels, (spec.negative, spec.positive), self.widths, int(order), bool(self.both_strands)
+        )
+
+    def latent_drawing(self, x: Any, y: Any, h: Any, truth: Any = None, *, width: int = 100) -> Drawing:
+        """See `structlearn.drawing.draw_site`."""
+        from structlearn.drawing import draw_site
+
+        return draw_site(x, h, y, truth, width=width)
+
+    def loss_in_words(self) -> str:
+        return "1 for a wrong label"
+
+    def spec_from_dict(self, values: dict[str, Any]) -> MotifSpec:
+        return MotifSpec.from_dict(values)
+
+    def pattern(self, w: FloatArray, width: int | None = None) -> FloatArray:
+        """The weights of the pattern in w, (width, 4) with columns A, C, G, T; `width` chooses where there are several.
+
+        >>> Motif(width=(2, 3), background_order=0).pattern(np.arange(24.0), width=3)
+        array([[ 8.,  9., 10., 11.],
+               [12., 13., 14., 15.],
+               [16., 17., 18., 19.]])
+        """
+        widths = self.widths
+        if width is None and len(widths) == 1:
+            width = widths[0]
+        if width not in widths:
+            raise ValueError(f"width is {width}; the model has patterns of width {', '.join(map(str, widths))}")
+        begin = len(BASES) * sum(widths[: widths.index(width)])
+        return w[begin : begin + len(BASES) * width].reshape(width, len(BASES))
+
+    def background(self, w: FloatArray) -> FloatArray:
+        """The weights of the background in w, one axis a base, that of the present letter last."""
+        return w[len(BASES) * sum(self.widths) :].reshape((len(BASES),) * (self.background_order + 1))
+
+    def best_word(self, w: FloatArray, width: int | None = None) -> BestWord:
+        """The letters that score highest as a site, and what others in their places change.
+
+        Background and pattern are learnt together, and a part of the pattern may be in the weights of the background:
+        this puts them together.
+
+        >>> finder = Motif(width=2, background_order=0)
+        >>> finder.best_word(np.array([3.0, 0, 0, 1, 0, 2, 0, 0, 1, 0, 0, 0])).letters
+        'AC'
+        """
+        return best_word(self.pattern(w, width), self.background(w))
+
+
+def _labels(Y: Any) -> list[Any]:
+    labels = Y.tolist() if isinstance(Y, np.ndarray) else [plain(y) for y in Y]
+    for i, y in enumerate(labels):
+        if isinstance(y, list | dict | set | np.ndarray):
+            raise ValueError(f"Y[{i}] is {y!r}; expected one label a sequence")
+    return labels

@@ -1,0 +1,1 @@
+"""Models of one's own, written in Python."""

@@ -1,0 +1,232 @@
+"""Models with hidden parts that users write in Python.
+
+An output is a pair (y, h): y is what the data have, h what they leave out. A model is any object with
+
+- ``joint_feature(x, y, h)``: Ψ(x, y, h), a vector, dense or sparse;
+- ``loss(y, y_hat, h_hat)``: Δ(y, ŷ, ĥ) ≥ 0, zero if ĥ completes ŷ = y;
+- ``inference(x, w)``: the best pair (y, h);
+- ``loss_augmented_inference(x, y, w)``: the pair (ŷ, ĥ) with the largest ⟨w, Ψ(x, ŷ, ĥ)⟩ + Δ(y, ŷ, ĥ);
+- ``complete(x, y, w)``: the best h for this y.
+
+``outputs(x)``, a list of all pairs, takes the place of the two inferences where outputs are few, and serves the
+other formulations. Also understood: ``hidden(x, y)``, a list of all h for this y, from which random starts are drawn
+(without it they are completions at random weights); ``initialize(X, Y)``, ``max_loss(y)`` and ``exactness`` as for
+models without hidden parts, see `structlearn.models.own.python_model`.
+
+How many weights there are is told by an attribute ``n_features``, or seen from the features of what ``hidden`` lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import joblib
+import numpy as np
+import scipy.sparse as sp
+
+from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.models.own.python_model import PythonModel, PythonSpec, feature_row, same_output
+from structlearn.waist.latent import LatentProblem
+from structlearn.waist.objective import PREDICTION, Oracle, Scaling
+from structlearn.waist.planes import Outputs
+from structlearn.waist.rows import SparseRows
+
+
+def adapter(user_model: Any) -> type[PythonModel]:
+    """The class that takes a user's model: whether it has hidden parts is seen from its method `complete`."""
+    return PythonLatentModel if hasattr(user_model, "complete") else PythonModel
+
+
+class PythonLatentModel(PythonModel):
+    """A user's model with hidden parts in the form that estimators expect.
+
+    Parameters
+    ----------
+    user_model : object
+        See the module's docstring.
+    """
+
+    methods: ClassVar[dict[str, tuple[str, ...]]] = {
+        "joint_feature": ("x", "y", "h"),
+        "loss": ("y", "y_hat", "h_hat"),
+        "complete": ("x", "y", "w"),
+    }
+
+    def specify(self, X: Any, Y: Any) -> PythonSpec:
+        if len(X) == 0:
+            raise ValueError("X is empty; training needs at least one example")
+        if len(X) != len(Y):
+            raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
+        spec = self._sized(X, Y)
+        self._check_answers(X[0], Y[0], np.zeros(spec.n_features))
+        return spec
+
+    def _sized(self, X: Any, Y: Any) -> PythonSpec:
+        if hasattr(self.user_model, "n_features"):
+            return PythonSpec(n_features=int(self.user_model.n_features))
+        if not hasattr(self.user_model, "hidden"):
+            raise TypeError(
+                f"the number of weights of {type(self.user_model).__name__} cannot be told: give it an attribute "
+                "n_features, or a method hidden(x, y) that lists hidden parts"
+            )
+        h = next(iter(self.user_model.hidden(X[0], Y[0])), None)
+        row = feature_row(self.user_model.joint_feature(X[0], Y[0], h), 0, None)
+        return PythonSpec(n_features=row.shape[1])
+
+    def bind(self, spec: PythonSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> PythonLatentProblem:
+        if Y is not None and len(X) != len(Y):
+            raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
+        return PythonLatentProblem(self.user_model, spec.n_features, X, Y)
+
+    def _check_answers(self, x: Any, y: Any, w: FloatArray) -> None:
+        """Refuses pairs in the place of hidden parts and the other way round, which training might not notice."""
+        model = self.user_model
+        if hasattr(model, "inference"):
+            best = checked_pair("inference", 0, model.inference(x, w))
+        elif hasattr(model, "outputs"):
+            best = checked_pair("outputs", 0, next(iter(model.outputs(x)), None))
+        else:
+            return
+        h = model.complete(x, y, w)
+        if _begins_with(h, y) and not _begins_with(best[1], best[0]):
+            raise TypeError(f"complete of example 0 returned {h!r}, the pair (y, h); expected the hidden part h alone")
+
+
+class PythonLatentProblem(LatentProblem):
+    """A user's model with hidden parts, bound to data. Outputs are tuples (y, h) of the user's own objects."""
+
+    def __init__(self, model: Any, n_features: int, X: Sequence[Any], Y: Sequence[Any] | None):
+        self.n_examples = len(X)
+        self.n_features = n_features
+        self.exactness = getattr(model, "exactness", "exact")
+        listed = hasattr(model, "outputs")
+        oracles: dict[Oracle, bool] = {
+            "best": listed or hasattr(model, "inference"),
+            "loss_augmented": listed or hasattr(model, "loss_augmented_inference"),
+            "loss_levels": listed,
+        }
+        self.oracles = frozenset(oracle for oracle, there in oracles.items() if there)
+        self._model = model
+        self._X = X
+        self._Y = Y
+
+    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[Any]]:
+        if scaling.oracle == "loss_levels":
+            scores = {
+                int(i): self._score(i, truth, w) for i, truth in zip(examples, self.truths(w, examples), strict=True)
+            }
+        else:
+            scores = dict.fromkeys(map(int, examples), 0.0)
+        return examples, [self._decode(int(i), w, scaling, scores[int(i)]) for i in examples]
+
+    def complete(self, w: FloatArray, examples: IntArray) -> list[Any]:
+        assert self._Y is not None
+        return [(self._Y[i], self._model.complete(self._X[i], self._Y[i], w)) for i in examples]
+
+    def between(self, examples: IntArray, left: Outputs, right: Outputs) -> SparseRows:
+        rows = [
+            self._feature(int(i), one) - self._feature(int(i), other)
+            for i, one, other in zip(examples, left, right, strict=True)
+        ]
+        matrix = sp.vstack([*rows, sp.csr_array((0, self.n_features))], format="csr")
+        return SparseRows.from_matrix(sp.csr_array(matrix))
+
+    def output_losses(self, examples: IntArray, outputs: Outputs) -> FloatArray:
+        return np.array([self._loss(int(i), output) for i, output in zip(examples, outputs, strict=True)])
+
+    def random_completions(self, random: np.random.Generator) -> list[Any]:
+        assert self._Y is not None
+        if not hasattr(self._model, "hidden"):
+            return self.complete(random.normal(size=self.n_features), np.arange(self.n_examples))
+        completions = []
+        for i, (x, y) in enumerate(zip(self._X, self._Y, strict=True)):
+            hidden = list(self._model.hidden(x, y))
+            if not hidden:
+                raise ValueError(f"Y[{i}] is {y!r}, which no hidden part completes")
+            completions.append((y, hidden[random.integers(len(hidden))]))
+        return completions
+
+    def completions_of(self, latent: Sequence[Any]) -> list[Any]:
+        assert self._Y is not None
+        return list(zip(self._Y, latent, strict=True))
+
+    def max_losses(self) -> FloatArray:
+        assert self._Y is not None
+        if hasattr(self._model, "max_loss"):
+            return np.array([float(self._model.max_loss(y)) for y in self._Y])
+        if not hasattr(self._model, "outputs"):
+            raise NotImplementedError(
+                f"score needs the largest loss of an example: write max_loss(y) or outputs(x) in "
+                f"{type(self._model).__name__}"
+            )
+        return np.array([max(self._loss(i, pair) for pair in self._listed(i)) for i in range(self.n_examples)])
+
+    def radii(self) -> FloatArray:
+        assert self.completions is not None
+        return np.array(
+            [
+                max(sp.linalg.norm(self._feature(i, truth) - self._feature(i, pair)) for pair in self._listed(i))
+                for i, truth in enumerate(self.completions)
+            ]
+        )
+
+    def present(self, outputs: Outputs) -> list[Any]:
+        return [y for y, _ in outputs]
+
+    def present_latent(self, outputs: Outputs) -> list[Any]:
+        return [h for _, h in outputs]
+
+    def missing(self, oracle: str) -> str:
+        name = {"best": "inference or outputs", "loss_augmented": "loss_augmented_inference or outputs"}
+        return f"; write {name.get(oracle, 'outputs')} in {type(self._model).__name__}"
+
+    def fingerprint(self) -> str:
+        options = dict(self._model.get_params()) if hasattr(self._model, "get_params") else {}
+        return str(joblib.hash((options, self._X, self._Y)))
+
+    def _decode(self, i: int, w: FloatArray, scaling: Scaling, truth_score: float) -> Any:
+        x = self._X[i]
+        if scaling is PREDICTION:
+            if hasattr(self._model, "inference"):
+                return checked_pair("inference", i, self._model.inference(x, w))
+            return max(self._listed(i), key=lambda pair: self._score(i, pair, w))
+        assert self._Y is not None
+        if scaling.oracle == "loss_augmented" and hasattr(self._model, "loss_augmented_inference"):
+            answer = self._model.loss_augmented_inference(x, self._Y[i], w)
+            return checked_pair("loss_augmented_inference", i, answer)
+
+        def violation(pair: Any) -> float:
+            a, b = scaling(np.array([self._loss(i, pair)]))
+            return float(b[0] - a[0] * (truth_score - self._score(i, pair, w)))
+
+        return max(self._listed(i), key=violation)
+
+    def _listed(self, i: int) -> list[Any]:
+        if not hasattr(self._model, "outputs"):
+            raise NotImplementedError(f"{type(self._model).__name__} does not list its outputs: write outputs(x)")
+        return [checked_pair("outputs", i, pair) for pair in self._model.outputs(self._X[i])]
+
+    def _feature(self, i: int, pair: Any) -> sp.csr_array:
+        return feature_row(self._model.joint_feature(self._X[i], *pair), i, self.n_features)
+
+    def _score(self, i: int, pair: Any, w: FloatArray) -> float:
+        return float((self._feature(int(i), pair) @ w)[0])
+
+    def _loss(self, i: int, pair: Any) -> float:
+        assert self._Y is not None
+        loss = float(self._model.loss(self._Y[i], *pair))
+        if not (np.isfinite(loss) and loss >= 0.0):
+            raise ValueError(f"the loss of example {i} is {loss} for the output {pair!r}; it must be finite and ≥ 0")
+        return loss
+
+
+def checked_pair(method: str, i: int, answer: Any) -> tuple[Any, Any]:
+    """What a method returned for an example, refused if it is no pair."""
+    if not (isinstance(answer, tuple) and len(answer) == 2):
+        raise TypeError(f"{method} of example {i} returned {answer!r}; expected pairs (y, h)")
+    return answer
+
+
+def _begins_with(h: Any, y: Any) -> bool:
+    return isinstance(h, tuple) and len(h) == 2 and same_output(h[0], y)

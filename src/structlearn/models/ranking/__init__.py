@@ -1,0 +1,1 @@
+"""Rankings and joint labels of the documents of a query."""

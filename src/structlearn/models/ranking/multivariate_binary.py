@@ -1,0 +1,156 @@
+"""The labels of a whole set of examples of two classes, with a loss that is no mean over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from structlearn import _core
+from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.labels import LabelCodes, declared_classes, label_array, observed_classes
+from structlearn.data.ragged import Ragged, summed
+from structlearn.data.sequences import feature_names, token_width
+from structlearn.models.base import LinearSpec, Model
+from structlearn.models.ranking.documents import Documents
+from structlearn.waist.objective import PREDICTION, Scaling
+from structlearn.waist.planes import Outputs
+from structlearn.waist.problem import Problem
+from structlearn.waist.rows import SparseRows
+
+LOSSES = ("f1", "error_rate")
+
+
+class MultivariateBinary(Model):
+    """Ψ(x, y) = (1/2n) Σ_j y_j x_j: the labels y_j = ±1 of all n rows of x are one output (SVM^perf, Joachims 2005).
+
+    An example's input is a matrix, its output one of two labels for each row: a whole training set, or a document whose
+    sentences are marked. Every row is predicted by the sign of ⟨w, x_j⟩; `fit_intercept=True` gives it a threshold. For
+    losses of rankings of the rows, such as the ROC area or precision at k, see `Ranking`.
+
+    Parameters
+    ----------
+    loss : {"f1", "error_rate"}
+        Δ = 1 − F1 = 1 − 2 TP/(2 TP + FP + FN), which is 0 where neither truth nor prediction has positives; or the
+        share of wrong labels, with which the slack is the mean of max(0, 1 − y_j ⟨w, x_j⟩), the ordinary SVM's.
+    classes : (negative, positive), optional
+        The two labels; None takes those observed in training in their order, so that of −1 and 1, 0 and 1, "no" and
+        "yes" the second is the positive one.
+
+    Notes
+    -----
+    C is the price of the slack of a whole set: for one set of n rows with the error rate it is n times that of
+    ``LinearSVC(loss="hinge")``. The loss-augmented problem is solved exactly, in O(n log n).
+
+    Examples
+    --------
+    >>> from structlearn import StructuralSVM
+    >>> x = [[2.0, 1.0], [1.0, 3.0], [0.0, 1.0], [0.5, 0.0], [0.1, 2.0]]
+    >>> svm = StructuralSVM(MultivariateBinary("f1"), C=100, fit_intercept=True)
+    >>> svm = svm.fit([x], [["yes", "yes", "no", "no", "no"]])
+    >>> svm.predict([[[1.5, 1.0], [0.2, 1.0]]])
+    [array(['yes', 'no'], dtype='<U3')]
+    """
+
+    def loss_in_words(self) -> str:
+        return "1 − F1" if self.loss == "f1" else "the share of wrong labels"
+
+    def __init__(self, loss: Literal["f1", "error_rate"] = "f1", classes: Sequence[Any] | None = None):
+        self.loss = loss
+        self.classes = classes
+
+    def specify(self, X: Any, Y: Any) -> LinearSpec:
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss is {self.loss!r}; it may be {', '.join(map(repr, LOSSES))}")
+        if self.classes is None:
+            classes = observed_classes([label for y in Y for label in _labels(y)])
+        else:
+            classes = declared_classes(self.classes)
+        if len(classes) != 2:
+            what = "classes has" if self.classes is not None else "Y has"
+            raise ValueError(f"{what} {len(classes)} different labels; MultivariateBinary needs two, declare `classes`")
+        names = feature_names(X)
+        return LinearSpec(classes, token_width(X) if names is None else len(names), names)
+
+    def bind(
+        self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False
+    ) -> MultivariateBinaryProblem:
+        documents = Documents.read(X, spec.vocabulary, spec.n_inputs, intercept=spec.intercept)
+        positive = None
+        if Y is not None:
+            if len(Y) != len(documents):
+                raise ValueError(f"X has {len(documents)} sets but Y has {len(Y)}")
+            codes = LabelCodes(spec.classes)
+            parts = []
+            for i, (y, (begin, end)) in enumerate(zip(Y, pairwise(documents.offsets), strict=True)):
+                if len(y) != end - begin:
+                    raise ValueError(f"Y[{i}] has {len(y)} labels but X[{i}] has {end - begin} rows")
+                parts.append(codes.encode(_labels(y), f"Y[{i}]"))
+            positive = np.concatenate(parts).astype(np.uint8)
+        return MultivariateBinaryProblem(documents, positive, spec.classes, self.loss)
+
+
+class MultivariateBinaryProblem(Problem):
+    """A `MultivariateBinary` bound to data. Outputs are arrays: 1 for the positive rows, 0 for others."""
+
+    oracles = frozenset({"best", "loss_augmented"})
+
+    def __init__(self, documents: Documents, positive: npt.NDArray[np.uint8] | None, classes: Sequence[Any], loss: str):
+        self.n_examples = len(documents)
+        self.n_features = documents.flat.shape[1]
+        self._documents = documents
+        self._positive = positive
+        self._labels = label_array(classes)
+        self._f1 = loss == "f1"
+
+    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Outputs]:
+        rows, offsets = self._documents.places(examples)
+        scores = self._documents.scores(w, rows)
+        if scaling is PREDICTION:
+            return examples, Ragged((scores > 0.0).astype(np.uint8), offsets)
+        assert self._positive is not None
+        truth = self._positive[rows]
+        if self._f1:
+            labels = np.empty(len(rows), np.uint8)
+            _core.least_f1(scores, truth, offsets, labels, self.n_threads)
+        else:
+            labels = (scores > 2.0 * truth - 1.0).astype(np.uint8)
+        return examples, Ragged(labels, offsets)
+
+    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
+        assert self._positive is not None
+        rows, offsets = self._documents.places(examples)
+        truth, found = self._positive[rows].astype(np.float64), Ragged.of(outputs, np.uint8).flat.astype(np.float64)
+        sizes = np.diff(offsets).astype(np.float64)
+        wrong = summed(np.abs(truth - found), offsets)
+        if self._f1:
+            both = summed(truth + found, offsets)
+            losses = np.divide(wrong, both, out=np.zeros_like(both), where=both > 0)
+        else:
+            losses = wrong / sizes
+        coefficients = (truth - found) / np.repeat(sizes, np.diff(offsets))
+        return self._documents.combined(coefficients, rows, offsets), losses
+
+    def max_losses(self) -> FloatArray:
+        return np.ones(self.n_examples)
+
+    def radii(self) -> FloatArray:
+        offsets = self._documents.offsets
+        return np.asarray(summed(self._documents.norms(), offsets) / np.diff(offsets))
+
+    def present(self, outputs: Outputs) -> list[npt.NDArray[Any]]:
+        return [self._labels[np.asarray(output, np.int64)] for output in outputs]
+
+    def sizes(self) -> dict[str, int]:
+        return {"examples": self.n_examples, "rows": int(self._documents.offsets[-1])}
+
+    def fingerprint(self) -> str:
+        assert self._positive is not None
+        return self._documents.digest(self._positive, np.array([self._f1]))
+
+
+def _labels(y: Any) -> list[Any]:
+    return list(y.tolist() if isinstance(y, np.ndarray) else y)

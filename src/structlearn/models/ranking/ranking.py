@@ -1,0 +1,224 @@
+"""Rankings of the documents of a query, learnt for the measure by which they are judged."""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.queries import ranked, relevances, warn_of_empty
+from structlearn.data.ragged import Ragged, summed
+from structlearn.models.base import Model
+from structlearn.models.ranking.documents import Documents
+from structlearn.models.ranking.losses import (
+    AveragePrecisionLoss,
+    NdcgLoss,
+    PairLoss,
+    PositionLoss,
+    RankingLoss,
+    top_weights,
+)
+from structlearn.models.ranking.spec import DocumentSpec
+from structlearn.waist.objective import PREDICTION, Scaling
+from structlearn.waist.planes import Outputs
+from structlearn.waist.problem import Problem
+from structlearn.waist.rows import SparseRows
+
+if TYPE_CHECKING:
+    from structlearn.drawing import Drawing
+    from structlearn.metrics import Measures
+
+Loss = Literal["roc_area", "average_precision", "ndcg", "precision_at_k", "recall_at_k", "break_even"]
+Gain = Literal["exponential", "linear"]
+LOSSES = ("roc_area", "average_precision", "ndcg", "precision_at_k", "recall_at_k", "break_even")
+GAINS = ("exponential", "linear")
+
+
+class Ranking(Model):
+    """The ranking of a query's documents by ⟨w, x⟩, with a loss of the whole ranking.
+
+    An example's input is a matrix with a row a document, its output for training the documents' relevance, for
+    prediction the ranking: the numbers of the rows, the best first. Documents with equal scores keep their order. A
+    whole set of examples of two classes is one query.
+
+    Parameters
+    ----------
+    loss : {"roc_area", "average_precision", "ndcg", "precision_at_k", "recall_at_k", "break_even"}
+        What the margins are scaled by: what a ranking falls short of by this measure.
+
+        - "roc_area": the share of pairs of documents of different relevance that are in the wrong order. The slack is
+          the mean of max(0, 1 − ⟨w, x_i − x_j⟩) over these pairs, which is the ranking SVM.
+        - "average_precision": SVM^map (Yue, Finley, Radlinski and Joachims 2007).
+        - "ndcg": the normalised discounted cumulative gain, of the first k documents if k is given.
+        - "precision_at_k", "recall_at_k": relevant documents among the first k, divided by k or by all that there are.
+        - "break_even": precision where it equals recall, at the number of relevant documents.
+    k : int, optional
+        How many documents count, for the losses "at_k" and for "ndcg".
+    threshold : float
+        Documents whose relevance is above it are relevant; of no importance to "roc_area" and "ndcg".
+    gain : {"exponential", "linear"}
+        Whether a document of relevance y gains 2^y − 1 or y in "ndcg".
+
+    Notes
+    -----
+    The loss-augmented problems are solved exactly, in O(n log n) for n documents but for "average_precision", O(R N)
+    with R relevant and N other documents, and "ndcg", see `structlearn.models.ranking.losses.NdcgLoss`. "roc_area",
+    "average_precision" and "ndcg" have the joint features of `PairLoss`, the others those of `PositionLoss`. The latter
+    differ from SVM^perf (Joachims 2005) where k is not the number of relevant documents: there the truth is no possible
+    output, and the slack no upper bound on the loss. With many more relevant documents than k they learn little, since
+    all of them are pulled up at once: see `PrecisionAtK`, which leaves the choice of k of them open.
+
+    A query whose rankings are all equally good, as where no document is relevant, teaches nothing. It has no slack, but
+    counts in the number of examples; training warns of such queries.
+
+    Examples
+    --------
+    >>> from structlearn import StructuralSVM
+    >>> X = [[[3.0, 0.0], [2.0, 1.0], [1.0, 0.0]], [[5.0, 0.0], [4.0, 1.0]]]
+    >>> Y = [[0, 1, 0], [0, 1]]
+    >>> svm = StructuralSVM(Ranking("average_precision"), C=100).fit(X, Y)
+    >>> svm.predict([[[1.0, 0.0], [2.0, 0.5], [3.0, 1.0]]])
+    [array([2, 1, 0])]
+    """
+
+    def loss_in_words(self) -> str:
+        return {
+            "roc_area": "the share of pairs of documents in the wrong order",
+            "average_precision": "1 − average precision",
+            "ndcg": f"1 − NDCG{'' if self.k is None else f'@{self.k}'}",
+            "precision_at_k": f"what precision at {self.k} falls short of",
+            "recall_at_k": f"what recall at {self.k} falls short of",
+            "break_even": "1 − precision at the number of relevant documents",
+        }[self.loss]
+
+    def __init__(
+        self, loss: Loss = "roc_area", *, k: int | None = None, threshold: float = 0.0, gain: Gain = "exponential"
+    ):
+        self.loss = loss
+        self.k = k
+        self.threshold = threshold
+        self.gain = gain
+
+    def specify(self, X: Any, Y: Any) -> DocumentSpec:
+        self._check_options()
+        spec = DocumentSpec.of(X)
+        documents = Documents.read(X, spec.vocabulary, spec.n_inputs)
+        losses = self.loss_of(relevances(Y, documents.offsets), documents.offsets).max_losses()
+        warn_of_empty(losses, "all rankings of the documents are equally good")
+        return spec
+
+    def bind(self, spec: DocumentSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> RankingProblem:
+        documents = Documents.read(X, spec.vocabulary, spec.n_inputs)
+        loss = None if Y is None else self.loss_of(relevances(Y, documents.offsets), documents.offsets)
+        return RankingProblem(documents, loss)
+
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
+        """See `structlearn.metrics.rankings`. A ranking is right if no document stands before a more relevant one."""
+        # Metrics know trees, which are models', so that these modules cannot import each other from the start.
+        from structlearn.metrics.rankings import ranking_measures
+
+        first = {"precision_at_k": f"precision_at_{self.k}", "ndcg": f"ndcg_at_{self.k or 10}"}
+        measure = first.get(self.loss, "mean_average_precision")
+        return ranking_measures(Y, predicted, self.threshold, self.k, measure)
+
+    def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
+        """See `structlearn.drawing.draw_ranking`."""
+        from structlearn.drawing import draw_ranking
+
+        return draw_ranking(y, truth, k=self.k)
+
+    def spec_from_dict(self, values: dict[str, Any]) -> DocumentSpec:
+        return DocumentSpec.from_dict(values)
+
+    def loss_of(self, relevance: FloatArray, offsets: IntArray) -> RankingLoss:
+        """The loss on documents of this relevance, with a query between any two offsets."""
+        if self.loss == "roc_area":
+            return PairLoss(relevance, offsets)
+        if self.loss == "ndcg":
+            return NdcgLoss(relevance, _gains(relevance, self.gain, offsets), self.k, offsets)
+        relevant = (relevance > self.threshold).astype(np.float64)
+        if self.loss == "average_precision":
+            return AveragePrecisionLoss(relevant, offsets)
+        counts = np.diff(offsets)
+        n_relevant = summed(relevant, offsets)
+        if self.loss == "break_even":
+            return PositionLoss(relevant, top_weights(n_relevant, offsets), offsets)
+        k = np.full(len(counts), self.k)
+        if self.loss == "recall_at_k":
+            relevant *= np.repeat(k / np.maximum(n_relevant, 1.0), counts)
+        return PositionLoss(relevant, top_weights(k, offsets), offsets)
+
+    def _check_options(self) -> None:
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss is {self.loss!r}; it may be {', '.join(map(repr, LOSSES))}")
+        if self.gain not in GAINS:
+            raise ValueError(f"gain is {self.gain!r}; it may be {', '.join(map(repr, GAINS))}")
+        if self.k is None and self.loss in ("precision_at_k", "recall_at_k"):
+            raise ValueError(f"loss {self.loss!r} needs k, the number of documents that count")
+        if self.k is not None:
+            checked_k(self.k)
+
+
+class RankingProblem(Problem):
+    """A `Ranking` bound to data. Outputs are arrays of documents, counted from 0 in each query, the best first."""
+
+    oracles = frozenset({"best", "loss_augmented"})
+
+    def __init__(self, documents: Documents, loss: RankingLoss | None):
+        self.n_examples = len(documents)
+        self.n_features = documents.flat.shape[1]
+        self._documents = documents
+        self._loss = loss
+
+    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Outputs]:
+        rows, offsets = self._documents.places(examples)
+        scores = self._documents.scores(w, rows)
+        if scaling is PREDICTION:
+            return examples, Ragged(ranked(scores, offsets, self.n_threads), offsets)
+        assert self._loss is not None
+        return examples, self._loss.most_violating(scores, examples, rows, offsets, self.n_threads)
+
+    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
+        assert self._loss is not None
+        rows, offsets = self._documents.places(examples)
+        coefficients, losses = self._loss.compare(list(outputs), examples, rows, offsets, self.n_threads)
+        return self._documents.combined(coefficients, rows, offsets), losses
+
+    def max_losses(self) -> FloatArray:
+        assert self._loss is not None
+        return self._loss.max_losses()
+
+    def radii(self) -> FloatArray:
+        return self._documents.radii()
+
+    def present(self, outputs: Outputs) -> list[IntArray]:
+        return [np.asarray(output, np.int64) for output in outputs]
+
+    def sizes(self) -> dict[str, int]:
+        return {"examples": self.n_examples, "documents": int(self._documents.offsets[-1])}
+
+    def fingerprint(self) -> str:
+        loss = self._loss
+        assert loss is not None
+        options = np.array([LOSSES_BY_CLASS.index(type(loss))])
+        priced = (loss.gains, loss.weights) if isinstance(loss, (PositionLoss, NdcgLoss)) else ()
+        return self._documents.digest(loss.grades, options, *priced)
+
+
+LOSSES_BY_CLASS: list[type[RankingLoss]] = [PairLoss, AveragePrecisionLoss, NdcgLoss, PositionLoss]
+
+
+def checked_k(k: Any) -> int:
+    if isinstance(k, bool) or not isinstance(k, numbers.Integral) or int(k) < 1:
+        raise ValueError(f"k is {k!r}; it must be a whole number ≥ 1")
+    return int(k)
+
+
+def _gains(relevance: FloatArray, gain: Gain, offsets: IntArray) -> FloatArray:
+    if len(relevance) and relevance.min() < 0:
+        row = int(np.argmin(relevance))
+        q = int(np.searchsorted(offsets, row, side="right")) - 1
+        raise ValueError(f"Y[{q}][{row - offsets[q]}] is {relevance[row]:g}; the gain of a document must be ≥ 0")
+    return np.exp2(relevance) - 1.0 if gain == "exponential" else relevance

@@ -1,0 +1,1 @@
+"""Segmentations of sequences."""

@@ -1,0 +1,157 @@
+"""Segmentations: labels of stretches of tokens, with scores for whole stretches (a semi-Markov chain)."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from structlearn.data.arrays import IntArray, LabelArray
+from structlearn.data.labels import LabelCodes, declared_classes, observed_classes
+from structlearn.data.segments import checked_segments
+from structlearn.data.sequences import feature_names, stack, token_width
+from structlearn.data.tokens import TokenMatrix
+from structlearn.models.base import LinearSpec, Model
+from structlearn.models.segments.problem import SegmentsProblem
+
+
+@dataclass(frozen=True)
+class SegmentsSpec(LinearSpec):
+    """A `LinearSpec` and the length of the longest segment."""
+
+    max_length: int = 1
+
+
+class Segments(Model):
+    """F(x, y) = Σ_(l, b, e)∈y [Σ_{b≤t<e} ⟨w_l, φ(x_t)⟩ + w^length_{l, e-b}] + Σ w_{l, l'} over neighbouring segments.
+
+    An output is a list of segments (label, begin, end) that cover the sequence one after another. With `ends` a segment
+    also has ⟨w^first_l, φ(x_b)⟩ + ⟨w^last_l, φ(x_{e-1})⟩. These are the semi-Markov models of Sarawagi and Cohen
+    (2004); a pass takes O(T L (L + max_length)).
+
+    Parameters
+    ----------
+    classes : sequence, optional
+        The labels, of any hashable type. None takes those observed in training.
+    max_length : int, optional
+        The longest segment that there can be. None takes the longest observed in training.
+    loss : {"segments", "hamming"}
+        Δ(y, ŷ): the number of segments that are in only one of y and ŷ, so missed plus spurious ones, or the number of
+        tokens in a segment with the wrong label.
+    lengths : bool
+        Whether there are weights for the length of a segment, by its label.
+    ends : bool
+        Whether the first and the last token of a segment have weights of their own, by its label.
+
+    Notes
+    -----
+    X is what `Chain` takes; Y is a list of lists of (label, begin, end). `from_bio` makes such lists of tags.
+
+    The weights are, one after another, the emissions (n_features, n_labels), the transitions (n_labels, n_labels) from
+    row to column, with lengths (max_length, n_labels), and with ends the emissions of the first and of the last token.
+
+    Examples
+    --------
+    >>> from structlearn import StructuralSVM
+    >>> X = [[{"word": "Ann"}, {"word": "Lee"}, {"word": "sleeps"}], [{"word": "he"}, {"word": "sleeps"}]]
+    >>> Y = [[("NAME", 0, 2), ("O", 2, 3)], [("O", 0, 1), ("O", 1, 2)]]
+    >>> StructuralSVM(Segments(), C=10).fit(X, Y).predict([[{"word": "he"}, {"word": "Ann"}, {"word": "Lee"}]])
+    [[('O', 0, 1), ('NAME', 1, 3)]]
+    """
+
+    kind = "segments"
+
+    def loss_in_words(self) -> str:
+        return "segments that are missed or made up" if self.loss == "segments" else "wrong labels"
+
+    def __init__(
+        self,
+        classes: Sequence[Any] | None = None,
+        max_length: int | None = None,
+        loss: Literal["segments", "hamming"] = "segments",
+        lengths: bool = True,
+        ends: bool = False,
+    ):
+        self.classes = classes
+        self.max_length = max_length
+        self.loss = loss
+        self.lengths = lengths
+        self.ends = ends
+
+    def specify(self, X: Any, Y: Any) -> SegmentsSpec:
+        self._check_options()
+        if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
+            raise ValueError("Y is empty; training needs at least one sequence")
+        segments = [segment for i, y in enumerate(Y) for segment in checked_segments(y, f"Y[{i}]")]
+        labels = (label for label, _, _ in segments)
+        classes = observed_classes(labels) if self.classes is None else declared_classes(self.classes)
+        longest = max((end - begin for _, begin, end in segments), default=1)
+        vocabulary = feature_names(X) if hasattr(X, "__len__") else None
+        return SegmentsSpec(
+            classes=classes,
+            n_inputs=token_width(X) if vocabulary is None else len(vocabulary),
+            vocabulary=vocabulary,
+            max_length=longest if self.max_length is None else int(self.max_length),
+        )
+
+    def bind(self, spec: SegmentsSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> SegmentsProblem:
+        """See `Model.bind`; with `allow_unknown` segments may also be too long, and count as always wrong."""
+        self._check_options()
+        matrix, offsets = stack(X, spec.columns, None if spec.vocabulary is not None else spec.n_inputs)
+        codes = judged = None
+        if Y is not None:
+            judged, possible = _encode(spec, offsets, Y, allow_unknown)
+            codes = np.where(possible, judged, np.int32(-1))
+        return SegmentsProblem(
+            tokens=TokenMatrix.from_matrix(matrix, intercept=spec.intercept),
+            offsets=offsets,
+            codes=codes,
+            judged=judged,
+            classes=spec.classes,
+            max_length=spec.max_length,
+            hamming=self.loss == "hamming",
+            lengths=self.lengths,
+            ends=self.ends,
+        )
+
+    def spec_from_dict(self, values: dict[str, Any]) -> SegmentsSpec:
+        return SegmentsSpec.from_dict(values)
+
+    def _check_options(self) -> None:
+        if self.loss not in ("segments", "hamming"):
+            raise ValueError(f"loss is {self.loss!r}; it may be 'segments' or 'hamming'")
+        longest = self.max_length
+        if longest is not None and not (isinstance(longest, numbers.Integral) and 1 <= longest < 2**31):
+            raise ValueError(f"max_length is {longest!r}; it must be a whole number ≥ 1")
+
+
+def _encode(
+    spec: SegmentsSpec, offsets: IntArray, Y: Any, allow_unknown: bool
+) -> tuple[LabelArray, np.ndarray[Any, np.dtype[np.bool_]]]:
+    """The codes of all tokens, see ``core/segments.hpp``, and whether the model can have the token's segment."""
+    if len(Y) != len(offsets) - 1:
+        raise ValueError(f"X has {len(offsets) - 1} sequences but Y has {len(Y)}")
+    codes = LabelCodes(spec.classes, allow_unknown=allow_unknown)
+    L = len(spec.classes)
+    encoded = np.empty(int(offsets[-1]), np.int32)
+    possible = np.empty(len(encoded), np.bool_)
+    for i, y in enumerate(Y):
+        segments = checked_segments(y, f"Y[{i}]")
+        length = int(offsets[i + 1] - offsets[i])
+        if not segments or segments[-1][2] != length:
+            raise ValueError(f"Y[{i}] ends at {segments[-1][2] if segments else 0} but X[{i}] has {length} rows")
+        labels = codes.encode([label for label, _, _ in segments], f"Y[{i}]")
+        for k, (code, (_, begin, end)) in enumerate(zip(labels.tolist(), segments, strict=True)):
+            fits = end - begin <= spec.max_length
+            if not (fits or allow_unknown):
+                raise ValueError(
+                    f"Y[{i}][{k}] is {y[k]!r}, {end - begin} tokens long, but max_length is {spec.max_length}"
+                )
+            here = slice(offsets[i] + begin, offsets[i] + end)
+            encoded[here] = L + code if code >= 0 else -2
+            encoded[here.start] = code
+            possible[here] = fits and code >= 0
+    return encoded, possible

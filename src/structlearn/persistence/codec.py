@@ -1,0 +1,160 @@
+"""Values as JSON and arrays, and back: types are remembered, and nothing but what is registered is ever built."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, MutableMapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from structlearn.persistence.container import Tensors
+from structlearn.persistence.registry import registered
+
+#: Longer arrays and lists of texts become tensors of the file.
+_INLINE = 64
+
+
+def encode(value: Any, what: str, tensors: MutableMapping[str, npt.NDArray[Any]] | None = None) -> Any:
+    """A value as JSON that remembers its type: tuples, arrays, mappings with any keys, this library's objects.
+
+    Long arrays and lists of texts are put into `tensors`, if that is given, and the JSON only names them.
+
+    >>> tensors = {}
+    >>> text = json.dumps(encode({("a", 1): np.array([1.5]), None: (True, np.arange(1000))}, "value", tensors))
+    >>> value = decode(json.loads(text), tensors)
+    >>> value[("a", 1)], value[None][1].shape, list(tensors)
+    (array([1.5]), (1000,), ['0'])
+    """
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else {"float": repr(value)}
+    if isinstance(value, np.generic):
+        return encode(value.item(), what)
+    if isinstance(value, type) and issubclass(value, np.generic):
+        return {"scalar": np.dtype(value).str}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
+    if isinstance(value, list):
+        if tensors is not None and len(value) > _INLINE and _are_lines(value):
+            return {"texts": _put(np.frombuffer("\n".join(value).encode("utf-8", "surrogatepass"), np.uint8), tensors)}
+        return [encode(item, what, tensors) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": encode(list(value), what, tensors)}
+    if isinstance(value, (set, frozenset)):
+        # In an order that does not change from one interpreter to the next, so that equal sets are written alike.
+        kind = "set" if isinstance(value, set) else "frozenset"
+        return {kind: sorted((encode(item, what, tensors) for item in value), key=json.dumps)}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
+        if tensors is not None and value.size > _INLINE and value.dtype.kind != "U":
+            return _stored(value, tensors)
+        return {"array": value.tolist(), "dtype": value.dtype.str, "shape": list(value.shape)}
+    if isinstance(value, np.ndarray):
+        return encode(value.tolist(), what, tensors)
+    if isinstance(value, Mapping):
+        return {"mapping": [[encode(key, what, tensors), encode(item, what, tensors)] for key, item in value.items()]}
+    name = type(value).__name__
+    if registered(name) is type(value):
+        encoded = {"object": name, "options": encode(_options(value), what, tensors)}
+        learnt = {key: item for key, item in getattr(value, "__dict__", {}).items() if _is_learnt(key)}
+        return encoded | ({"learnt": encode(learnt, what, tensors)} if learnt else {})
+    raise TypeError(f"{what} {value!r} of type {name} cannot be saved")
+
+
+def decode(value: Any, tensors: Tensors | None = None) -> Any:
+    """The value that `encode` was given."""
+    if isinstance(value, list):
+        return [decode(item, tensors) for item in value]
+    if not isinstance(value, dict):
+        return value
+    match value:
+        case {"float": text}:
+            return float(text)
+        case {"scalar": text}:
+            return np.dtype(text).type
+        case {"bytes": text}:
+            return bytes.fromhex(text)
+        case {"tuple": items}:
+            return tuple(decode(items, tensors))
+        case {"set": items}:
+            return set(decode(items, tensors))
+        case {"frozenset": items}:
+            return frozenset(decode(items, tensors))
+        case {"array": items, "dtype": dtype, "shape": shape}:
+            # Indexing with nothing makes a scalar of an array without dimensions.
+            return np.array(items, dtype=np.dtype(dtype)).reshape(shape)[()]
+        case {"tensor": name}:
+            return _tensor(name, tensors)
+        case {"places": places, "values": values, "shape": shape}:
+            return _filled(_tensor(places, tensors), _tensor(values, tensors), shape)
+        case {"texts": name}:
+            return _tensor(name, tensors).tobytes().decode("utf-8", "surrogatepass").split("\n")
+        case {"mapping": pairs}:
+            return {decode(key, tensors): decode(item, tensors) for key, item in pairs}
+        case {"object": name, "options": options}:
+            return _built(name, decode(options, tensors), decode(value.get("learnt", {"mapping": []}), tensors))
+    raise ValueError(f"the file holds a value of an unknown kind: {sorted(value)}")
+
+
+def _built(name: str, options: dict[str, Any], learnt: dict[str, Any]) -> Any:
+    kind = registered(name)
+    if kind is None:
+        raise ValueError(f"the file holds an object {name!r}, which this version does not know")
+    result = kind.from_dict(options) if hasattr(kind, "from_dict") else kind(**options)
+    for key, item in learnt.items():
+        if not _is_learnt(key):
+            raise ValueError(f"the file sets {key!r} of {name}, which is nothing that fitting learns")
+        setattr(result, key, item)
+    return result
+
+
+def _options(value: Any) -> dict[str, Any]:
+    if hasattr(value, "to_dict"):
+        return dict(value.to_dict())
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return dict(value.get_params(deep=False))
+
+
+def _is_learnt(name: str) -> bool:
+    """By scikit-learn's convention."""
+    return name.endswith("_") and not name.startswith("_")
+
+
+def _are_lines(values: list[Any]) -> bool:
+    return all(isinstance(value, str) and "\n" not in value for value in values)
+
+
+def _stored(array: npt.NDArray[Any], tensors: MutableMapping[str, npt.NDArray[Any]]) -> dict[str, Any]:
+    """An array as a tensor, without its zeros where it is mostly zeros, as the weights of a chain are."""
+    if array.dtype == np.float64:
+        flat = np.ascontiguousarray(array).reshape(-1)
+        # By their bits: −0.0 is a number of its own.
+        places = np.flatnonzero(flat.view(np.int64))
+        if 3 * len(places) < array.size:
+            short = places.astype(np.uint32) if array.size < 2**32 else places
+            return {"places": _put(short, tensors), "values": _put(flat[places], tensors), "shape": list(array.shape)}
+    return {"tensor": _put(array, tensors)}
+
+
+def _filled(places: npt.NDArray[Any], values: npt.NDArray[Any], shape: Any) -> npt.NDArray[np.float64]:
+    array = np.zeros(shape)
+    if len(places) != len(values) or (len(places) and int(places.max()) >= array.size):
+        raise ValueError("the file holds an array whose parts do not fit together")
+    array.reshape(-1)[places] = values
+    return array
+
+
+def _put(array: npt.NDArray[Any], tensors: MutableMapping[str, npt.NDArray[Any]]) -> str:
+    name = str(len(tensors))
+    tensors[name] = array
+    return name
+
+
+def _tensor(name: Any, tensors: Tensors | None) -> npt.NDArray[Any]:
+    if tensors is None or name not in tensors:
+        raise ValueError(f"the file lacks the array {name!r}")
+    return tensors[name]

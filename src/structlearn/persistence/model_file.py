@@ -1,0 +1,284 @@
+"""Model files: one safetensors file with the weights and, as JSON in its header, everything else.
+
+Loading builds objects of this library by registered name from plain values; it never runs code from the file.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from structlearn.data.labels import label_array
+from structlearn.models.base import Model
+from structlearn.models.own.python_latent_model import adapter
+from structlearn.models.own.unknown_model import UnknownModel
+from structlearn.persistence import container, registry
+from structlearn.persistence.codec import decode, encode
+from structlearn.persistence.registry import registered
+from structlearn.solvers import Solver
+
+FORMAT = "structlearn"
+VERSION = 2
+
+#: Fitted attributes that go into a file beside the weights.
+_FITTED = (
+    "C_",
+    "history_",
+    "n_iter_",
+    "converged_",
+    "objective_",
+    "duality_gap_",
+    "stationarity_",
+    "n_features_in_",
+    "training_",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a model file holds: an estimator or a pipeline that ends with one, and the format of the files it reads."""
+
+    estimator: Any
+    reader: Any = None
+
+
+def save(estimator: Any, path: str | os.PathLike[str], *, reader: Any = None) -> None:
+    """Writes a fitted estimator, or a scikit-learn pipeline that ends with one, to one file.
+
+    `structlearn.load` reads it and never runs code from it. The steps of a pipeline may be the transformers of this
+    library, `DictVectorizer` and `StandardScaler`.
+
+    Parameters
+    ----------
+    estimator : estimator or Pipeline
+    path : path
+        The file is there in full or not at all; one that was there before stays if the new one cannot be written.
+    reader : Format, optional
+        How the files look from which the estimator was trained, for the command line.
+
+    Examples
+    --------
+    >>> import tempfile, structlearn
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from structlearn.features import TextFeatures
+    >>> from structlearn.models import Chain
+    >>> tagger = make_pipeline(TextFeatures(), structlearn.StructuralSVM(Chain(), C=10))
+    >>> tagger = tagger.fit([["the", "dog"], ["a", "cat"]], [["DET", "NOUN"], ["DET", "NOUN"]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     structlearn.save(tagger, f"{folder}/tagger.slm")
+    ...     structlearn.load(f"{folder}/tagger.slm").predict([["the", "cat"]])
+    [['DET', 'NOUN']]
+    """
+    from sklearn.utils.validation import check_is_fitted
+
+    steps, last = steps_of(estimator)
+    check_is_fitted(last)
+    tensors: dict[str, npt.NDArray[Any]] = {}
+    metadata = {
+        "format": FORMAT,
+        "version": VERSION,
+        "library": version("structlearn"),
+        "steps": [[name, encode(step, f"the step {name!r},", tensors)] for name, step in steps[:-1]],
+        "name": steps[-1][0] if steps else None,
+        "w": encode(last.w_, "weights", tensors),
+        "slacks": encode(last.slacks_, "slacks", tensors),
+        **_estimator_metadata(last, tensors),
+        "reader": encode(reader, "the format", tensors),
+    }
+    container.write(Path(path), FORMAT, metadata, tensors)
+
+
+def load(path: str | os.PathLike[str], model: Any = None) -> Any:
+    """Reads an estimator, or a pipeline that ends with one, that was saved with `save`.
+
+    Parameters
+    ----------
+    path : path
+    model : object, optional
+        The model, if it is a class of your own: its code is not in the file. Its options must be those of the model
+        that was trained, as far as it has `get_params` and they are plain values. What its `initialize` had set comes
+        from the file, into a copy of the object.
+
+    Examples
+    --------
+    >>> import tempfile, structlearn
+    >>> from structlearn.models import Multiclass
+    >>> svm = structlearn.StructuralSVM(Multiclass()).fit([[0.0, 1.0], [1.0, 0.0]], ["north", "east"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     svm.save(f"{folder}/compass.slm")
+    ...     structlearn.load(f"{folder}/compass.slm").predict([[0.1, 0.9]])
+    array(['north'], dtype='<U5')
+    """
+    return read(path, model).estimator
+
+
+def read(path: str | os.PathLike[str], model: Any = None, *, to_look_at: bool = False) -> Saved:
+    """Everything that a model file holds; `to_look_at` takes an `UnknownModel` for one of the user's own."""
+    path = Path(path)
+    metadata, tensors = container.read(path, FORMAT, what="structlearn model")
+    if metadata["version"] > VERSION:
+        raise ValueError(
+            f"{path} has format version {metadata['version']}, written by structlearn {metadata.get('library')}; this "
+            f"version reads up to {VERSION}"
+        )
+    try:
+        if to_look_at and metadata["model_params"] is None:
+            model = _unknown(metadata)
+        estimator = _estimator(path, metadata, tensors, model)
+        steps = [(name, decode(step, tensors)) for name, step in metadata.get("steps", [])]
+    except (KeyError, TypeError, AttributeError, IndexError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{path} is damaged or edited: {type(error).__name__}: {error}") from error
+    reader = None
+    with suppress(ValueError, TypeError):
+        # A format of the user's own that is not known here is not needed to predict.
+        reader = decode(metadata.get("reader"), tensors)
+    if not metadata.get("name"):
+        return Saved(estimator, reader)
+    from sklearn.pipeline import Pipeline
+
+    return Saved(Pipeline([*steps, (metadata["name"], estimator)]), reader)
+
+
+def steps_of(estimator: Any) -> tuple[list[tuple[str, Any]], Any]:
+    """The steps of a pipeline, none for an estimator alone, and the estimator at its end."""
+    steps = list(getattr(estimator, "steps", []))
+    last = steps[-1][1] if steps else estimator
+    if not isinstance(last, tuple(registry.estimators().values())):
+        raise TypeError(f"{type(last).__name__} is no estimator of this library with weights; it cannot be saved")
+    return steps, last
+
+
+def _estimator_metadata(estimator: Any, tensors: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
+    params = {name: value for name, value in estimator.get_params(deep=False).items() if name != "model"}
+    solver = params.get("solver")
+    kinds = [type(used) for used in (solver, getattr(solver, "inner", None)) if isinstance(used, Solver)]
+    own_solver = next((kind.__name__ for kind in kinds if registered(kind.__name__) is not kind), None)
+    if own_solver is not None:
+        # A solver of the user's own is not needed to predict; the loaded estimator has the default one.
+        del params["solver"]
+    model = estimator.model_
+    built_in = registered(type(model).__name__) is type(model)
+    fitted = {name: getattr(estimator, name) for name in _FITTED if hasattr(estimator, name)}
+    return {
+        "estimator": type(estimator).__name__,
+        "params": encode(params, "parameter", tensors),
+        "own_solver": own_solver,
+        "model": type(model).__name__,
+        "model_params": encode(model.get_params(deep=False), "model option", tensors) if built_in else None,
+        "own_model": None if built_in else _describe(estimator),
+        "spec": encode(estimator.spec_.to_dict(), "label", tensors),
+        "fitted": encode(fitted, "result", tensors),
+    }
+
+
+def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors, model: Any) -> Any:
+    if metadata["model_params"] is not None:
+        if model is not None:
+            raise ValueError(f"{path} holds a {metadata['model']} model, which needs no `model` to load")
+        kind = registered(metadata["model"])
+        if kind is None or not issubclass(kind, Model):
+            raise ValueError(f"{path} holds a model {metadata['model']!r}, which this version does not know")
+        bound = kind(**decode(metadata["model_params"], tensors))
+    elif model is None:
+        raise ValueError(f"{path} was trained with a model of your own: load it with load(path, model=YourModel())")
+    elif isinstance(model, UnknownModel):
+        bound = model
+    else:
+        own = _restored(path, model, metadata.get("own_model") or {})
+        bound = own if isinstance(own, Model) else adapter(own)(own)
+    params = decode(metadata["params"], tensors)
+    kind = registry.estimators().get(metadata["estimator"])
+    if kind is None:
+        raise ValueError(f"{path} holds an estimator {metadata['estimator']!r}, which this version does not know")
+    estimator = kind(bound if model is None else model, **params)
+    if metadata.get("own_solver"):
+        warnings.warn(
+            f"{path} was trained by {metadata['own_solver']}, a solver of your own whose code is not in the file; the "
+            "loaded estimator has the default one",
+            UserWarning,
+            stacklevel=4,
+        )
+    estimator.model_ = bound
+    estimator.spec_ = bound.spec_from_dict(decode(metadata["spec"], tensors))
+    # Files of version 1 have these two as tensors of that name.
+    estimator.w_ = np.array(tensors["w"] if metadata["version"] == 1 else decode(metadata["w"], tensors), np.float64)
+    estimator.slacks_ = tensors.get("slacks") if metadata["version"] == 1 else decode(metadata["slacks"], tensors)
+    for name, value in decode(metadata["fitted"], tensors).items():
+        if name in _FITTED:
+            setattr(estimator, name, value)
+    if hasattr(estimator.spec_, "classes"):
+        estimator.classes_ = label_array(estimator.spec_.classes)
+    return estimator
+
+
+def _unknown(metadata: dict[str, Any]) -> UnknownModel:
+    told = metadata.get("own_model") or {}
+    options = {name: decode(value) for name, value in told.get("options", {}).items()}
+    return UnknownModel(told.get("class", metadata["model"]), options)
+
+
+def _describe(estimator: Any) -> dict[str, Any]:
+    """What a file says about a model of the user's own: its options, and all it holds after `initialize`.
+
+    Options that no file can hold, or that `initialize` changed, are not compared on loading. Of attributes that no file
+    can hold it keeps the type, to tell whether the object given to `load` has them.
+    """
+    model = getattr(estimator.model_, "user_model", estimator.model_)
+    given = _plain(_options(estimator.model))
+    options = {name: value for name, value in _plain(_options(model)).items() if given.get(name) == value}
+    described = {"class": type(model).__name__, "options": options}
+    if not hasattr(model, "initialize"):
+        return described
+    state = getattr(model, "__dict__", {})
+    plain = _plain(state)
+    types = {name: type(value).__name__ for name, value in state.items() if name not in plain}
+    return described | {"state": plain, "types": types}
+
+
+def _restored(path: str | Path, model: Any, described: dict[str, Any]) -> Any:
+    """The user's model as it was trained, refused if it has other options or lacks what no file can hold."""
+    trained = described.get("class", type(model).__name__)
+    if trained != type(model).__name__:
+        raise ValueError(f"{path} was trained with a {trained}, but the given model is a {type(model).__name__}")
+    options = _plain(_options(model))
+    for name, value in described.get("options", {}).items():
+        if options.get(name) != value:
+            raise ValueError(
+                f"{path} was trained with {name}={decode(value)!r}, but the given {type(model).__name__} has "
+                f"{name}={_options(model).get(name)!r}"
+            )
+    for name, kind in described.get("types", {}).items():
+        if type(getattr(model, name, None)).__name__ != kind:
+            raise ValueError(
+                f"{path} does not hold {name!r} of {type(model).__name__}, a {kind} that initialize made: give load "
+                "the model that was initialised, the trained estimator's model_.user_model, or pickle the estimator"
+            )
+    if described.get("state"):
+        model = copy.deepcopy(model)
+        vars(model).update({name: decode(value) for name, value in described["state"].items()})
+    return model
+
+
+def _options(model: Any) -> dict[str, Any]:
+    return dict(model.get_params()) if hasattr(model, "get_params") else {}
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those values that come back from a file with the type they have, encoded."""
+    encoded = {}
+    for name, value in values.items():
+        with suppress(TypeError):
+            written = encode(np.asarray(value) if isinstance(value, np.generic) else value, "value")
+            if type(decode(written)) is type(value):
+                encoded[name] = written
+    return encoded

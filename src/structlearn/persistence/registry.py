@@ -1,0 +1,56 @@
+"""What files may ask for by name: loading one builds objects of these classes and of no others."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from structlearn import solvers
+from structlearn.io.formats import FORMATS
+
+#: What may be built from a file by its name, beside the solvers and the file formats.
+_MODULES = {
+    "structlearn.models": (
+        "Alignment",
+        "Homologues",
+        "Chain",
+        "LatentChain",
+        "Segments",
+        "Grammar",
+        "Motif",
+        "Multiclass",
+        "LatentForest",
+        "CorrelationClustering",
+        "MultivariateBinary",
+        "PrecisionAtK",
+        "Ranking",
+        "Taxonomy",
+        "ClassAttributes",
+        "ClassDescriptions",
+        "ClassKernel",
+    ),
+    "structlearn.features": ("MentionPairs", "MonotoneCurves", "PiecewiseLinear", "TextFeatures", "TokenTransformer"),
+    "structlearn.features.template_columns": ("Vocabulary", "Hashing"),
+    "sklearn.feature_extraction": ("DictVectorizer",),
+    "sklearn.preprocessing": ("StandardScaler",),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def registered(name: str) -> Any:
+    """The class of that name, or None if files may not ask for it."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    found = getattr(solvers, name, None)
+    if isinstance(found, type) and issubclass(found, solvers.Solver) and not inspect.isabstract(found):
+        return found
+    return next((kind for kind in FORMATS.values() if kind.__name__ == name), None)
+
+
+@cache
+def estimators() -> dict[str, type]:
+    """All estimators that files can hold, by name: what packages, this one among them, declare as entry points."""
+    return {point.name: point.load() for point in entry_points(group="structlearn.estimators")}

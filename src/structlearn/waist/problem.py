@@ -1,0 +1,142 @@
+"""The waist: what a solver sees of a model bound to data."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from structlearn import _core
+from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.waist.objective import PREDICTION, MarginObjective, Oracle, Scaling
+from structlearn.waist.planes import Outputs, Planes
+from structlearn.waist.rows import Rows
+
+Exactness = Literal["exact", "relaxed", "approximate"]
+
+
+class Problem(ABC):
+    """A model bound to data: all that a solver ever sees.
+
+    A subclass says which outputs violate most (`decode`) and what they look like in weight space
+    (`differences`); the rest follows. All answers are sums over examples, never means.
+
+    Attributes
+    ----------
+    n_examples, n_features : int
+        Number of examples and of weights.
+    oracles : frozenset of str
+        Which argmax problems `decode` can solve; a solver that needs another one is refused before training.
+    exactness : {"exact", "relaxed", "approximate"}
+        Whether `decode` finds the argmax. Only "approximate" forfeits certificates.
+    n_threads : int
+        Threads for the compiled kernels; answers do not depend on it.
+    hidden : bool
+        Whether parts of the truths are hidden, so that the truths depend on w and the objective is not convex.
+    truths_move : bool
+        Whether the truths may move between one convex problem and the next, so that `Solver.rebase` is asked for.
+    """
+
+    n_examples: int
+    n_features: int
+    oracles: frozenset[Oracle]
+    exactness: Exactness = "exact"
+    n_threads: int = 1
+    hidden: bool = False
+    truths_move: bool = False
+
+    _chunk: ClassVar[int] = 4096
+
+    @abstractmethod
+    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Outputs]:
+        """For each example, argmax_ŷ b − a⟨w, δΨ(ŷ)⟩ with (a, b) = scaling(Δ(y, ŷ)).
+
+        Returns the examples that have an answer and their outputs. The truth is a candidate unless
+        ``scaling.bars_truth``; then an example without any other output has no answer.
+        """
+
+    @abstractmethod
+    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[Rows, FloatArray]:
+        """δΨ = Ψ(x_i, y_i) − Ψ(x_i, ŷ) and Δ(y_i, ŷ) for given outputs."""
+
+    @abstractmethod
+    def max_losses(self) -> FloatArray:
+        """max_y Δ(y_i, y) for each example, (n_examples,)."""
+
+    @abstractmethod
+    def radii(self) -> FloatArray:
+        """Upper bounds R_i ≥ max_y ‖Ψ(x_i, y_i) − Ψ(x_i, y)‖, (n_examples,); the papers' R̄ is the largest."""
+
+    @abstractmethod
+    def present(self, outputs: Outputs) -> Any:
+        """Outputs in the user's own terms, as `predict` returns them."""
+
+    def reachable(self) -> npt.NDArray[np.bool_]:
+        """(n_examples,): whether each truth is an output that the model can have; only those have a score."""
+        return np.ones(self.n_examples, bool)
+
+    def missing(self, oracle: str) -> str:
+        """What to add to the message that this oracle is missing: how the user can supply it."""
+        return ""
+
+    def sizes(self) -> dict[str, int]:
+        """How much data there is, for people: examples, tokens."""
+        return {"examples": self.n_examples}
+
+    def fingerprint(self) -> str | None:
+        """A digest of the data, equal only for equal data; None where there is no such thing."""
+        return None
+
+    def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
+        """The k best outputs of each example with their scores, best first."""
+        raise NotImplementedError(f"{type(self).__name__} has no k-best decoder")
+
+    def oracle(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
+        """The most violating output of each example at w, as a plane; see `decode`."""
+        examples, outputs = self.decode(w, examples, scaling)
+        rows, losses = self.differences(examples, outputs)
+        a, b = scaling(losses)
+        return Planes(examples, rows, losses, outputs, b - a * rows.dot(w))
+
+    def working_sets(self) -> _core.WorkingSets:
+        """Empty working sets, one an example, that hold planes in the form that `keep` gives them."""
+        return _core.SparseSets(self.n_examples, self.n_features)
+
+    def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
+        """Adds the chosen planes, with constraints ξ ≥ b − a⟨w, δΨ⟩, to working sets; returns how many were new."""
+        assert isinstance(sets, _core.SparseSets)
+        rows = planes.rows.sparse()
+        return sets.add(planes.examples, rows.indptr, rows.indices, rows.values, which, a, b)
+
+    def risk(self, w: FloatArray, objective: MarginObjective) -> tuple[float, FloatArray]:
+        """Σ_i s_i ℓ(ξ_i(w)), with ℓ(ξ) = ξ for linear and ½ξ² for squared slacks, and a subgradient in w."""
+        value = 0.0
+        gradient = np.zeros(self.n_features)
+        for examples in self.chunks():
+            planes = self.oracle(w, examples, objective.scaling)
+            weight = objective.sample_weight[planes.examples]
+            slacks = np.maximum(planes.bounds, 0.0)
+            value += float(weight @ objective.slack_loss(slacks))
+            a, _ = objective.scaling(planes.losses)
+            planes.rows.add_to(gradient, -weight * objective.slack_slope(slacks) * a)
+        return value, gradient
+
+    def chunks(self) -> Iterator[IntArray]:
+        """All examples in order, a few thousand at a time, so that planes never fill the memory."""
+        for begin in range(0, self.n_examples, self._chunk):
+            yield np.arange(begin, min(begin + self._chunk, self.n_examples))
+
+    def predict(self, w: FloatArray) -> Outputs:
+        """The best output of every example, in compact form."""
+        return self.decode(w, np.arange(self.n_examples), PREDICTION)[1]
+
+    def true_margins(self, w: FloatArray, examples: IntArray, outputs: Outputs) -> FloatArray:
+        """F(x_i, y_i) − F(x_i, ŷ): by how much the truths are preferred to given outputs."""
+        return self.differences(examples, outputs)[0].dot(w)
+
+    def losses(self, outputs: Outputs) -> FloatArray:
+        """Δ(y_i, ŷ_i) for one output an example."""
+        return self.differences(np.arange(self.n_examples), outputs)[1]

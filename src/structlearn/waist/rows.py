@@ -1,0 +1,98 @@
+"""Rows in weight space: what planes are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from structlearn import _core
+from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.ragged import places_of
+
+
+class Rows(Protocol):
+    """A stack of m vectors in weight space, in whatever form is cheap for the model."""
+
+    def __len__(self) -> int: ...
+    def sparse(self) -> SparseRows:
+        """The same rows written out."""
+
+    def dot(self, w: FloatArray) -> FloatArray:
+        """⟨row_k, w⟩ for every k."""
+
+    def add_to(self, w: FloatArray, coefficients: FloatArray) -> None:
+        """w += Σ_k coefficients_k row_k, in place."""
+
+    def gram(self, other: Rows) -> FloatArray:
+        """The (m, m') matrix of inner products with another stack."""
+
+    def take(self, which: IntArray) -> Rows:
+        """The chosen rows, in the order given."""
+
+    @property
+    def nbytes(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SparseRows:
+    """Rows in compressed form: row k has ``values[indptr[k]:indptr[k+1]]`` at the weights ``indices[...]``.
+
+    Indices are 64-bit, so more than 2³¹ weights are possible, and strictly increasing within a row.
+    """
+
+    indptr: IntArray
+    indices: IntArray
+    values: FloatArray
+
+    @classmethod
+    def from_matrix(cls, matrix: sp.csr_array) -> SparseRows:
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        return cls(
+            np.ascontiguousarray(matrix.indptr, np.int64),
+            np.ascontiguousarray(matrix.indices, np.int64),
+            np.ascontiguousarray(matrix.data, np.float64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def dot(self, w: FloatArray) -> FloatArray:
+        out = np.empty(len(self))
+        _core.rows_dot(self.indptr, self.indices, self.values, w, out)
+        return out
+
+    def add_to(self, w: FloatArray, coefficients: FloatArray) -> None:
+        _core.rows_add_to(self.indptr, self.indices, self.values, np.ascontiguousarray(coefficients), w)
+
+    def gram(self, other: Rows) -> FloatArray:
+        other = other.sparse()
+        used = np.unique(np.concatenate([self.indices, other.indices]))
+        product = self._matrix(used) @ other._matrix(used).T
+        return np.asarray(product.todense())
+
+    def sparse(self) -> SparseRows:
+        return self
+
+    def take(self, which: IntArray) -> SparseRows:
+        places, indptr = places_of(self.indptr, which)
+        return SparseRows(indptr, self.indices[places], self.values[places])
+
+    def minus(self, other: SparseRows) -> SparseRows:
+        """The differences, row by row."""
+        width = 1 + max(int(rows.indices.max(initial=0)) for rows in (self, other))
+        return SparseRows.from_matrix(sp.csr_array(self.matrix(width) - other.matrix(width)))
+
+    def matrix(self, width: int) -> sp.csr_array:
+        return sp.csr_array((self.values, self.indices, self.indptr), shape=(len(self), width))
+
+    @property
+    def nbytes(self) -> int:
+        return self.indptr.nbytes + self.indices.nbytes + self.values.nbytes
+
+    def _matrix(self, used: IntArray) -> sp.csr_array:
+        columns = np.searchsorted(used, self.indices)
+        return sp.csr_array((self.values, columns, self.indptr), shape=(len(self), len(used)))

