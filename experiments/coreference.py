@@ -1,4 +1,4 @@
-"""Do hidden forests find who is who better than correlation clustering? Yu 2011, section 5.4.2, Table 5.2.
+"""Do latent forests find who is who better than correlation clustering? Yu 2011, section 5.4.2, Table 5.2.
 
 **Data.** The thesis has MUC-6, 60 documents, which is not to be had. Here it is LitBank: parts of 100 English novels,
 29,103 mentions, singletons included, mentions given. The first 50 documents by their number at Project Gutenberg are

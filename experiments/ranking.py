@@ -1,4 +1,4 @@
-"""Which documents come first? Precision at k with hidden orders (Yu 2011, Table 5.3)
+"""Which documents come first? Precision at k with latent orders (Yu 2011, Table 5.3)
 
 **Data.** MQ2007-agg of LETOR 4.0 in its five folds: three parts for training, one to choose settings by, one for the
 test (see `fetch_mq2007_agg`); 1,692 queries, 69,623 documents, each with the ranks that 21 search systems gave it, or
@@ -16,7 +16,7 @@ in each fold the one with the best validation MAP of the ranking SVM over the gr
 - ranking SVM: `Ranking("roc_area")`, the hinge of all pairs of different labels, every query with equal weight.
 - ListNet: cross-entropy of top-one probabilities (Cao et al. 2007), linear, with ½‖w‖² added; L-BFGS.
 - SVM^map: `Ranking("average_precision")`. NDCG@10 SVM: `Ranking("ndcg", k=10)`.
-- precision@k SVM: `Ranking("precision_at_k", k=k)`, in which nothing is hidden.
+- precision@k SVM: `Ranking("precision_at_k", k=k)`, in which nothing is latent.
 - latent SVM: `LatentStructuralSVM(PrecisionAtK(k))` for k = 1, 3, 5 and 10, from the initial weights with the best
   validation P@k.
 

@@ -40,7 +40,7 @@ to 5.4 points on OHSUMED, and gives no test. Here, where the scores of 21 system
 but the precision@k SVM end within three points of one another by every measure, whatever their loss.
 
 What the thesis says of the method itself holds. From random orders training ends at w = 0 in every fold. And the
-order must be hidden: the precision@k SVM, for which all relevant documents are the truth at once, is 7 to 18 points
+order must be latent: the precision@k SVM, for which all relevant documents are the truth at once, is 7 to 18 points
 worse. Carrying planes over from one completion to the next leaves 29 % of the queries to decode (geometric mean; 16 to
 65 %), with objectives that differ by 0.1 % at most."""
 

@@ -173,7 +173,7 @@ def latent_examples():
     return several(np.random.default_rng(0), 5)
 
 
-def test_a_right_model_with_hidden_parts_passes():
+def test_a_right_model_with_latent_variables_passes():
     check_model(OneOfSeveral(3, 4), *latent_examples())
 
 
@@ -188,7 +188,7 @@ def test_a_right_model_with_hidden_parts_passes():
         ("loss_augmented_inference", lambda self, x, y, w: (y, 0), "with score \\+ loss"),
     ],
 )
-def test_mistakes_of_models_with_hidden_parts_are_told(name, method, finding):
+def test_mistakes_of_models_with_latent_variables_are_told(name, method, finding):
     wrong = type("Wrong", (OneOfSeveral,), {name: method})
     with pytest.raises(ModelError, match=finding):
         check_model(wrong(3, 4), *latent_examples())

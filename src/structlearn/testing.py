@@ -29,8 +29,8 @@ def check_model(model: Any, X: Any, Y: Any, *, n_weights: int = 20, random_state
     Checked on the given examples: joint features are finite vectors of one size and do not change from call to call;
     the loss is zero on the truth, finite and nowhere negative; for random weights every oracle returns an output that
     no other one beats, compared with all outputs if the model has ``outputs(x)``, otherwise with outputs that its
-    oracles return under other weights; nothing the model is handed is changed by it. Of a model with hidden parts also:
-    what completes a truth has no loss, and no other hidden part of that truth scores more.
+    oracles return under other weights; nothing the model is handed is changed by it. Of a model with latent parts also:
+    what completes a truth has no loss, and no other latent part of that truth scores more.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def check_model(model: Any, X: Any, Y: Any, *, n_weights: int = 20, random_state
     if hasattr(model, "initialize"):
         model.initialize(X, Y)
     random = np.random.default_rng(random_state)
-    check = _HiddenCheck(model, X, Y, random) if hasattr(model, "complete") else _Check(model, X, Y, random)
+    check = _LatentCheck(model, X, Y, random) if hasattr(model, "complete") else _Check(model, X, Y, random)
     check.features()
     if not check.findings:
         check.losses()
@@ -239,7 +239,7 @@ class _Check:
 
 
 class _Pairs:
-    """A model with hidden parts as one whose outputs are pairs (y, h)."""
+    """A model with latent parts as one whose outputs are pairs (y, h)."""
 
     def __init__(self, model: Any):
         self._model = model
@@ -256,7 +256,7 @@ class _Pairs:
         return self._model.loss(y, *pair)
 
 
-class _HiddenCheck(_Check):
+class _LatentCheck(_Check):
     """The same for pairs (y, h); truths are completed at random weights."""
 
     def __init__(self, model: Any, X: Any, Y: Any, random: np.random.Generator):
@@ -278,8 +278,8 @@ class _HiddenCheck(_Check):
             return
         if (loss := self._model.loss(y, pair)) != 0:
             self._tell("complete", f"complete(X[{i}], Y[{i}], w) returns {pair[1]!r}, with which the loss is {loss}")
-        if hasattr(self._model, "hidden"):
-            for h in self._model.hidden(x, y):
+        if hasattr(self._model, "completions"):
+            for h in self._model.completions(x, y):
                 self._remember(i, (y, h))
         value = self._value(i, pair, w, False)
         others = [other for other in self._seen[i] if same_output(other[0], y)]

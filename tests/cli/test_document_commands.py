@@ -35,10 +35,10 @@ def test_clusters_are_learnt_predicted_and_judged(documents, run):
 
 def test_links_between_mentions_are_a_table(documents, run):
     assert run("train", "train.conll", "-o", "model.slm", "-c", "100", "--window", "3", "--quiet")[0] == 0
-    status, out, _ = run("predict", "model.slm", "train.conll", "--hidden")
+    status, out, _ = run("predict", "model.slm", "train.conll", "--latent")
     assert status == 0
     heading, first, _ = [line.split("\t") for line in out.splitlines()]
-    assert heading == ["name", "predicted", "hidden"]
+    assert heading == ["name", "predicted", "latent"]
     assert json.loads(first[1]) == [0, 1, 2, 0, 1]
     assert json.loads(first[2]) == [[0, 3], [1, 4]]
 

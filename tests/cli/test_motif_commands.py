@@ -56,7 +56,7 @@ def test_sites_are_written_as_a_table(finder, run):
     folder, data, model = finder
     X = [reverse_complement(x) if i % 2 else x for i, x in enumerate(data.X)]
     (folder / "new.fasta").write_text("".join(f">new{i}\n{x}\n" for i, x in enumerate(X)))
-    status, out, err = run("predict", model, folder / "new.fasta", "--hidden")
+    status, out, err = run("predict", model, folder / "new.fasta", "--latent")
     assert (status, err) == (0, "")
     heading, *lines = out.splitlines()
     assert heading.split("\t") == ["name", "predicted", "start", "end", "strand", "letters", "score"]
@@ -78,7 +78,7 @@ def test_sites_are_written_as_a_table(finder, run):
 def test_the_table_may_go_to_a_file_and_has_one_heading_however_many_batches(finder, run, monkeypatch):
     monkeypatch.setattr("structlearn.cli.predict.BATCH", 7)
     folder, _, model = finder
-    assert run("predict", model, folder / "new.fasta", "--hidden", "-o", folder / "sites.tsv") == (0, "", "")
+    assert run("predict", model, folder / "new.fasta", "--latent", "-o", folder / "sites.tsv") == (0, "", "")
     lines = (folder / "sites.tsv").read_text().splitlines()
     assert len(lines) == 61
     assert sum(line.startswith("name\t") for line in lines) == 1
@@ -123,12 +123,12 @@ def test_the_report_marks_sites(finder, run):
     assert section.count("<mark>") >= 8
 
 
-def test_hidden_is_for_models_with_hidden_parts(finder, tagger, run):
+def test_latent_is_for_models_with_latent_variables(finder, tagger, run):
     folder, _, model = finder
-    _, _, refused = run("predict", tagger, folder / "train.txt", "--hidden")
-    assert "--hidden is for models with hidden parts; this is a StructuralSVM of Chain" in refused
-    _, _, refused = run("predict", model, folder / "new.fasta", "--hidden", "--draw")
-    assert "--draw and --hidden exclude each other" in refused
+    _, _, refused = run("predict", tagger, folder / "train.txt", "--latent")
+    assert "--latent is for models with latent parts; this is a StructuralSVM of Chain" in refused
+    _, _, refused = run("predict", model, folder / "new.fasta", "--latent", "--draw")
+    assert "--draw and --latent exclude each other" in refused
 
 
 def test_check_speaks_of_sequences_and_letters(files, run, run_json):

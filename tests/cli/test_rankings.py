@@ -52,10 +52,10 @@ def test_with_hidden_orders_precision_at_k_is_learnt(queries, run, run_json):
 
 def test_the_first_k_are_a_table_and_rankings_are_drawn(queries, run):
     assert run("train", "train.txt", "-o", "top.slm", "--learner", "latent", "--k", "2", "-c", "50", "-q")[0] == 0
-    status, out, _ = run("predict", "top.slm", "test.txt", "--hidden")
+    status, out, _ = run("predict", "top.slm", "test.txt", "--latent")
     assert status == 0
     heading, first, *others = [line.split("\t") for line in out.splitlines()]
-    assert (heading, len(others)) == (["name", "predicted", "hidden"], 19)
+    assert (heading, len(others)) == (["name", "predicted", "latent"], 19)
     name, ranking, top = first[0], json.loads(first[1]), json.loads(first[2])
     assert (name, sorted(ranking), top) == ("qid:1", list(range(8)), ranking[:2])
     status, out, _ = run("predict", "top.slm", "test.txt", "--draw")

@@ -111,7 +111,7 @@ def test_a_saved_estimator_predicts_the_same(data: Any, tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"init": "nowhere"}, "init is 'nowhere'; as a word it may be 'model' or 'random'"),
-        ({"init": [0, 1]}, "init has 2 hidden parts, but there are 60 examples"),
+        ({"init": [0, 1]}, "init has 2 latent parts, but there are 60 examples"),
         ({"init": np.zeros(3)}, "init has shape \\(3,\\), but the model has 12 weights"),
         ({"init": np.full(12, np.nan)}, "init holds weights that are not finite"),
         ({"init": np.zeros(12), "n_init": 3}, "with a given init all 3 runs would be the same"),
@@ -130,7 +130,7 @@ def test_a_checkpoint_is_for_one_run(data: Any, tmp_path: Path) -> None:
         LatentStructuralSVM(OneOfSeveral(3, 4), n_init=2).fit(*data, checkpoint=tmp_path / "c")
 
 
-def test_models_with_hidden_parts_are_refused_elsewhere(data: Any) -> None:
+def test_models_with_latent_variables_are_refused_elsewhere(data: Any) -> None:
     with pytest.raises(ValueError, match="use LatentStructuralSVM"):
         StructuralSVM(OneOfSeveral(3, 4)).fit(*data)
 
@@ -138,7 +138,7 @@ def test_models_with_hidden_parts_are_refused_elsewhere(data: Any) -> None:
 def test_plain_models_are_refused_here() -> None:
     from structlearn.models import Multiclass
 
-    with pytest.raises(TypeError, match="MulticlassProblem has no hidden parts to complete: use StructuralSVM"):
+    with pytest.raises(TypeError, match="MulticlassProblem has no latent parts to complete: use StructuralSVM"):
         LatentStructuralSVM(Multiclass()).fit([[0.0], [1.0]], [0, 1])
 
 
@@ -164,7 +164,7 @@ def test_a_hidden_part_without_complete_is_named(data: Any) -> None:
         def loss(self, y: int, y_hat: int, h_hat: int) -> float:
             return 0.0
 
-    with pytest.raises(TypeError, match="a model with hidden parts h has a method complete"):
+    with pytest.raises(TypeError, match="a model with latent parts h has a method complete"):
         LatentStructuralSVM(Forgetful()).fit(*data)
 
 
@@ -179,7 +179,7 @@ def test_completions_that_are_pairs_are_named(data: Any, methods: dict[str, Any]
         LatentStructuralSVM(wrong).fit(*data)
 
 
-def test_hidden_parts_may_be_pairs_that_begin_with_the_output(data: Any) -> None:
+def test_latent_variables_may_be_pairs_that_begin_with_the_output(data: Any) -> None:
     class Paired(OneOfSeveral):
         def joint_feature(self, x: Any, y: int, h: Any) -> Any:
             return super().joint_feature(x, y, h[1])
@@ -187,8 +187,8 @@ def test_hidden_parts_may_be_pairs_that_begin_with_the_output(data: Any) -> None
         def loss(self, y: int, y_hat: int, h_hat: Any) -> float:
             return super().loss(y, y_hat, h_hat[1])
 
-        def hidden(self, x: Any, y: int) -> Any:
-            return [(y, h) for h in super().hidden(x, y)]
+        def completions(self, x: Any, y: int) -> Any:
+            return [(y, h) for h in super().completions(x, y)]
 
         def outputs(self, x: Any) -> Any:
             return [(y, (y, h)) for y, h in super().outputs(x)]

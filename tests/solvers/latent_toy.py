@@ -1,4 +1,4 @@
-"""A small model with hidden parts whose outputs can all be listed."""
+"""A small model with latent parts whose outputs can all be listed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class OneOfSeveral:
-    """x is a matrix with a row for every hidden choice; Ψ(x, y, h) is row h in the block of class y."""
+    """x is a matrix with a row for every latent choice; Ψ(x, y, h) is row h in the block of class y."""
 
     def __init__(self, n_classes: int, n_inputs: int):
         self.n_classes = n_classes
@@ -24,7 +24,7 @@ class OneOfSeveral:
     def loss(self, y: int, y_hat: int, h_hat: int) -> float:
         return 0.0 if y == y_hat else 1.0 + 0.1 * h_hat
 
-    def hidden(self, x: Any, y: int) -> range:
+    def completions(self, x: Any, y: int) -> range:
         return range(len(x))
 
     def outputs(self, x: Any) -> list[tuple[int, int]]:

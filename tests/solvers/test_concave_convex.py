@@ -39,7 +39,7 @@ def value_by_enumeration(problem: Any, w: Any, objective: MarginObjective) -> fl
     """The objective with both maxima over all outputs written out."""
     model, slacks = problem._model, []
     for x, y in zip(problem._X, problem._Y, strict=True):
-        truth = max(model.joint_feature(x, y, h) @ w for h in model.hidden(x, y))
+        truth = max(model.joint_feature(x, y, h) @ w for h in model.completions(x, y))
         scaled = (objective.scaling(np.array([model.loss(y, *pair)])) for pair in model.outputs(x))
         scores = (model.joint_feature(x, *pair) @ w for pair in model.outputs(x))
         slacks.append(max(b[0] - a[0] * (truth - score) for (a, b), score in zip(scaled, scores, strict=True)))
@@ -200,7 +200,7 @@ def test_a_completion_that_is_not_the_best_is_noticed() -> None:
     model, problem = problem_of(1)
     best = model.complete
     model.complete = lambda x, y, w: int(np.argmin(x @ w.reshape(3, -1)[y]))  # type: ignore[method-assign]
-    with pytest.warns(RuntimeWarning, match="complete of the model does not find the best hidden part"):
+    with pytest.warns(RuntimeWarning, match="complete of the model does not find the best latent part"):
         ConcaveConvex(max_iter=30).run(problem, objective_of(problem))
     model.complete = best  # type: ignore[method-assign]
     with warnings.catch_warnings():
@@ -208,18 +208,18 @@ def test_a_completion_that_is_not_the_best_is_noticed() -> None:
         ConcaveConvex(max_iter=30).run(problem, objective_of(problem))
 
 
-def test_truths_without_hidden_parts_are_refused() -> None:
+def test_truths_without_latent_variables_are_refused() -> None:
     class Plain:
-        hidden = False
+        latent = False
         oracles = frozenset({"loss_augmented"})
 
-    with pytest.raises(TypeError, match="Plain has no hidden parts to complete: use StructuralSVM"):
+    with pytest.raises(TypeError, match="Plain has no latent parts to complete: use StructuralSVM"):
         ConcaveConvex().check(Plain(), MarginObjective(np.ones(1)))
 
 
-def test_solvers_of_convex_problems_refuse_hidden_parts() -> None:
+def test_solvers_of_convex_problems_refuse_latent_variables() -> None:
     _, problem = problem_of(0)
-    with pytest.raises(ValueError, match="BlockCoordinate is not made for truths with hidden parts"):
+    with pytest.raises(ValueError, match="BlockCoordinate is not made for truths with latent parts"):
         BlockCoordinate().run(problem, objective_of(problem))
 
 

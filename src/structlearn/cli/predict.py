@@ -23,10 +23,10 @@ def predict(
     draw: Annotated[
         bool, typer.Option("--draw", help="Draw trees and other structures for people to read, instead of the file.")
     ] = False,
-    hidden: Annotated[
+    latent: Annotated[
         bool,
         typer.Option(
-            "--hidden", help="Write a table of what --learner latent found along the way, such as the sites of a motif."
+            "--latent", help="Write a table of what --learner latent found along the way, such as the sites of a motif."
         ),
     ] = False,
 ) -> None:
@@ -38,7 +38,7 @@ def predict(
 
     --draw shows trees and other structures as pictures of text; what is wrong is marked where the file has the truth.
 
-    --hidden writes a line for each example, with tabs between its name, its prediction and the hidden part, and one of
+    --latent writes a line for each example, with tabs between its name, its prediction and the latent part, and one of
     headings before them. The site of a motif is a start and an end, counted from 1 and both included as in GFF, the
     strand, the letters as the pattern reads them, and the score, which is above 0 where a site is predicted.
 
@@ -48,19 +48,19 @@ def predict(
         structlearn predict tagger.slm new.conllu -o labelled.conllu
         structlearn predict parser.slm new.mrg --draw
         structlearn predict aligner.slm new.fasta > aligned.fasta
-        structlearn predict finder.slm new.fasta --hidden > sites.tsv
+        structlearn predict finder.slm new.fasta --latent > sites.tsv
     """
     from structlearn.cli.predictions import annotated, drawn, tabled
     from structlearn.persistence.model_file import read
 
-    if draw and hidden:
-        raise ValueError("--draw and --hidden exclude each other")
+    if draw and latent:
+        raise ValueError("--draw and --latent exclude each other")
     saved = read(model)
     reader, examples = data.stream(file, format_name, encoding, given=saved.reader)
     if draw:
         texts = drawn(saved.estimator, reader, to_file=output is not None)
     else:
-        texts = tabled(saved.estimator, reader) if hidden else annotated(saved.estimator, reader)
+        texts = tabled(saved.estimator, reader) if latent else annotated(saved.estimator, reader)
     with data.writing(output, not_over=file) as write:
         for batch in data.batches(examples, BATCH):
             with data.places(batch):

@@ -1,4 +1,4 @@
-"""Predictions as text: in the format of the file, as pictures, or as a table of hidden parts."""
+"""Predictions as text: in the format of the file, as pictures, or as a table of latent parts."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def drawn(estimator: Any, reader: Format, *, to_file: bool) -> Writer:
 
     def texts(batch: Sequence[Example]) -> Iterator[str]:
         X = _transformed(steps, [example.x for example in batch])
-        hidden = last.predict_latent(X) if isinstance(last, LatentStructuralSVM) else [None] * len(batch)
-        return map(picture, batch, last.predict(X), hidden)
+        latent = last.predict_latent(X) if isinstance(last, LatentStructuralSVM) else [None] * len(batch)
+        return map(picture, batch, last.predict(X), latent)
 
     def picture(example: Example, y: Any, h: Any) -> str:
         drawing = last.model_.latent_drawing(example.x, y, h, example.y, width=screen.width)
@@ -51,11 +51,11 @@ def drawn(estimator: Any, reader: Format, *, to_file: bool) -> Writer:
 
 
 def tabled(estimator: Any, reader: Format) -> Writer:
-    """A line for each example with its name, its prediction and its hidden part; before the first, the headings."""
+    """A line for each example with its name, its prediction and its latent part; before the first, the headings."""
     steps, last = steps_of(estimator)
     if not isinstance(last, LatentStructuralSVM):
         raise ValueError(
-            f"--hidden is for models with hidden parts; this is a {type(last).__name__} of {type(last.model_).__name__}"
+            f"--latent is for models with latent parts; this is a {type(last).__name__} of {type(last.model_).__name__}"
         )
     headed = False
 

@@ -22,7 +22,7 @@ Files = Annotated[
 Learner = Annotated[
     Literal["svm", "crf", "perceptron", "latent"] | None,
     typer.Option(
-        help="A structural SVM, a conditional random field, the averaged perceptron, or a structural SVM with hidden "
+        help="A structural SVM, a conditional random field, the averaged perceptron, or a structural SVM with latent "
         "parts; left out, what suits the files."
     ),
 ]

@@ -52,8 +52,8 @@ class LatentStructuralSVM(StructuredEstimator):
     max_iter : int, optional
         Most iterations, of all convex problems together; None leaves it to the solver.
     init : {"model", "random"}, array, list or callable
-        Where to begin. "model": as the model does by itself; "random": from hidden parts at random; an array: from
-        the hidden parts that are best at these weights; a list: from these hidden parts, one an example; or a
+        Where to begin. "model": as the model does by itself; "random": from latent parts at random; an array: from
+        the latent parts that are best at these weights; a list: from these latent parts, one an example; or a
         function of X, Y and a random generator that returns either.
     n_init : int
         How many runs to make from different random starts, `n_jobs` of them at a time; the one with the least
@@ -64,7 +64,7 @@ class LatentStructuralSVM(StructuredEstimator):
     Attributes
     ----------
     w_, history_, objective_, C_, n_iter_, converged_, model_, spec_
-        As for `StructuralSVM`. The records of the history have `completion`, how often the hidden parts were
+        As for `StructuralSVM`. The records of the history have `completion`, how often the latent parts were
         completed so far, and `stationarity`; there is no dual, since nobody knows the minimum of such an objective.
     stationarity_ : float
         By which part of itself, at most, the objective at `w_` exceeds the minimum of its convex upper bound.
@@ -74,7 +74,7 @@ class LatentStructuralSVM(StructuredEstimator):
     Examples
     --------
     >>> class Somewhere:
-    ...     '''A number is "high" if one of the digits hidden in it is.'''
+    ...     '''A number is "high" if one of its digits is.'''
     ...     n_features = 11
     ...     def joint_feature(self, x, y, h):
     ...         return np.eye(11)[10 if y == "low" else x[h]]
@@ -175,7 +175,7 @@ class LatentStructuralSVM(StructuredEstimator):
         return self
 
     def predict_latent(self, X: Any) -> list[Any]:
-        """The hidden parts of the predictions."""
+        """The latent parts of the predictions."""
         problem = self._bind(X)
         assert isinstance(problem, LatentProblem)
         return problem.present_latent(problem.predict(self.w_))
@@ -187,7 +187,7 @@ class LatentStructuralSVM(StructuredEstimator):
         return problem.describe_latent(self.w_, problem.predict(self.w_))
 
     def complete(self, X: Any, y: Any) -> list[Any]:
-        """The best hidden parts for given y."""
+        """The best latent parts for given y."""
         problem = self._bind(X, y)
         assert isinstance(problem, LatentProblem)
         return problem.present_latent(problem.complete(self.w_, np.arange(problem.n_examples)))
@@ -228,6 +228,6 @@ class LatentStructuralSVM(StructuredEstimator):
                 raise ValueError("init holds weights that are not finite")
             return Start(w=np.asarray(init, np.float64))
         if len(init) != len(training.kept):
-            raise ValueError(f"init has {len(init)} hidden parts, but there are {len(training.kept)} examples")
+            raise ValueError(f"init has {len(init)} latent parts, but there are {len(training.kept)} examples")
         kept = [h for h, there in zip(init, training.kept, strict=True) if there]
         return Start(completions=problem.completions_of(kept))

@@ -141,7 +141,7 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
         return None
 
     def latent_drawing(self, x: Any, y: Any, h: Any, truth: Any = None, *, width: int = 100) -> Drawing | None:
-        """The same where predictions have a hidden part h, as `predict_latent` gives it."""
+        """The same where predictions have a latent part h, as `predict_latent` gives it."""
         return self.drawing(x, y, truth, width=width)
 
     def loss_in_words(self) -> str:

@@ -25,9 +25,9 @@ _LEARNERS = {
         "It looks for weights that make the right answers as probable as possible.",
     ),
     "LatentStructuralSVM": (
-        "a structural support vector machine with hidden parts",
-        "It looks for weights with which every right answer, with the best of its hidden parts, beats all wrong ones "
-        "by a margin. The hidden parts are found along the way.",
+        "a structural support vector machine with latent parts",
+        "It looks for weights with which every right answer, with the best of its latent parts, beats all wrong ones "
+        "by a margin. The latent parts are found along the way.",
     ),
     "StructuredPerceptron": (
         "a structured perceptron",
@@ -81,7 +81,7 @@ def certificate(estimator: Any) -> str:
         return f"Training took {iterations} over the data, {ended}. A perceptron proves nothing about its weights."
     if math.isfinite(stationarity := float(getattr(estimator, "stationarity_", math.nan))):
         return (
-            f"Training ended after {iterations}, where completing the hidden parts anew and solving again could lower "
+            f"Training ended after {iterations}, where completing the latent parts anew and solving again could lower "
             f"what it minimises by at most {percent(stationarity, 3)}. Other starts may lead to lower values."
         )
     if math.isnan(gap):

@@ -26,7 +26,7 @@ def section(subject: Subject) -> Html | None:
     model = subject.model
     if not isinstance(model, Motif):
         return None
-    logos = Html("".join(_logos(list(subject.X), subject.hidden, model.widths)))
+    logos = Html("".join(_logos(list(subject.X), subject.latent, model.widths)))
     return Html(logos + _examples(subject)) if logos else None
 
 
@@ -47,7 +47,7 @@ def _logos(X: list[str], sites: list[Site | None], widths: tuple[int, ...]) -> I
 
 
 def _examples(subject: Subject) -> Html:
-    found = [i for i, site in enumerate(subject.hidden) if site is not None][:MOST_EXAMPLES]
+    found = [i for i, site in enumerate(subject.latent) if site is not None][:MOST_EXAMPLES]
     words = "The first sequences with a site, which is marked." if len(found) > 1 else "The only sequence with a site."
     drawings = [drawing.html for i in found if (drawing := subject.drawing(i)) is not None]
     return Html(element("p", words, class_="note") + "".join(drawings))

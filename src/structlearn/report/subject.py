@@ -28,8 +28,8 @@ class Subject:
     evaluation : Evaluation
     X : inputs
         As they came, before any step of a pipeline.
-    hidden : list
-        The hidden parts of the predictions, None where a model has none.
+    latent : list
+        The latent parts of the predictions, None where a model has none.
     feature_names : sequence of str or None
     picture : (height, width) or None
         How a row of features is to be looked at.
@@ -39,7 +39,7 @@ class Subject:
     steps: tuple[str, ...]
     evaluation: Evaluation
     X: Any
-    hidden: list[Any]
+    latent: list[Any]
     feature_names: Sequence[str] | None
     picture: tuple[int, int] | None
 
@@ -54,10 +54,10 @@ class Subject:
             steps = tuple(type(step).__name__ for _, step in estimator.steps[:-1])
             names = _names_out(estimator)
         evaluation = evaluate(estimator, X, Y)
-        hidden: list[Any] = [None] * evaluation.n_examples
+        latent: list[Any] = [None] * evaluation.n_examples
         if hasattr(last, "predict_latent"):
-            hidden = last.predict_latent(estimator[:-1].transform(X) if steps else X)
-        return cls(last, steps, evaluation, X, hidden, names, picture)
+            latent = last.predict_latent(estimator[:-1].transform(X) if steps else X)
+        return cls(last, steps, evaluation, X, latent, names, picture)
 
     @property
     def model(self) -> Any:
@@ -79,7 +79,7 @@ class Subject:
         """The predicted output of an example beside the true one, where the model can draw them."""
         found = self.evaluation
         guess, truth = found.predicted[i], found.truths[i] if found.kind == "outputs" else found.truths[i][0]
-        drawing: Drawing | None = self.model.latent_drawing(self.input(i), guess, self.hidden[i], truth)
+        drawing: Drawing | None = self.model.latent_drawing(self.input(i), guess, self.latent[i], truth)
         return drawing
 
     def input(self, i: int) -> Any:

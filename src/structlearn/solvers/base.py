@@ -124,8 +124,8 @@ class Solver(ABC):
     objectives: ClassVar[tuple[type[Objective], ...]] = (MarginObjective,)
     #: Slack forms the algorithm is made for, where it minimises margins.
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard")
-    #: Whether the objective need not be convex, so that parts of the truths may be hidden.
-    takes_hidden: ClassVar[bool] = False
+    #: Whether the objective need not be convex, so that parts of the truths may be latent.
+    takes_latent: ClassVar[bool] = False
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The options, as scikit-learn asks for them: they can be searched as ``solver__tol`` and so on."""
@@ -144,8 +144,8 @@ class Solver(ABC):
         name = type(self).__name__
         if not isinstance(objective, self.objectives):
             raise ValueError(f"{name} is not made for {objective}")
-        if problem.hidden and not self.takes_hidden:
-            raise ValueError(f"{name} is not made for truths with hidden parts: use LatentStructuralSVM")
+        if problem.latent and not self.takes_latent:
+            raise ValueError(f"{name} is not made for truths with latent parts: use LatentStructuralSVM")
         needed = self.oracle(objective)
         if needed not in problem.oracles:
             raise ValueError(

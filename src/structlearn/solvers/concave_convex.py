@@ -1,4 +1,4 @@
-"""The concave-convex procedure: large margins where the truths have a hidden part (Yu 2011, Algorithm 5.1)."""
+"""The concave-convex procedure: large margins where the truths have a latent part (Yu 2011, Algorithm 5.1)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ConcaveConvexState(State):
     inner : State
         Of the inner solver, on the convex problem with the present completions.
     completions : Outputs
-        The truths with their hidden parts, the best ones at `w`.
+        The truths with their latent parts, the best ones at `w`.
     completion : int
         How often they were completed.
     value : float
@@ -60,7 +60,7 @@ class ConcaveConvexState(State):
 class ConcaveConvex(Solver):
     """min_w ½‖w‖² + (C/S) Σ_i s_i ℓ(ξ_i) with ξ_i = max_{ŷ,ĥ} [Δ + ⟨w, Ψ(x_i, ŷ, ĥ)⟩] − max_h ⟨w, Ψ(x_i, y_i, h)⟩.
 
-    With the hidden parts of the truths fixed at those that are best at w_t, the objective becomes a convex one that
+    With the latent parts of the truths fixed at those that are best at w_t, the objective becomes a convex one that
     lies above it and touches it at w_t. Its minimum is the next point, so that the objective never rises. A run ends
     where w_t nearly minimises its own upper bound, which is what a stationary point does.
 
@@ -82,7 +82,7 @@ class ConcaveConvex(Solver):
     Notes
     -----
     The minimum of an upper bound is not where the run will end, and going all the way there before the truths are
-    completed anew often leads to worse ends: the hidden parts of the beginning are learnt by heart. So they are
+    completed anew often leads to worse ends: the latent parts of the beginning are learnt by heart. So they are
     completed as soon as a quarter of the way down from the objective to that minimum is certain.
     """
 
@@ -93,12 +93,12 @@ class ConcaveConvex(Solver):
     random_state: int = 0
 
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
-    takes_hidden: ClassVar[bool] = True
+    takes_latent: ClassVar[bool] = True
 
     def check(self, problem: Any, objective: Any) -> None:
         if not isinstance(problem, LatentProblem):
             raise TypeError(
-                f"{type(problem).__name__} has no hidden parts to complete: use StructuralSVM, or give the model a "
+                f"{type(problem).__name__} has no latent parts to complete: use StructuralSVM, or give the model a "
                 "method complete(x, y, w)"
             )
         self.inner.check(problem.completed(()), objective)
@@ -156,7 +156,7 @@ class ConcaveConvex(Solver):
 
     def done(self, state: ConcaveConvexState) -> bool:
         # Before the first completion w is where the run began, mostly 0. That it almost minimises an upper bound that
-        # comes from hidden parts at random says little; only if there is nothing below at all, this is the end.
+        # comes from latent parts at random says little; only if there is nothing below at all, this is the end.
         if state.completion == 0 and not state.stuck:
             return False
         if hasattr(state.inner, "dual"):
@@ -235,7 +235,7 @@ class ConcaveConvex(Solver):
         if value > upper * (1.0 + 1e-9) and problem.exactness != "approximate":
             warnings.warn(
                 f"completing the truths raised the objective from {upper:.6g} to {value:.6g}: complete of the model "
-                "does not find the best hidden part (see structlearn.testing.check_model)",
+                "does not find the best latent part (see structlearn.testing.check_model)",
                 RuntimeWarning,
                 stacklevel=2,
             )

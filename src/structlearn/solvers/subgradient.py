@@ -61,7 +61,7 @@ class Subgradient(Solver):
     random_state: int = 0
 
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
-    takes_hidden: ClassVar[bool] = True
+    takes_latent: ClassVar[bool] = True
 
     def init_state(self, problem: Problem, objective: MarginObjective) -> SubgradientState:
         zero = np.zeros(problem.n_features)

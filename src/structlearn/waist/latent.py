@@ -1,4 +1,4 @@
-"""The waist for truths with a hidden part: what a solver sees of a model that completes them."""
+"""The waist for truths with a latent part: what a solver sees of a model that completes them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from structlearn.waist.rows import SparseRows
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where learning begins: weights, at which the hidden parts are completed, or the completed truths themselves."""
+    """Where learning begins: weights, at which the latent parts are completed, or the completed truths themselves."""
 
     w: FloatArray | None = None
     completions: Outputs | None = None
@@ -29,10 +29,10 @@ class LatentProblem(Problem):
     """A problem whose outputs are pairs (y, h), of which the data have y_i only.
 
     The problem itself is not convex: at w, the truth of example i is (y_i, argmax_h ⟨w, Ψ(x_i, y_i, h)⟩). `completed`
-    makes the convex problem that has the hidden parts h_i fixed (Yu 2011, Section 5.2), which every solver can solve.
+    makes the convex problem that has the latent parts h_i fixed (Yu 2011, Section 5.2), which every solver can solve.
 
     A subclass implements `decode`, whose outputs are pairs (y, h) in compact form, and what is abstract below. Outputs
-    of all examples are an array with a row an example or a list. Δ(y, ŷ, ĥ) may depend on the predicted hidden part,
+    of all examples are an array with a row an example or a list. Δ(y, ŷ, ĥ) may depend on the predicted latent part,
     never on that of the truth, and is zero where y is completed.
 
     Attributes
@@ -42,7 +42,7 @@ class LatentProblem(Problem):
     """
 
     completions: Outputs | None = None
-    hidden = True
+    latent = True
     truths_move = True
 
     @abstractmethod
@@ -63,15 +63,15 @@ class LatentProblem(Problem):
 
     @abstractmethod
     def completions_of(self, latent: Sequence[Any]) -> Outputs:
-        """All truths completed with hidden parts in the user's terms; refuses by name those that do not fit."""
+        """All truths completed with latent parts in the user's terms; refuses by name those that do not fit."""
 
     @abstractmethod
     def present_latent(self, outputs: Outputs) -> list[Any]:
-        """The hidden parts of outputs, in the user's terms."""
+        """The latent parts of outputs, in the user's terms."""
 
     def describe_latent(self, w: FloatArray, outputs: Outputs) -> list[dict[str, Any]]:
-        """The hidden parts of the outputs of all examples as rows of a table: plain values by the names of columns."""
-        return [{"hidden": h} for h in self.present_latent(outputs)]
+        """The latent parts of the outputs of all examples as rows of a table: plain values by the names of columns."""
+        return [{"latent": h} for h in self.present_latent(outputs)]
 
     def start(self, random: np.random.Generator) -> Start:
         """Where this model begins to learn unless told otherwise."""
@@ -81,7 +81,7 @@ class LatentProblem(Problem):
         """The same data with these pairs (y_i, h_i) as the truths."""
         fixed = copy.copy(self)
         fixed.completions = completions
-        fixed.hidden = False
+        fixed.latent = False
         return fixed
 
     def truths(self, w: FloatArray, examples: IntArray) -> Outputs:
@@ -97,7 +97,7 @@ class LatentProblem(Problem):
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
         if self.completions is None:
-            raise ValueError("the hidden parts of the truths are not known: complete them first")
+            raise ValueError("the latent parts of the truths are not known: complete them first")
         rows = self.between(examples, _of(examples, self.completions), outputs)
         return rows, self.output_losses(examples, outputs)
 

@@ -34,8 +34,8 @@ class Problem(ABC):
         Whether `decode` finds the argmax. Only "approximate" forfeits certificates.
     n_threads : int
         Threads for the compiled kernels; answers do not depend on it.
-    hidden : bool
-        Whether parts of the truths are hidden, so that the truths depend on w and the objective is not convex.
+    latent : bool
+        Whether parts of the truths are latent, so that the truths depend on w and the objective is not convex.
     truths_move : bool
         Whether the truths may move between one convex problem and the next, so that `Solver.rebase` is asked for.
     """
@@ -45,7 +45,7 @@ class Problem(ABC):
     oracles: frozenset[Oracle]
     exactness: Exactness = "exact"
     n_threads: int = 1
-    hidden: bool = False
+    latent: bool = False
     truths_move: bool = False
 
     _chunk: ClassVar[int] = 4096

@@ -19,7 +19,7 @@ def test_scores_are_log_ratios(both_strands):
     listed = EnumeratedMotif((5,), 1, both_strands)
     for x, score, site in zip(data.X, sampler.decision_function(data.X), sampler.best_sites(data.X), strict=True):
         ratios = {}
-        for h in listed.hidden(x, 1):
+        for h in listed.completions(x, 1):
             start = h[0]
             pattern = sum(
                 math.log(sampler.pattern_[j]["ACGT".index(base)])

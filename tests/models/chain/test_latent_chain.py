@@ -122,10 +122,10 @@ def test_hidden_states_learn_what_labels_alone_cannot() -> None:
     X, Y = two_faced(random, 80)
     held_out = two_faced(random, 80)
     plain = StructuralSVM(Chain(), C=80).fit(X, Y)
-    hidden = LatentStructuralSVM(LatentChain(2), C=80, random_state=0).fit(X, Y)
+    latent = LatentStructuralSVM(LatentChain(2), C=80, random_state=0).fit(X, Y)
     assert plain.score(*held_out) < 0.6
-    assert hidden.score(*held_out) > 0.9
-    values = [record["primal"] for record in hidden.history_]
+    assert latent.score(*held_out) > 0.9
+    values = [record["primal"] for record in latent.history_]
     assert np.all(np.diff(values) <= 1e-9 * np.abs(values[:-1]))
 
 
@@ -133,9 +133,9 @@ def test_one_state_and_all_labels_is_a_plain_chain() -> None:
     random = np.random.default_rng(1)
     X, Y = two_faced(random, 40)
     chain = StructuralSVM(Chain(), C=10, tol=1e-5).fit(X, Y)
-    hidden = LatentStructuralSVM(LatentChain(1), C=10, tol=1e-5).fit(X, Y)
-    assert hidden.objective_ == pytest.approx(chain.objective_, rel=1e-4)
-    assert hidden.predict(X) == chain.predict(X)
+    latent = LatentStructuralSVM(LatentChain(1), C=10, tol=1e-5).fit(X, Y)
+    assert latent.objective_ == pytest.approx(chain.objective_, rel=1e-4)
+    assert latent.predict(X) == chain.predict(X)
 
 
 def test_missing_labels_are_filled_in() -> None:
@@ -186,7 +186,7 @@ def test_bad_input_is_named(options: dict[str, Any], Y: Any, message: str) -> No
         LatentStructuralSVM(LatentChain(**options)).fit([np.zeros((2, 1))], Y)
 
 
-def test_hidden_parts_that_do_not_fit_are_named() -> None:
+def test_latent_variables_that_do_not_fit_are_named() -> None:
     X, Y = [np.zeros((2, 1))], [["a", "b"]]
     with pytest.raises(ValueError, match="example 0 has 1 states"):
         LatentStructuralSVM(LatentChain(), init=[[("a", 0)]]).fit(X, Y)

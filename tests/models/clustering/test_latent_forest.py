@@ -249,10 +249,10 @@ def test_given_forests_are_where_learning_begins() -> None:
 @pytest.mark.parametrize(
     ("h", "message"),
     [
-        ([(0, 1)], "hidden part 0 has 1 links; its clusters need 2"),
-        ([(0, 1), (1, 2), (0, 2)], "hidden part 0 has a cycle of links"),
-        ([(0, 1), (1, 3)], "hidden part 0 has the link (1, 3), whose items are in different clusters"),
-        ([(0, 1), (1, 9)], "hidden part 0 has the link (1, 9), which is no pair of the example"),
+        ([(0, 1)], "latent part 0 has 1 links; its clusters need 2"),
+        ([(0, 1), (1, 2), (0, 2)], "latent part 0 has a cycle of links"),
+        ([(0, 1), (1, 3)], "latent part 0 has the link (1, 3), whose items are in different clusters"),
+        ([(0, 1), (1, 9)], "latent part 0 has the link (1, 9), which is no pair of the example"),
     ],
 )
 def test_forests_that_do_not_fit_are_refused(h: Any, message: str) -> None:

@@ -11,7 +11,7 @@ COMPLEMENT = {"A": "T", "C": "G", "G": "C", "T": "A"}
 
 
 class EnumeratedMotif:
-    """Labels are 1 and 0; hidden parts (start, strand, width) or None."""
+    """Labels are 1 and 0; latent parts (start, strand, width) or None."""
 
     def __init__(self, widths: tuple[int, ...], order: int, both_strands: bool):
         self.widths, self.order, self.both_strands = widths, order, both_strands
@@ -36,7 +36,7 @@ class EnumeratedMotif:
                 feature[len(self.places) + self.contexts.index(word)] += 1
         return feature
 
-    def hidden(self, x: str, y: int) -> list[Any]:
+    def completions(self, x: str, y: int) -> list[Any]:
         if y == 0:
             return [None]
         return [
@@ -48,10 +48,10 @@ class EnumeratedMotif:
         ]
 
     def outputs(self, x: str) -> list[tuple[int, Any]]:
-        return [(y, h) for y in (0, 1) for h in self.hidden(x, y)]
+        return [(y, h) for y in (0, 1) for h in self.completions(x, y)]
 
     def complete(self, x: str, y: int, w: Any) -> Any:
-        return max(self.hidden(x, y), key=lambda h: self.joint_feature(x, y, h) @ w)
+        return max(self.completions(x, y), key=lambda h: self.joint_feature(x, y, h) @ w)
 
     def loss(self, y: int, y_hat: int, h_hat: Any) -> float:
         return float(y != y_hat)

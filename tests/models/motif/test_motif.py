@@ -25,7 +25,7 @@ def instances(draw):
     order, both_strands = draw(st.integers(0, 3)), draw(st.booleans())
     enumerated = EnumeratedMotif(widths, order, both_strands)
     X = draw(st.lists(st.text("ACGTN", max_size=12), min_size=1, max_size=5))
-    Y = [draw(st.integers(0, 1)) if enumerated.hidden(x, 1) else 0 for x in X]
+    Y = [draw(st.integers(0, 1)) if enumerated.completions(x, 1) else 0 for x in X]
     random = np.random.default_rng(draw(st.integers(0, 1000)))
     # Weights on a coarse grid give ties, which may be broken either way.
     w = (
@@ -60,7 +60,7 @@ def test_oracles_agree_with_enumeration(instance):
 def test_completions_agree_with_enumeration(instance):
     enumerated, _, problem, X, Y, w = instance
     for i, h in enumerate(problem.present_latent(problem.complete(w, np.arange(len(X))))):
-        best = max(w @ enumerated.joint_feature(X[i], Y[i], other) for other in enumerated.hidden(X[i], Y[i]))
+        best = max(w @ enumerated.joint_feature(X[i], Y[i], other) for other in enumerated.completions(X[i], Y[i]))
         assert w @ enumerated.joint_feature(X[i], Y[i], h) == pytest.approx(best)
 
 
@@ -91,9 +91,9 @@ def _compact(problem, pairs):
 def test_random_completions_are_sites_and_can_be_given_back(instance, seed):
     enumerated, _, problem, X, Y, _ = instance
     outputs = problem.random_completions(np.random.default_rng(seed))
-    hidden = problem.present_latent(outputs)
-    assert all(h in enumerated.hidden(x, y) for h, x, y in zip(hidden, X, Y, strict=True))
-    np.testing.assert_array_equal(problem.completions_of(hidden), outputs)
+    latent = problem.present_latent(outputs)
+    assert all(h in enumerated.completions(x, y) for h, x, y in zip(latent, X, Y, strict=True))
+    np.testing.assert_array_equal(problem.completions_of(latent), outputs)
 
 
 def test_random_completions_are_uniform_over_all_sites():
@@ -110,8 +110,8 @@ def test_random_completions_are_uniform_over_all_sites():
 def test_the_start_has_a_site_in_every_positive_sequence(instance, seed):
     enumerated, _, problem, X, Y, _ = instance
     start = problem.start(np.random.default_rng(seed))
-    hidden = problem.present_latent(start.completions)
-    assert all(h in enumerated.hidden(x, y) for h, x, y in zip(hidden, X, Y, strict=True))
+    latent = problem.present_latent(start.completions)
+    assert all(h in enumerated.completions(x, y) for h, x, y in zip(latent, X, Y, strict=True))
 
 
 def test_base_counts_are_those_of_the_letters_at_the_sites():
@@ -279,14 +279,14 @@ def test_sequences_are_strings(X):
 @pytest.mark.parametrize(
     ("latent", "message"),
     [
-        ([3, None], "the hidden part 3 of example 0 is no site"),
-        ([(0, "-"), None], r"the hidden part \(0, '-'\) of example 0 is no site"),
+        ([3, None], "the latent part 3 of example 0 is no site"),
+        ([(0, "-"), None], r"the latent part \(0, '-'\) of example 0 is no site"),
         ([(0, "+", 5), None], "is no site"),
-        ([None, None], r"Y\[0\] is 1, but its hidden part is None, not a site"),
-        ([0, 0], r"Y\[1\] is 0, but its hidden part is 0, not None"),
+        ([None, None], r"Y\[0\] is 1, but its latent part is None, not a site"),
+        ([0, 0], r"Y\[1\] is 0, but its latent part is 0, not None"),
     ],
 )
-def test_wrong_hidden_parts_are_named(latent, message):
+def test_wrong_latent_variables_are_named(latent, message):
     with pytest.raises(ValueError, match=message):
         LatentStructuralSVM(Motif(2), C=1, init=latent).fit(["ACGT", "ACGT"], [1, 0])
 

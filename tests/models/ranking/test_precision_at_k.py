@@ -1,4 +1,4 @@
-"""Precision at k with hidden orders: oracle, completion and loss against all orders; learning."""
+"""Precision at k with latent orders: oracle, completion and loss against all orders; learning."""
 
 from itertools import pairwise, permutations
 
@@ -193,13 +193,13 @@ def test_a_stopped_run_goes_on_exactly_where_it_was(tmp_path):
 @pytest.mark.parametrize(
     ("latent", "message"),
     [
-        ([0], r"the hidden part of Y\[0\] is \[0\]; expected the row numbers of 2 documents"),
+        ([0], r"the latent part of Y\[0\] is \[0\]; expected the row numbers of 2 documents"),
         ([0, 0], "expected different rows of its 4"),
         ([0, 4], "expected different rows of its 4"),
         ([0, 1], "leaves out a more relevant document"),
     ],
 )
-def test_hidden_parts_that_do_not_fit_are_named(latent, message):
+def test_latent_variables_that_do_not_fit_are_named(latent, message):
     with pytest.raises(ValueError, match=message):
         LatentStructuralSVM(PrecisionAtK(2), init=[latent]).fit([np.eye(4)], [[1, 0, 1, 0]])
 

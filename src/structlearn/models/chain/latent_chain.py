@@ -1,4 +1,4 @@
-"""Label sequences with hidden states behind the labels, and sequences that are labelled in part."""
+"""Label sequences with latent states behind the labels, and sequences that are labelled in part."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from structlearn.waist.rows import SparseRows
 
 
 class LatentChain(Model):
-    """F(x, y, h) = Σ_t ⟨w_{h_t}, φ(x_t)⟩ + η Σ_t w_{h_t, h_{t+1}} with a hidden state h_t of each label y_t.
+    """F(x, y, h) = Σ_t ⟨w_{h_t}, φ(x_t)⟩ + η Σ_t w_{h_t, h_{t+1}} with a latent state h_t of each label y_t.
 
     A label with several states can look and follow differently in different places, which is more than a `Chain` can
-    express. Labels may be missing or uncertain: a hidden state is then one of any label that is possible.
+    express. Labels may be missing or uncertain: a latent state is then one of any label that is possible.
 
     Parameters
     ----------
     states : int or mapping
-        How many hidden states a label has: each of them, or by label (1 for labels not named). 1 is a plain chain, for
+        How many latent states a label has: each of them, or by label (1 for labels not named). 1 is a plain chain, for
         sequences that are labelled in part.
     classes : sequence, optional
         The labels. None takes those observed in training.
@@ -239,7 +239,7 @@ class LatentChainProblem(LatentProblem):
         for i, (h, (begin, end)) in enumerate(zip(latent, pairwise(self._offsets.tolist()), strict=True)):
             if len(h) != end - begin:
                 raise ValueError(
-                    f"the hidden part of example {i} has {len(h)} states but X[{i}] has {end - begin} rows"
+                    f"the latent part of example {i} has {len(h)} states but X[{i}] has {end - begin} rows"
                 )
             for t, state in enumerate(h):
                 if state not in code or not self._possible[begin + t, self._groups[code[state]]]:

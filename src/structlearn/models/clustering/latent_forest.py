@@ -1,4 +1,4 @@
-"""Clusterings as the trees of a hidden forest."""
+"""Clusterings as the trees of a latent forest."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LatentForest(PairModel):
     """F(x, y, h) = Σ_(i, j)∈h ⟨w, x_ij⟩ over forests h of links between items; the clusters of y are the trees of h.
 
     What holds a cluster together is a tree of links and not all of its pairs: two mentions of a person may have
-    nothing in common and still be linked by way of a third. The data have the clusters only, the forest is hidden
+    nothing in common and still be linked by way of a third. The data have the clusters only, the forest is latent
     (Yu 2011, section 5.4.2). Predictions, most violating outputs and completions are spanning forests of greatest
     weight, found exactly by Kruskal's algorithm.
 
@@ -196,16 +196,16 @@ class LatentForestProblem(LatentProblem):
         at = np.minimum(np.searchsorted(codes, links @ [n, 1], sorter=order), max(len(codes) - 1, 0))
         for (a, b), k in zip(links.tolist(), at.tolist(), strict=True):
             if not len(codes) or codes[order[k]] != a * n + b:
-                raise ValueError(f"hidden part {i} has the link {(a, b)}, which is no pair of the example")
+                raise ValueError(f"latent part {i} has the link {(a, b)}, which is no pair of the example")
             if labels[a] != labels[b]:
-                raise ValueError(f"hidden part {i} has the link {(a, b)}, whose items are in different clusters")
+                raise ValueError(f"latent part {i} has the link {(a, b)}, whose items are in different clusters")
         chosen = place.start + order[at] if len(at) else np.empty(0, np.int64)
         graph = sp.coo_array((np.ones(len(links)), (links[:, 0], links[:, 1])), shape=(n, n))
         n_trees = connected_components(graph, directed=False)[0] if n else 0
         if len(links) != n - n_trees:
-            raise ValueError(f"hidden part {i} has a cycle of links; it must be a forest")
+            raise ValueError(f"latent part {i} has a cycle of links; it must be a forest")
         if len(links) != self._n_links[i]:
-            raise ValueError(f"hidden part {i} has {len(links)} links; its clusters need {int(self._n_links[i])}")
+            raise ValueError(f"latent part {i} has {len(links)} links; its clusters need {int(self._n_links[i])}")
         return np.sort(chosen)
 
 

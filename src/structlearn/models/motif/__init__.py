@@ -1,1 +1,1 @@
-"""A pattern hidden in sequences of DNA."""
+"""A pattern somewhere in sequences of DNA."""

@@ -41,13 +41,13 @@ class Motif(Model):
 
     A sequence is positive if a pattern of l letters lies somewhere in it, over a background in which a letter depends
     on those before it (Yu 2011, Section 5.4.1). φ_j is the base at place j of the pattern, φ_BG the base together with
-    the `background_order` bases before it. Where the pattern lies is hidden: use `LatentStructuralSVM`. The loss is
+    the `background_order` bases before it. Where the pattern lies is latent: use `LatentStructuralSVM`. The loss is
     zero-one.
 
     Parameters
     ----------
     width : int or sequence of ints
-        l. With several, each has a pattern of its own, and the hidden part of a sequence is one site of one of them; to
+        l. With several, each has a pattern of its own, and the latent part of a sequence is one site of one of them; to
         find the one best width, search over ``model__width`` instead.
     background_order : int
         From 0 to 6.

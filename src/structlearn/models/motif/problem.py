@@ -153,7 +153,7 @@ class MotifProblem(LatentProblem):
             if (h is None) != (self._labels[i] != 1):
                 wanted = "a site" if h is None else "None"
                 label = self._classes[self._labels[i]]
-                raise ValueError(f"Y[{i}] is {label!r}, but its hidden part is {h!r}, not {wanted}")
+                raise ValueError(f"Y[{i}] is {label!r}, but its latent part is {h!r}, not {wanted}")
             if h is not None:
                 outputs[i] = self._site(i, h)
         return outputs
@@ -223,7 +223,7 @@ class MotifProblem(LatentProblem):
             row = np.array([self._widths.index(width), strand == "-", start], np.int32)
             if (self.sites(i) == row).all(axis=1).any():
                 return row
-        raise ValueError(f"the hidden part {h!r} of example {i} is no site: see Motif for what is one")
+        raise ValueError(f"the latent part {h!r} of example {i} is no site: see Motif for what is one")
 
     def _without_site(self, i: int) -> ValueError:
         length = int(self._offsets[i + 1] - self._offsets[i])

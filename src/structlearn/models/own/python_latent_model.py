@@ -1,4 +1,4 @@
-"""Models with hidden parts that users write in Python.
+"""Models with latent parts that users write in Python.
 
 An output is a pair (y, h): y is what the data have, h what they leave out. A model is any object with
 
@@ -9,11 +9,12 @@ An output is a pair (y, h): y is what the data have, h what they leave out. A mo
 - ``complete(x, y, w)``: the best h for this y.
 
 ``outputs(x)``, a list of all pairs, takes the place of the two inferences where outputs are few, and serves the
-other formulations. Also understood: ``hidden(x, y)``, a list of all h for this y, from which random starts are drawn
-(without it they are completions at random weights); ``initialize(X, Y)``, ``max_loss(y)`` and ``exactness`` as for
-models without hidden parts, see `structlearn.models.own.python_model`.
+other formulations. Also understood: ``completions(x, y)``, a list of all h for this y, from which random starts are
+drawn (without it they are the best h at random weights); ``initialize(X, Y)``, ``max_loss(y)`` and ``exactness`` as
+for models without latent parts, see `structlearn.models.own.python_model`.
 
-How many weights there are is told by an attribute ``n_features``, or seen from the features of what ``hidden`` lists.
+How many weights there are is told by an attribute ``n_features``, or seen from the features of what ``completions``
+lists.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ from structlearn.waist.rows import SparseRows
 
 
 def adapter(user_model: Any) -> type[PythonModel]:
-    """The class that takes a user's model: whether it has hidden parts is seen from its method `complete`."""
+    """The class that takes a user's model: whether it has latent parts is seen from its method `complete`."""
     return PythonLatentModel if hasattr(user_model, "complete") else PythonModel
 
 
 class PythonLatentModel(PythonModel):
-    """A user's model with hidden parts in the form that estimators expect.
+    """A user's model with latent parts in the form that estimators expect.
 
     Parameters
     ----------
@@ -65,12 +66,12 @@ class PythonLatentModel(PythonModel):
     def _sized(self, X: Any, Y: Any) -> PythonSpec:
         if hasattr(self.user_model, "n_features"):
             return PythonSpec(n_features=int(self.user_model.n_features))
-        if not hasattr(self.user_model, "hidden"):
+        if not hasattr(self.user_model, "completions"):
             raise TypeError(
                 f"the number of weights of {type(self.user_model).__name__} cannot be told: give it an attribute "
-                "n_features, or a method hidden(x, y) that lists hidden parts"
+                "n_features, or a method completions(x, y) that lists latent parts"
             )
-        h = next(iter(self.user_model.hidden(X[0], Y[0])), None)
+        h = next(iter(self.user_model.completions(X[0], Y[0])), None)
         row = feature_row(self.user_model.joint_feature(X[0], Y[0], h), 0, None)
         return PythonSpec(n_features=row.shape[1])
 
@@ -80,7 +81,7 @@ class PythonLatentModel(PythonModel):
         return PythonLatentProblem(self.user_model, spec.n_features, X, Y)
 
     def _check_answers(self, x: Any, y: Any, w: FloatArray) -> None:
-        """Refuses pairs in the place of hidden parts and the other way round, which training might not notice."""
+        """Refuses pairs in the place of latent parts and the other way round, which training might not notice."""
         model = self.user_model
         if hasattr(model, "inference"):
             best = checked_pair("inference", 0, model.inference(x, w))
@@ -90,11 +91,11 @@ class PythonLatentModel(PythonModel):
             return
         h = model.complete(x, y, w)
         if _begins_with(h, y) and not _begins_with(best[1], best[0]):
-            raise TypeError(f"complete of example 0 returned {h!r}, the pair (y, h); expected the hidden part h alone")
+            raise TypeError(f"complete of example 0 returned {h!r}, the pair (y, h); expected the latent part h alone")
 
 
 class PythonLatentProblem(LatentProblem):
-    """A user's model with hidden parts, bound to data. Outputs are tuples (y, h) of the user's own objects."""
+    """A user's model with latent parts, bound to data. Outputs are tuples (y, h) of the user's own objects."""
 
     def __init__(self, model: Any, n_features: int, X: Sequence[Any], Y: Sequence[Any] | None):
         self.n_examples = len(X)
@@ -137,14 +138,14 @@ class PythonLatentProblem(LatentProblem):
 
     def random_completions(self, random: np.random.Generator) -> list[Any]:
         assert self._Y is not None
-        if not hasattr(self._model, "hidden"):
+        if not hasattr(self._model, "completions"):
             return self.complete(random.normal(size=self.n_features), np.arange(self.n_examples))
         completions = []
         for i, (x, y) in enumerate(zip(self._X, self._Y, strict=True)):
-            hidden = list(self._model.hidden(x, y))
-            if not hidden:
-                raise ValueError(f"Y[{i}] is {y!r}, which no hidden part completes")
-            completions.append((y, hidden[random.integers(len(hidden))]))
+            latent = list(self._model.completions(x, y))
+            if not latent:
+                raise ValueError(f"Y[{i}] is {y!r}, which no latent part completes")
+            completions.append((y, latent[random.integers(len(latent))]))
         return completions
 
     def completions_of(self, latent: Sequence[Any]) -> list[Any]:

@@ -96,7 +96,7 @@ class PythonModel(Model):
             try:
                 inspect.signature(method).bind(*arguments)
             except TypeError:
-                hint = "" if hasattr(user_model, "complete") else "; a model with hidden parts h has a method complete"
+                hint = "" if hasattr(user_model, "complete") else "; a model with latent parts h has a method complete"
                 wanted = f"{name}({', '.join(arguments)})"
                 raise TypeError(f"{type(user_model).__name__} has no {wanted} with these arguments{hint}") from None
         if len(X) == 0:

@@ -29,7 +29,7 @@ class PrecisionAtK(Model):
     """Ψ(x, y, h) = (1/k) Σ_j x_h(j) with h the first k documents of an order in which the relevant ones come first.
 
     For `LatentStructuralSVM` (Yu 2011, Section 5.4.3): the data have the relevance y of a query's documents, the order
-    of equally relevant ones is hidden. Δ(y, ŷ, ĥ) = min{1, n(y)/k} − (1/k) Σ_j [ĥ_j is relevant], with n(y) relevant
+    of equally relevant ones is latent. Δ(y, ŷ, ĥ) = min{1, n(y)/k} − (1/k) Σ_j [ĥ_j is relevant], with n(y) relevant
     documents, is what precision among the first k falls short of. `predict` returns the rankings, row numbers with
     the best first, `predict_latent` their first k.
 
@@ -38,7 +38,7 @@ class PrecisionAtK(Model):
     k : int
         How many documents count. A query with fewer has all of them in h.
     threshold : float
-        Documents whose relevance is above it are relevant. If there are more than two grades, a hidden order has
+        Documents whose relevance is above it are relevant. If there are more than two grades, a latent order has
         those of higher grades first.
 
     Notes
@@ -46,7 +46,7 @@ class PrecisionAtK(Model):
     Learning begins at the weights of a linear classifier of relevant and other documents, each of them weighted by one
     over the number of documents of its query: with orders at random it ends near w = 0 (Yu 2011). The classifier is
     scikit-learn's ``LinearSVC(C=1)``, with an intercept that is left out of the weights; other weights are given as
-    `init`. See `Ranking` for losses of rankings without hidden parts.
+    `init`. See `Ranking` for losses of rankings without latent parts.
 
     A query without relevant documents, without others, or with no more than k teaches nothing. It has no slack, but
     counts in the number of examples; training warns of such queries.
@@ -196,11 +196,11 @@ class PrecisionAtKProblem(LatentProblem):
         size = min(self._k, int(end - begin))
         places = np.asarray(h)
         if places.ndim != 1 or places.dtype.kind not in "iu" or len(places) != size:
-            raise ValueError(f"the hidden part of Y[{q}] is {h!r}; expected the row numbers of {size} documents")
+            raise ValueError(f"the latent part of Y[{q}] is {h!r}; expected the row numbers of {size} documents")
         if len(set(places.tolist())) < size or places.min() < 0 or places.max() >= end - begin:
-            raise ValueError(f"the hidden part of Y[{q}] is {h!r}; expected different rows of its {end - begin}")
+            raise ValueError(f"the latent part of Y[{q}] is {h!r}; expected different rows of its {end - begin}")
         grades = self._grades[begin:end]
         left_out = np.delete(grades, places)
         if len(left_out) and left_out.max() > grades[places].min():
-            raise ValueError(f"the hidden part of Y[{q}] is {h!r}, which leaves out a more relevant document")
+            raise ValueError(f"the latent part of Y[{q}] is {h!r}, which leaves out a more relevant document")
         return places.astype(np.int32)
