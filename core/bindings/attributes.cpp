@@ -141,15 +141,23 @@ void for_each_token(nb::handle X, const nb::callable& items, Work&& work) {
     });
 }
 
-// All different names, in the order of first appearance.
-nb::list attribute_names(nb::handle X, const nb::callable& items) {
+// All different names in the order of first appearance, and a row a token with the numbers of its names as they come.
+nb::tuple read_attributes(nb::handle X, const nb::callable& items) {
     nb::list names;
     NameTable known;
+    std::vector<std::int64_t> indptr{0};
+    std::vector<std::int32_t> numbers;
+    std::vector<double> values;
     for_each_token(X, items, [&](const std::vector<Attribute>& attributes) {
-        for (const Attribute& attribute : attributes)
-            if (known.add(attribute.text())) names.append(attribute.name);
+        for (const Attribute& attribute : attributes) {
+            const Name text = attribute.text();
+            if (known.add(text)) names.append(attribute.name);
+            numbers.push_back(known.find(text));
+            values.push_back(attribute.number);
+        }
+        indptr.push_back(static_cast<std::int64_t>(numbers.size()));
     });
-    return names;
+    return nb::make_tuple(names, to_numpy(std::move(indptr)), to_numpy(std::move(numbers)), to_numpy(std::move(values)));
 }
 
 // A table in which the number of a name is its column.
@@ -159,11 +167,48 @@ void make_vocabulary(NameTable* place, nb::handle names) {
     new (place) NameTable(std::move(table));
 }
 
-// A row a token with increasing columns; equal names are summed, and what is zero or has no column is left out.
-nb::tuple attribute_rows(const NameTable& vocabulary, nb::handle X, const nb::callable& items) {
+// Rows with increasing columns; equal ones are summed, and what is zero is left out.
+struct TokenRows {
     std::vector<std::int64_t> indptr{0};
     std::vector<std::int32_t> columns;
     std::vector<double> values;
+
+    void append(RowBuilder& row) {
+        row.sort();
+        for (const auto& [column, number] : row.entries()) {
+            columns.push_back(static_cast<std::int32_t>(column));
+            values.push_back(number);
+        }
+        indptr.push_back(static_cast<std::int64_t>(columns.size()));
+    }
+    nb::tuple to_numpy() {
+        return nb::make_tuple(bindings::to_numpy(std::move(indptr)), bindings::to_numpy(std::move(columns)),
+                              bindings::to_numpy(std::move(values)));
+    }
+};
+
+// The rows that `read_attributes` found, with name k in column `column_of[k]`, or left out where that is −1.
+nb::tuple attribute_rows(Vector<std::int64_t> indptr, Vector<std::int32_t> numbers, Vector<double> values,
+                         Vector<std::int32_t> column_of) {
+    TokenRows rows;
+    {
+        nb::gil_scoped_release unlocked;
+        RowBuilder row;
+        for (std::size_t token = 0; token + 1 < indptr.shape(0); ++token) {
+            row.clear();
+            for (std::int64_t k = indptr.data()[token]; k < indptr.data()[token + 1]; ++k) {
+                const std::int32_t column = column_of.data()[numbers.data()[k]];
+                if (column != NameTable::unknown) row(column, values.data()[k]);
+            }
+            rows.append(row);
+        }
+    }
+    return rows.to_numpy();
+}
+
+// A row a token of X; names without a column are left out.
+nb::tuple known_rows(const NameTable& vocabulary, nb::handle X, const nb::callable& items) {
+    TokenRows rows;
     RowBuilder row;
     for_each_token(X, items, [&](const std::vector<Attribute>& attributes) {
         // Most of the time would be waiting for memory, so all of a token is on its way before the first is looked at.
@@ -174,24 +219,20 @@ nb::tuple attribute_rows(const NameTable& vocabulary, nb::handle X, const nb::ca
             const std::int32_t column = vocabulary.find(attribute.text());
             if (column != NameTable::unknown) row(column, attribute.number);
         }
-        row.sort();
-        for (const auto& [column, number] : row.entries()) {
-            columns.push_back(static_cast<std::int32_t>(column));
-            values.push_back(number);
-        }
-        indptr.push_back(static_cast<std::int64_t>(columns.size()));
+        rows.append(row);
     });
-    return nb::make_tuple(to_numpy(std::move(indptr)), to_numpy(std::move(columns)), to_numpy(std::move(values)));
+    return rows.to_numpy();
 }
 
 }  // namespace
 
 void bind_attributes(nb::module_& module) {
-    module.def("attribute_names", &attribute_names);
+    module.def("read_attributes", &read_attributes);
+    module.def("attribute_rows", &attribute_rows);
     nb::class_<NameTable>(module, "Vocabulary")
         .def("__init__", &make_vocabulary)
         .def("__len__", &NameTable::size)
-        .def("rows", &attribute_rows);
+        .def("rows", &known_rows);
 }
 
 }  // namespace structlearn::bindings

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from structlearn import StructuralSVM
-from structlearn.data.sequences import feature_names, named_columns, stack
+from structlearn.data.sequences import NamedColumns, read_sequences, stack
 from structlearn.models import Chain
 
 
@@ -78,35 +78,46 @@ def expected_rows(X, vocabulary):
 
 
 def read(X, vocabulary):
-    return stack(X, named_columns(vocabulary), None)[0]
+    return stack(X, NamedColumns(vocabulary), None)[0]
 
 
 @settings(max_examples=300)
 @given(sequences)
 def test_the_vocabulary_is_all_names_in_order(X):
-    assert feature_names(X) == tuple(sorted({name for x in X for token in x for name, _ in attributes(token)}))
+    assert read_sequences(X).names == tuple(sorted({name for x in X for token in x for name, _ in attributes(token)}))
 
 
 @settings(max_examples=300)
 @given(sequences, st.lists(names, unique=True, max_size=5))
 def test_rows_hold_the_sums_of_equal_names_and_no_zeros(X, others):
-    for vocabulary in (feature_names(X), others):
+    for vocabulary in (read_sequences(X).names, others):
         matrix = read(X, vocabulary)
         np.testing.assert_array_equal(matrix.toarray(), expected_rows(X, vocabulary))
         assert matrix.has_canonical_format
         assert matrix.data.all()
 
 
+@settings(max_examples=300)
+@given(sequences, st.lists(names, unique=True, max_size=5))
+def test_what_was_read_once_has_the_rows_of_any_vocabulary(X, others):
+    once = read_sequences(X)
+    for vocabulary in (once.names, others):
+        first, again = read(X, vocabulary), read(once, vocabulary)
+        assert again.shape == first.shape
+        for part in ("indptr", "indices", "data"):
+            np.testing.assert_array_equal(getattr(again, part), getattr(first, part))
+
+
 def test_what_is_nested_has_the_outer_names_in_front():
     token = {"w": {"a": 0.5, "b": "c", "d": ["e", "e"]}, "set": {"f"}, "nothing": [], "neither": {}}
-    vocabulary = feature_names([[token]])
+    vocabulary = read_sequences([[token]]).names
     assert vocabulary == ("set=f", "w=a", "w=b=c", "w=d=e")
     np.testing.assert_array_equal(read([[token]], vocabulary).toarray(), [[1.0, 0.5, 1.0, 2.0]])
 
 
 def test_a_word_is_the_same_feature_alone_in_a_list_in_a_set_and_in_a_dict():
     X = [[{"w": "a"}, {"w": ["a"]}, {"w": {"a"}}, {"w": {"a": 1.0}}, {"w": {"a": True}}, {"w=a": 1.0}, ["w=a"]]]
-    assert feature_names(X) == ("w=a",)
+    assert read_sequences(X).names == ("w=a",)
     np.testing.assert_array_equal(read(X, ["w=a"]).toarray(), np.ones((7, 1)))
 
 
@@ -127,14 +138,14 @@ def test_dicts_mean_what_they_mean_to_python_crfsuite(token):
     assume(len(names) == len(set(names)))  # a dict of items keeps only the last of equal names, where training adds
     row = read([[token]], list(expected)).toarray()[0] if expected else []
     assert dict(zip(expected, row, strict=True)) == expected
-    assert set(feature_names([[token]])) == set(expected)
+    assert set(read_sequences([[token]]).names) == set(expected)
 
 
 def test_many_long_names_find_their_own_columns():
     vocabulary = [f"{'long ' * (k % 50)}{k}{'中' * (k % 3)}" for k in range(20_000)]
     matrix = read([[[name] for name in reversed(vocabulary)]], vocabulary)
     np.testing.assert_array_equal(matrix.indices, np.arange(20_000)[::-1])
-    assert feature_names([[vocabulary]]) == tuple(sorted(vocabulary))
+    assert read_sequences([[vocabulary]]).names == tuple(sorted(vocabulary))
 
 
 def test_names_of_the_same_bytes_are_told_apart():
@@ -143,7 +154,7 @@ def test_names_of_the_same_bytes_are_told_apart():
 
 
 def test_tokens_without_attributes_are_rows_without_entries():
-    assert feature_names([[{}], [{}, {}]]) == ()
+    assert read_sequences([[{}], [{}, {}]]).names == ()
     assert read([[{}], [{}, {}]], []).shape == (3, 0)
     assert read([[{}, [], ()]], ["a"]).nnz == 0
 
@@ -172,7 +183,7 @@ def test_tokens_without_attributes_are_rows_without_entries():
 def test_what_is_no_token_is_refused_by_place_and_value(token, error, message):
     X = [[["a"]], [{"a": 1}, ["a"], token]]
     with pytest.raises(error, match=message):
-        feature_names(X)
+        read_sequences(X)
     with pytest.raises(error, match=message):
         read(X, ["a"])
 
@@ -181,14 +192,14 @@ def test_a_dict_that_holds_itself_is_an_error_and_no_crash():
     token = {"a": 1.0}
     token["b"] = token
     with pytest.raises(RecursionError):
-        feature_names([[token]])
+        read_sequences([[token]])
 
 
 def test_deep_dicts_are_read_to_the_bottom():
     token = {"a": "x"}
     for _ in range(80):
         token = {"a": token}
-    assert feature_names([[token]]) == ("=".join("a" * 81 + "x"),)
+    assert read_sequences([[token]]).names == ("=".join("a" * 81 + "x"),)
 
 
 def test_reading_keeps_no_reference_and_loses_none():
@@ -197,14 +208,14 @@ def test_reading_keeps_no_reference_and_loses_none():
     inner = {name: plain, value: mapping}
     held = (name, value, number, plain, mapping, bad, inner)
     X = [[plain, tuple(plain), mapping, UserDict(mapping), inner, {name: inner, value: {name}}]]
-    columns = named_columns([name, value])
+    columns = NamedColumns([name, value])
 
     def counts():
         return [sys.getrefcount(each) for each in held]
 
     before = counts()
     for _ in range(20):
-        feature_names(X)
+        read_sequences(X)
         stack(X, columns, None)
         with pytest.raises(ValueError, match="expected a dict"):
             stack([[plain, bad]], columns, None)
@@ -218,7 +229,8 @@ def test_a_token_that_changes_the_list_while_it_is_read_does_no_harm():
             return super().items()
 
     x = [["a"], Vanishing(a=2.0), ["a"], ["a"]]
-    assert feature_names([x]) == ("a",)
+    with pytest.raises(ValueError, match="X changed while it was read: it had 4 tokens and then 2"):
+        read_sequences([x])
     assert x == []
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structlearn.data.sequences import feature_names
+from structlearn.data.sequences import read_sequences
 from structlearn.io import FormatError, JsonLines, Lines, recognise
 
 words = st.text(st.characters(codec="utf-8"), max_size=5)
@@ -55,7 +55,7 @@ def test_features_have_the_names_that_a_chain_gives_them(tokens):
     except FormatError as error:
         assert "is there twice" in str(error)  # noqa: PT017
     else:
-        assert feature_names([example.x]) == feature_names([tokens])
+        assert read_sequences([example.x]).names == read_sequences([tokens]).names
 
 
 def test_predictions_come_beside_all_other_keys():

@@ -108,7 +108,6 @@ def with_value(value):
         (with_value(np.nan), r"X\[2\]\[1, 0\] is nan"),
         (with_value(np.inf), r"X\[2\]\[1, 0\] is inf"),
         ([sp.csr_array(x) for x in with_value(-np.inf)], r"X\[2\]\[1, 0\] is -inf"),
-        (Sequences(np.concatenate(with_value(np.nan)), [2, 1, 3]), r"X\[2\]\[1, 0\] is nan"),
         (dicts(with_value(np.nan)), r"X\[2\]\[1\]\['f'\] is nan"),
         ([DENSE[0], np.array([[np.inf, -np.inf]]), DENSE[2]], r"X\[1\]\[0, 0\] is inf"),
         ([], "X is empty"),
@@ -131,10 +130,17 @@ def test_bad_sequences_are_refused_by_place_and_value(X, message):
         bound(Chain(), X, LABELS)
 
 
+def test_stacked_sequences_are_finite_from_the_start():
+    with pytest.raises(ValueError, match=r"X\[2\]\[1, 0\] is nan"):
+        Sequences(np.concatenate(with_value(np.nan)), [2, 1, 3])
+
+
 @pytest.mark.parametrize(
     ("Y", "message"),
     [
         ([], "Y is empty"),
+        ([["a", "b"], [[]], ["a", "a", "b"]], r"Y\[1\]\[0\] is \[\]; a label must be hashable"),
+        ([["a", "b"], ["b"], ["a", np.nan, "b"]], r"Y\[2\]\[1\] is nan; a label must be equal to itself"),
         (None, "Y is empty"),
         (["ab", "b", "aab"], r"Y\[0\] is 'ab'; expected a sequence of labels"),
         ([1, 2, 3], r"Y\[0\] is 1; expected a sequence of labels"),

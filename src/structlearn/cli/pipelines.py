@@ -144,18 +144,43 @@ def read_templates(path: Path | None, reader: Format) -> Templates | None:
     return tuple(written)
 
 
+def fit(
+    estimator: Any,
+    X: Any,
+    Y: Any,
+    templates: Templates | None,
+    weight: Any = None,
+    *,
+    validation: tuple[Any, Any] | None = None,
+    **options: Any,
+) -> None:
+    """Fits what `build` made; held-out examples go through the same features, further options to the learner."""
+    from structlearn.persistence.model_file import steps_of
+
+    X = fit_features(estimator, X, templates)
+    if validation is not None:
+        validation = features(estimator, validation[0]), validation[1]
+    steps_of(estimator)[1].fit(X, Y, weight, validation=validation, **options)
+
+
 def fit_features(estimator: Any, X: Any, templates: Templates | None) -> Any:
     """Fits the steps of a pipeline before the estimator, and gives X as they make it."""
     from structlearn.features.crfpp import CrfppTemplates
     from structlearn.persistence.model_file import steps_of
 
     steps, last = steps_of(estimator)
-    for _, step in steps[:-1]:
-        X = step.fit_transform(X)
+    if not steps:
+        return X
+    X = estimator[:-1].fit_transform(X)
     if isinstance(templates, CrfppTemplates) and templates.pair_templates:
         # Which columns score pairs of labels is known only now.
         last.set_params(model__pair_features=templates.pair_columns(steps[0][1]))
     return X
+
+
+def features(estimator: Any, X: Any) -> Any:
+    """X as the fitted steps of a pipeline before the estimator make it."""
+    return estimator[:-1].transform(X) if getattr(estimator, "steps", None) else X
 
 
 def attributes(X: list[Any], templates: Templates | None, reader: Format) -> list[list[list[str]]]:

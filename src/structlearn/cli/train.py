@@ -79,7 +79,7 @@ def train(
         structlearn train words.svmhmm -o tagger.slm -c 100 --eps 0.1
         structlearn train folder_of_aligned_fasta -o aligner.slm --gaps affine
     """
-    from structlearn.cli.pipelines import build, fit_features, in_terms_of_the_data, read_templates
+    from structlearn.cli.pipelines import build, fit, in_terms_of_the_data, read_templates
     from structlearn.persistence import atomic, model_file
 
     atomic.check_writable(output)
@@ -98,14 +98,11 @@ def train(
         how["validation"] = data.labelled(reader, held_out)
     if checkpoint is not None:
         how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
-    X = fit_features(estimator, X, chosen)
-    if "validation" in how and last is not estimator:
-        how["validation"] = (estimator[:-1].transform(how["validation"][0]), how["validation"][1])
     weight = None if all(example.weight == 1.0 for example in examples) else [example.weight for example in examples]
     interrupted = None
     try:
         with data.places(examples):
-            last.fit(X, Y, weight, **how)
+            fit(estimator, X, Y, chosen, weight, **how)
     except KeyboardInterrupt as interrupt:
         if not hasattr(last, "w_"):
             raise

@@ -59,9 +59,8 @@ def tune(
     """
     from sklearn.model_selection import KFold
 
-    from structlearn.cli.pipelines import build, chosen_learner, fit_features, in_terms_of_the_data, read_templates
+    from structlearn.cli.pipelines import build, chosen_learner, fit, in_terms_of_the_data, read_templates
     from structlearn.persistence import atomic
-    from structlearn.persistence.model_file import steps_of
 
     if output is not None:
         atomic.check_writable(output)
@@ -89,7 +88,7 @@ def tune(
         _print(results, best)
     if output is not None:
         estimator = build(reader, learner, options | best["setting"], chosen, verbose=int(not (quiet or as_json)))
-        steps_of(estimator)[1].fit(fit_features(estimator, X, chosen), Y)
+        fit(estimator, X, Y, chosen)
         save(estimator, output, reader, files)
 
 
@@ -149,7 +148,7 @@ def _follow(
     test: Any,
 ) -> list[Trial]:
     """Trains on one part of the examples with growing C, and scores on the rest."""
-    from structlearn.cli.pipelines import fit_features
+    from structlearn.cli.pipelines import features, fit_features
     from structlearn.persistence.model_file import steps_of
     from structlearn.solvers import Solver
 
@@ -158,9 +157,7 @@ def _follow(
     _, last = steps_of(estimator)
     Y_train, Y_test = [Y[i] for i in train], [Y[i] for i in test]
     X_train = fit_features(estimator, [X[i] for i in train], templates)
-    X_test: Any = [X[i] for i in test]
-    if last is not estimator:
-        X_test = estimator[:-1].transform(X_test)
+    X_test = features(estimator, [X[i] for i in test])
     goes_on = len(path) > 1 and type(last._solver()).resume is not Solver.resume
     trials = []
     for setting in path:

@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 #: The annotations with codes, in the order in which they are put together.
 ANNOTATIONS = ("residue", "structure", "accessibility")
+
+
+class AnnotatedPairs(NamedTuple):
+    """The two sequences of every pair as dicts of annotations that have been checked; see `read_pairs`."""
+
+    first: list[dict[str, Any]]
+    second: list[dict[str, Any]]
+
+
+def read_pairs(X: Any) -> AnnotatedPairs:
+    """Pairs of sequences, each a text, a list of symbols or a dict of annotations; names what is none."""
+    if isinstance(X, AnnotatedPairs):
+        return X
+    pairs = list(X)
+    for i, x in enumerate(pairs):
+        if isinstance(x, (str, bytes, Mapping)) or not hasattr(x, "__len__") or len(x) != 2:
+            raise ValueError(f"X[{i}] is no pair of sequences")
+    sides = ([annotated(x[side], f"X[{i}][{side}]") for i, x in enumerate(pairs)] for side in (0, 1))
+    return AnnotatedPairs(*sides)
 
 
 def annotated(sequence: Any, where: str) -> dict[str, Any]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from itertools import repeat
-from typing import Any
+from itertools import chain, count, repeat
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.data.arrays import LabelArray
+from structlearn.data.arrays import IntArray, LabelArray
+from structlearn.data.ragged import Ragged, locate, offsets_of
 
 
 def plain(label: Any) -> Any:
@@ -34,6 +36,77 @@ def declared_classes(classes: Iterable[Any]) -> tuple[Any, ...]:
     if repeated:
         raise ValueError(f"classes has {repeated[0]!r} more than once")
     return result
+
+
+class Labels(list[Any]):
+    """Labels, one an example, that have been checked."""
+
+
+class LabelSequences(Ragged):
+    """Labels of several sequences as codes, and the classes that these are of; see `read_label_sequences`."""
+
+    __slots__ = ("classes",)
+
+    def __init__(self, codes: LabelArray, offsets: IntArray, classes: tuple[Any, ...]):
+        super().__init__(codes, offsets)
+        self.classes = classes
+
+    def coded(self, classes: tuple[Any, ...], offsets: IntArray, *, allow_unknown: bool = False) -> LabelArray:
+        """Codes among other classes, −1 for what is none of them, where the sequences of X begin at these offsets."""
+        if len(self) != len(offsets) - 1:
+            raise ValueError(f"X has {len(offsets) - 1} sequences but Y has {len(self)}")
+        if not np.array_equal(self.offsets, offsets):
+            i = int(np.argmax(self.lengths != np.diff(offsets)))
+            raise ValueError(f"Y[{i}] has {self.lengths[i]} labels but X[{i}] has {np.diff(offsets)[i]} rows")
+        codes: LabelArray = self.flat
+        if self.classes == classes:
+            return codes
+        codes = np.asarray(LabelCodes(classes, allow_unknown=True).encode(self.classes, "Y")[self.flat])
+        if not allow_unknown and codes.min(initial=0) < 0:
+            place = int(np.argmax(codes < 0))
+            i, t = locate(offsets, place)
+            raise unknown_label(f"Y[{i}][{t}]", self.classes[self.flat[place]], classes)
+        return codes
+
+
+def read_label_sequences(Y: Any) -> LabelSequences:
+    """Lists of labels in one reading; names what is none.
+
+    >>> Y = read_label_sequences([["b", "a"], ["b"]])
+    >>> Y.flat, Y.classes
+    (array([1, 0, 1], dtype=int32), ('a', 'b'))
+    """
+    if isinstance(Y, LabelSequences):
+        return Y
+    if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
+        raise ValueError("Y is empty; training needs at least one sequence")
+    for i, y in enumerate(Y):
+        if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
+            raise ValueError(f"Y[{i}] is {y!r}; expected a sequence of labels")
+    lists = [y.tolist() if isinstance(y, np.ndarray) else y for y in Y]
+    numbers: defaultdict[Any, int] = defaultdict(count().__next__)
+    try:
+        found = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lists)), np.int32)
+    except TypeError:
+        found = None
+    if found is None or any(label != label for label in numbers if isinstance(label, float)):
+        _refuse_labels(lists)
+    classes = observed_classes(numbers)
+    codes = LabelCodes(classes).encode(list(numbers), "Y")
+    return LabelSequences(codes[found], offsets_of([len(y) for y in lists]), classes)
+
+
+def _refuse_labels(lists: Sequence[Any]) -> NoReturn:
+    """Names the first label that can be none."""
+    for i, labels in enumerate(lists):
+        for t, label in enumerate(labels):
+            if isinstance(label, float) and label != label:
+                raise ValueError(f"Y[{i}][{t}] is nan; a label must be equal to itself")
+            try:
+                hash(label)
+            except TypeError:
+                raise ValueError(f"Y[{i}][{t}] is {label!r}; a label must be hashable, such as a text") from None
+    raise AssertionError("all labels can be labels")
 
 
 class LabelCodes:
@@ -67,12 +140,13 @@ class LabelCodes:
                 raise ValueError(f"{where}[{k}] is nan; a label must be equal to itself")
             code = self._codes.get(label, -1) if isinstance(label, Hashable) else -1
             if code < 0 and not self._allow_unknown:
-                raise ValueError(
-                    f"{where}[{k}] is {label!r}, which is not among the {len(self._codes)} classes "
-                    f"({_shorten(list(self._codes))})"
-                )
+                raise unknown_label(f"{where}[{k}]", label, list(self._codes))
             codes[k] = code
         return codes
+
+
+def unknown_label(where: str, label: Any, classes: Sequence[Any]) -> ValueError:
+    return ValueError(f"{where} is {label!r}, which is not among the {len(classes)} classes ({_shorten(classes)})")
 
 
 def label_array(classes: Sequence[Any]) -> npt.NDArray[Any]:
@@ -85,6 +159,6 @@ def label_array(classes: Sequence[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def _shorten(labels: list[Any]) -> str:
+def _shorten(labels: Sequence[Any]) -> str:
     names = [repr(label) for label in labels[:8]]
     return ", ".join(names + ["…"] * (len(labels) > 8))

@@ -44,6 +44,19 @@ def to_bio(segments: Sequence[Segment]) -> list[str]:
     return tags
 
 
+class Segmentations(list[list[Segment]]):
+    """Segmentations that have been checked; see `read_segmentations`."""
+
+
+def read_segmentations(Y: Any) -> Segmentations:
+    """Segments of several sequences; names what is none."""
+    if isinstance(Y, Segmentations):
+        return Y
+    if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
+        raise ValueError("Y is empty; training needs at least one sequence")
+    return Segmentations(checked_segments(y, f"Y[{i}]") for i, y in enumerate(Y))
+
+
 def checked_segments(y: Any, where: str) -> list[Segment]:
     """Segments that begin at 0 and follow one another without gaps; names the first that does not."""
     if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):

@@ -10,12 +10,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from structlearn import _core
-from structlearn.data.arrays import IntArray
+from structlearn.data.arrays import IntArray, LabelArray
 from structlearn.data.ragged import Ragged, locate, offsets_of, places_of
 
 
 class Sequences(Ragged):
-    """One stacked matrix of tokens and the lengths of the sequences in it.
+    """One stacked matrix of tokens, all finite, and the lengths of the sequences in it.
 
     It is a sequence of matrices, so that cross-validation can index it, without a copy for each.
 
@@ -24,6 +24,8 @@ class Sequences(Ragged):
     tokens : (n_tokens, n_features) array or sparse matrix
     lengths : (n_sequences,) integers
         They add up to n_tokens.
+    names : (n_features,) texts, optional
+        What the columns are called.
 
     Examples
     --------
@@ -32,9 +34,9 @@ class Sequences(Ragged):
     (2, (3, 2))
     """
 
-    __slots__ = ()
+    __slots__ = ("names",)
 
-    def __init__(self, tokens: Any, lengths: npt.ArrayLike):
+    def __init__(self, tokens: Any, lengths: npt.ArrayLike, names: Sequence[str] | None = None):
         tokens = sp.csr_array(tokens) if sp.issparse(tokens) else np.asarray(tokens)
         lengths = np.asarray(lengths, np.int64)
         if tokens.ndim != 2:
@@ -43,7 +45,11 @@ class Sequences(Ragged):
             raise ValueError("lengths must be a list of non-negative integers")
         if lengths.sum() != tokens.shape[0]:
             raise ValueError(f"lengths add up to {lengths.sum()} but there are {tokens.shape[0]} tokens")
+        if names is not None and len(names) != tokens.shape[1]:
+            raise ValueError(f"there are {len(names)} names but {tokens.shape[1]} features")
         super().__init__(tokens, offsets_of(lengths))
+        self.names = None if names is None else tuple(names)
+        _check_finite(tokens, self.offsets)
 
     @property
     def tokens(self) -> Any:
@@ -51,44 +57,67 @@ class Sequences(Ragged):
 
     def take(self, which: npt.ArrayLike) -> Sequences:
         places, offsets = places_of(self.offsets, which)
-        return Sequences(self.flat[places], np.diff(offsets))
+        return Sequences(self.flat[places], np.diff(offsets), self.names)
 
 
-def feature_names(X: Sequence[Any]) -> tuple[str, ...] | None:
-    """The sorted names of dict features, or None if the sequences are numeric."""
-    return tuple(sorted(_core.attribute_names(X, _items))) if _are_dicts(X) else None
+class NamedColumns:
+    """The columns of names, for tokens that come as dicts or lists of names."""
+
+    def __init__(self, names: Sequence[str]):
+        self.names = tuple(names)
+        self._table = _core.Vocabulary(self.names)
+
+    def rows(self, X: Any, n_tokens: int) -> sp.csr_array:
+        """A row a token; names that have no column are left out."""
+        if isinstance(X, Sequences):
+            return self._chosen(X)
+        indptr, indices, values = self._table.rows(X, _items)
+        return sp.csr_array((values, indices, indptr), shape=(n_tokens, len(self.names)))
+
+    def _chosen(self, X: Sequences) -> sp.csr_array:
+        if X.names is None:
+            raise ValueError("X has no names of features, but training had features by name")
+        if X.names == self.names:
+            return X.tokens
+        place = {name: k for k, name in enumerate(self.names)}
+        column_of = np.array([place.get(name, -1) for name in X.names], np.int32)
+        return _named_rows(sp.csr_array(X.tokens), column_of, len(self.names))
 
 
-def named_columns(vocabulary: Sequence[str] | None) -> _core.Vocabulary | None:
-    """Where `stack` finds the columns of names; None for numeric sequences."""
-    return None if vocabulary is None else _core.Vocabulary(vocabulary)
+def read_sequences(X: Any) -> Sequences:
+    """Sequences in any of the forms that users have them in: lists of matrices, of dicts, or of lists of names.
+
+    >>> read_sequences([[{"word": "the"}, {"word": "dog", "length": 3}]]).names
+    ('length', 'word=dog', 'word=the')
+    """
+    X, offsets = _checked(X)
+    if isinstance(X, Sequences):
+        return X
+    if not _are_dicts(X):
+        return Sequences(_stacked(X, None), np.diff(offsets))
+    names, indptr, numbers, values = _core.read_attributes(X, _items)
+    if len(indptr) - 1 != offsets[-1]:
+        raise ValueError(f"X changed while it was read: it had {offsets[-1]} tokens and then {len(indptr) - 1}")
+    order = sorted(range(len(names)), key=names.__getitem__)
+    column_of = np.empty(len(names), np.int32)
+    column_of[order] = np.arange(len(names))
+    raw = sp.csr_array((values, numbers, indptr), shape=(int(offsets[-1]), len(names)))
+    return Sequences(_named_rows(raw, column_of, len(names)), np.diff(offsets), [names[k] for k in order])
 
 
-def token_width(X: Any) -> int:
-    """How many features a numeric token has; whether they are finite is left to `stack`."""
-    X, _ = _checked(X)
-    return int(X.tokens.shape[1] if isinstance(X, Sequences) else _arrays(X, None)[0].shape[1])
-
-
-def stack(X: Any, columns: _core.Vocabulary | None, n_inputs: int | None) -> tuple[Any, IntArray]:
+def stack(X: Any, columns: NamedColumns | None, n_inputs: int | None) -> tuple[Any, IntArray]:
     """All tokens as one matrix, and the offsets of the sequences in it.
 
     Names that have no column are left out; `n_inputs` is the width that numeric tokens must have.
     """
     X, offsets = _checked(X)
     if columns is not None:
-        indptr, indices, values = columns.rows(X, _items)
-        return sp.csr_array((values, indices, indptr), shape=(int(offsets[-1]), len(columns))), offsets
-    if isinstance(X, Sequences):
-        matrix = X.tokens
-    else:
-        parts = _arrays(X, n_inputs)
-        sparse = any(sp.issparse(part) for part in parts)
-        matrix = sp.csr_array(sp.vstack(parts, format="csr")) if sparse else np.concatenate(parts)
-    if n_inputs is not None and matrix.shape[1] != n_inputs:
-        raise ValueError(f"X has {matrix.shape[1]} features a token but training had {n_inputs}")
-    _check_finite(matrix, offsets)
-    return matrix, offsets
+        return columns.rows(X, int(offsets[-1])), offsets
+    if not isinstance(X, Sequences):
+        X = Sequences(_stacked(X, n_inputs), np.diff(offsets))
+    if n_inputs is not None and X.tokens.shape[1] != n_inputs:
+        raise ValueError(f"X has {X.tokens.shape[1]} features a token but training had {n_inputs}")
+    return X.tokens, offsets
 
 
 def _checked(X: Any) -> tuple[Any, IntArray]:
@@ -105,9 +134,20 @@ def _checked(X: Any) -> tuple[Any, IntArray]:
     return X, offsets_of(lengths)
 
 
+def _named_rows(raw: sp.csr_array, column_of: LabelArray, n_columns: int) -> sp.csr_array:
+    """The rows with each column moved to `column_of` it, or left out where that is −1; equal columns are summed."""
+    indptr, numbers = np.asarray(raw.indptr, np.int64), np.asarray(raw.indices, np.int32)
+    indptr, indices, values = _core.attribute_rows(indptr, numbers, np.asarray(raw.data, np.float64), column_of)
+    return sp.csr_array((values, indices, indptr), shape=(raw.shape[0], n_columns))
+
+
+def _stacked(X: Sequence[Any], n_inputs: int | None) -> Any:
+    parts = _arrays(X, n_inputs)
+    sparse = any(sp.issparse(part) for part in parts)
+    return sp.csr_array(sp.vstack(parts, format="csr")) if sparse else np.concatenate(parts)
+
+
 def _are_dicts(X: Sequence[Any]) -> bool:
-    if isinstance(X, Sequences):
-        return False
     first = next((x for x in X if isinstance(x, Sequence) and len(x)), None)
     return (
         first is not None

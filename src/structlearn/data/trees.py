@@ -109,6 +109,19 @@ def as_tree(y: Any, where: str) -> Tree:
     return (y[0], *(as_tree(child, where) for child in y[1:]))
 
 
+class Treebank(list[Tree]):
+    """Trees that have been checked; see `read_trees`."""
+
+
+def read_trees(Y: Any) -> Treebank:
+    """Trees in any of the forms that `as_tree` takes; names what is none."""
+    if isinstance(Y, Treebank):
+        return Y
+    if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
+        raise ValueError("Y is empty; training needs at least one tree")
+    return Treebank(as_tree(y, f"Y[{i}]") for i, y in enumerate(Y))
+
+
 def brackets(tree: Tree) -> list[Bracket]:
     """(label, begin, end) of all nodes but the leaves and those of `ROOTS`: what counts in losses and metrics.
 

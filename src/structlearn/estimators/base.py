@@ -125,7 +125,7 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
                 print(f"going on from {checkpoint}, iteration {start['state'].iteration}", file=sys.stderr)
             start = start or {"state": self._earlier_state(training)}
             with watch:
-                solution = training.solver.run(training.problem, training.objective, **start, observe=watch)
+                solution = training.solver.iterate(training.problem, training.objective, **start, observe=watch)
         self._take_over(training, solution, watch, X)
         if file is not None and (solution.converged or not watch.ended_from_outside):
             file.remove()
@@ -218,12 +218,13 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
             which = np.flatnonzero(kept)
             X, Y, weight = _safe_indexing(X, which), _safe_indexing(Y, which), weight[which]
             allowed = None if allowed is None else _safe_indexing(allowed, which)
-        spec = model.specify(X, Y)
+        X, truths = model.read(X, Y)
+        spec = model.specify(X, truths)
         if self.fit_intercept:
             if not isinstance(spec, LinearSpec):
                 raise ValueError(f"fit_intercept=True has no meaning for {type(self.model).__name__}")
             spec = spec.with_intercept()
-        problem = model.bind(spec, X, Y, **restriction(model, allowed))
+        problem = model.bind(spec, X, truths, **restriction(model, allowed))
         problem.n_threads = n_threads(self.n_jobs)
         if self.class_weight is not None:
             if not model.tabular:

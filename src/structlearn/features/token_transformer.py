@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from structlearn.data.sequences import Sequences, feature_names, named_columns, stack
+from structlearn.data.sequences import NamedColumns, Sequences, read_sequences, stack
 
 
 class TokenTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -35,14 +35,14 @@ class TokenTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.transformer = transformer
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        vocabulary = feature_names(X)
-        tokens, _ = stack(X, named_columns(vocabulary), None)
+        X = read_sequences(X)
         labels = None if y is None else np.concatenate([np.asarray(labels) for labels in y])
-        self.transformer_ = clone(self.transformer).fit(tokens, labels)
-        self.vocabulary_ = vocabulary
+        self.transformer_ = clone(self.transformer).fit(X.tokens, labels)
+        self.vocabulary_ = X.names
         return self
 
     def transform(self, X: Any) -> Sequences:
         check_is_fitted(self)
-        tokens, offsets = stack(X, named_columns(self.vocabulary_), None)
+        columns = None if self.vocabulary_ is None else NamedColumns(self.vocabulary_)
+        tokens, offsets = stack(X, columns, None)
         return Sequences(self.transformer_.transform(tokens), np.diff(offsets))

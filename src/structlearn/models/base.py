@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 from sklearn.base import BaseEstimator
 
-from structlearn import _core
-from structlearn.data.arrays import FloatArray
-from structlearn.data.sequences import named_columns
+from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.sequences import NamedColumns, stack
 from structlearn.waist.problem import Problem
 
 if TYPE_CHECKING:
@@ -34,8 +33,36 @@ class Spec:
         return cls(**values)
 
 
+class TokenColumns:
+    """What specs of tokens with features have in common: how tokens become a matrix.
+
+    Attributes
+    ----------
+    n_inputs : int
+        Features of one token, without the intercept.
+    vocabulary : tuple of str or None
+        Feature names in column order, where features came as dicts.
+    """
+
+    n_inputs: int
+    vocabulary: tuple[str, ...] | None
+
+    @cached_property
+    def columns(self) -> NamedColumns | None:
+        """Where the names of the vocabulary are looked up."""
+        return None if self.vocabulary is None else NamedColumns(self.vocabulary)
+
+    def stack(self, X: Any) -> tuple[Any, IntArray]:
+        """All tokens of sequences as one matrix of these columns, and the offsets of the sequences in it."""
+        return stack(X, self.columns, self.n_inputs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The fields only: what is looked up in `columns` is quickly made again.
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
-class LinearSpec(Spec):
+class LinearSpec(TokenColumns, Spec):
     """A spec of labels and numeric features.
 
     Attributes
@@ -61,15 +88,6 @@ class LinearSpec(Spec):
     @property
     def n_columns(self) -> int:
         return self.n_inputs + self.intercept
-
-    @cached_property
-    def columns(self) -> _core.Vocabulary | None:
-        """Where the names of the vocabulary are looked up."""
-        return named_columns(self.vocabulary)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The fields only: what is looked up in `columns` is quickly made again.
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 class Weights(NamedTuple):
@@ -114,6 +132,13 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
     tabular: ClassVar[bool] = False
     takes_allowed: ClassVar[bool] = False
     kind: ClassVar[Kind] = "outputs"
+
+    def read(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        """The data in a form that `specify` and `bind` take as well, without reading them again."""
+        return X, Y
+
+    def check_options(self) -> None:
+        """Refuses options that mean nothing, by name; `specify` asks for it, and so does who loads a model."""
 
     @abstractmethod
     def specify(self, X: Any, Y: Any) -> Spec:

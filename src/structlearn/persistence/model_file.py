@@ -189,6 +189,7 @@ def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors,
         if kind is None or not issubclass(kind, Model):
             raise ValueError(f"{path} holds a model {metadata['model']!r}, which this version does not know")
         bound = kind(**decode(metadata["model_params"], tensors))
+        bound.check_options()
     elif model is None:
         raise ValueError(f"{path} was trained with a model of your own: load it with load(path, model=YourModel())")
     elif isinstance(model, UnknownModel):

@@ -222,6 +222,18 @@ class Solver(ABC):
             Called after every iteration with the state; may add to its record; True ends the run.
         """
         self.check(problem, objective)
+        return self.iterate(problem, objective, state=state, history=history, observe=observe)
+
+    def iterate(
+        self,
+        problem: Problem,
+        objective: Any,
+        *,
+        state: State | None = None,
+        history: list[Record] | None = None,
+        observe: Observer | None = None,
+    ) -> Solution:
+        """The same for a problem and an objective that `check` has passed already."""
         begin = time.perf_counter()
         if history is not None:
             assert state is not None

@@ -135,4 +135,4 @@ def test_large_examples_are_refused_by_the_linear_program() -> None:
     with pytest.raises(ValueError, match=r"X\[0\] has 101 items; decoder='lp' is for at most 100"):
         CorrelationClustering("lp").bind(PairSpec(1), [large])
     with pytest.raises(ValueError, match=r"decoder is 'best'; it may be 'greedy' or 'lp'"):
-        CorrelationClustering("best").bind(PairSpec(1), [large])  # type: ignore[arg-type]
+        CorrelationClustering("best").specify([large], [[0, 1]])  # type: ignore[arg-type]

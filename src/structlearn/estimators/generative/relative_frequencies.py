@@ -45,6 +45,7 @@ class RelativeFrequencies(StructuredEstimator):
         sample_weight : (n_examples,), optional
             How often each example counts.
         """
+        X, y = self.model.read(X, y)
         spec = self.model.specify(X, y)
         problem = self.model.bind(spec, X, y)
         if not hasattr(problem, "relative_frequencies"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from rich.cells import cell_len
 
-from structlearn.data.annotations import ANNOTATIONS, annotated
+from structlearn.data.annotations import ANNOTATIONS, AnnotatedPairs, annotated, read_pairs
 from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.labels import observed_classes
 from structlearn.data.matches import ENDS, Ends, checked_matches
@@ -122,12 +122,14 @@ class Alignment(Model):
         self.shift = shift
         self.reading = reading
 
+    def read(self, X: Any, Y: Any) -> tuple[AnnotatedPairs, Any]:
+        return read_pairs(X), Y
+
     def specify(self, X: Any, Y: Any) -> AlignmentSpec:
-        self._check_options()
-        sides = _sides(X)
-        if not sides[0]:
+        self.check_options()
+        parts = read_pairs(X)
+        if not parts.first:
             raise ValueError("X is empty; training needs at least one pair of sequences")
-        parts = [[annotated(s, f"X[{i}][{side}]") for i, s in enumerate(sides[side])] for side in (0, 1)]
         given = [[name for name in (*ANNOTATIONS, "profile") if all(name in p for p in side)] for side in parts]
 
         def observed(name: str, *which: int) -> tuple[Any, ...]:
@@ -150,10 +152,9 @@ class Alignment(Model):
         )
 
     def bind(self, spec: AlignmentSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> AlignmentProblem:
-        self._check_options()
-        sides = _sides(X)
+        pairs = read_pairs(X)
         layout = self.layout(spec)
-        s, t = coded(layout, 0, sides[0]), coded(layout, 1, sides[1])
+        s, t = coded(layout, 0, pairs.first), coded(layout, 1, pairs.second)
         return AlignmentProblem(
             layout=layout,
             s=s,
@@ -212,7 +213,7 @@ class Alignment(Model):
         scores = [float(matrix.get((a, b), 0.0)) for a in spec.residues for b in spec.residues]
         return np.array([*scores, gap, *([first] if self.gaps == "affine" else [])])
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; it may be {', '.join(map(repr, choices))}")
@@ -220,14 +221,6 @@ class Alignment(Model):
             raise ValueError(f"shift is {self.shift!r}; it must be a whole number ≥ 0")
         if self.alphabet is not None and len(set(self.alphabet)) < max(len(self.alphabet), 1):
             raise ValueError(f"alphabet is {self.alphabet!r}; it must have at least one symbol, and none twice")
-
-
-def _sides(X: Any) -> tuple[list[Any], list[Any]]:
-    pairs = list(X)
-    for i, x in enumerate(pairs):
-        if isinstance(x, (str, bytes, Mapping)) or not hasattr(x, "__len__") or len(x) != 2:
-            raise ValueError(f"X[{i}] is no pair of sequences")
-    return [x[0] for x in pairs], [x[1] for x in pairs]
 
 
 def _partners(s_offsets: Any, t_offsets: Any, Y: Any) -> LabelArray:

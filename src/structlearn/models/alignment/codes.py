@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.data.annotations import annotated
 from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.ragged import offsets_of
 from structlearn.models.alignment.features import RESIDUE_GROUPS, STRUCTURE_GROUPS, WINDOW_BINS, WINDOWS, Layout, Stream
@@ -27,16 +26,15 @@ class CodedSequences:
     dense: FloatArray
 
 
-def coded(layout: Layout, side: int, sequences: Sequence[Any]) -> CodedSequences:
-    """The codes of one side's sequences; names what is missing or unknown."""
+def coded(layout: Layout, side: int, sequences: Sequence[dict[str, Any]]) -> CodedSequences:
+    """The codes of one side's sequences, dicts of annotations; names what is missing or unknown."""
     spec = layout.spec
     symbols = spec.symbols(side)
     columns: dict[str, list[LabelArray]] = {name: [] for name in symbols}
     profiles = []
     lengths = []
-    for i, sequence in enumerate(sequences):
+    for i, parts in enumerate(sequences):
         where = f"X[{i}][{side}]"
-        parts = annotated(sequence, where)
         lengths.append(len(parts["residue"]))
         for name, known in symbols.items():
             if name not in parts:

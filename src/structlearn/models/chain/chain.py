@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
-from structlearn.data.labels import LabelCodes, declared_classes, observed_classes
-from structlearn.data.sequences import feature_names, stack, token_width
+from structlearn.data.labels import LabelSequences, declared_classes, read_label_sequences
+from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.models.base import LinearSpec, Model, Weights
 from structlearn.models.chain.allowed_labels import check_truth, first_impossible, label_mask
@@ -101,25 +100,23 @@ class Chain(Model):
         self.ends = ends
         self.order = order
 
+    def read(self, X: Any, Y: Any) -> tuple[Sequences, LabelSequences]:
+        return read_sequences(X), read_label_sequences(Y)
+
     def specify(self, X: Any, Y: Any) -> LinearSpec:
-        self._check_options()
-        if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
-            raise ValueError("Y is empty; training needs at least one sequence")
-        for i, y in enumerate(Y):
-            if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
-                raise ValueError(f"Y[{i}] is {y!r}; expected a sequence of labels")
-        classes = observed_classes(_all_labels(Y)) if self.classes is None else declared_classes(self.classes)
-        vocabulary = feature_names(X) if hasattr(X, "__len__") else None
-        n_inputs = token_width(X) if vocabulary is None else len(vocabulary)
-        return LinearSpec(classes=classes, n_inputs=n_inputs, vocabulary=vocabulary)
+        self.check_options()
+        X, Y = self.read(X, Y)
+        classes = Y.classes if self.classes is None else declared_classes(self.classes)
+        return LinearSpec(classes=classes, n_inputs=X.tokens.shape[1], vocabulary=X.names)
 
     def bind(
         self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False, allowed: Any = None
     ) -> ChainProblem:
         """See `Model.bind`; `allowed` says which labels each token may have, see `label_mask`."""
-        self._check_options()
-        matrix, offsets = stack(X, spec.columns, None if spec.vocabulary is not None else spec.n_inputs)
-        codes = None if Y is None else _encode(spec, offsets, Y, allow_unknown)
+        matrix, offsets = spec.stack(X)
+        codes = None
+        if Y is not None:
+            codes = read_label_sequences(Y).coded(spec.classes, offsets, allow_unknown=allow_unknown)
         tokens = TokenMatrix.from_matrix(matrix, intercept=spec.intercept)
         labels = None if allowed is None else label_mask(allowed, spec.classes, offsets)
         moves = None
@@ -213,7 +210,7 @@ class Chain(Model):
             codes[ends] = code
         return tokens.without_rows(ends), codes, labels
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
         if self.loss not in ("hamming", "zero_one"):
             raise ValueError(f"loss is {self.loss!r}; it may be 'hamming' or 'zero_one'")
         if not (np.isfinite(self.balance) and self.balance >= 0):
@@ -227,24 +224,3 @@ class Chain(Model):
             raise ValueError(f"order is {self.order!r}; it may be 1 or 2")
         if self.order == 2 and self.loss == "zero_one":
             raise ValueError("loss='zero_one' needs a second-best decoder, which a chain with order=2 does not have")
-
-
-def _all_labels(Y: Any) -> Iterator[Any]:
-    return chain.from_iterable(y.tolist() if isinstance(y, np.ndarray) else y for y in Y)
-
-
-def _encode(spec: LinearSpec, offsets: IntArray, Y: Any, allow_unknown: bool) -> LabelArray:
-    if len(Y) != len(offsets) - 1:
-        raise ValueError(f"X has {len(offsets) - 1} sequences but Y has {len(Y)}")
-    codes = LabelCodes(spec.classes, allow_unknown=allow_unknown)
-    lengths = np.diff(offsets).tolist()
-    if [len(y) for y in Y] == lengths:
-        known = codes.known(_all_labels(Y))
-        if known is not None:
-            return known
-    encoded = []
-    for i, (y, length) in enumerate(zip(Y, lengths, strict=True)):
-        if len(y) != length:
-            raise ValueError(f"Y[{i}] has {len(y)} labels but X[{i}] has {length} rows")
-        encoded.append(codes.encode(y, f"Y[{i}]"))
-    return np.concatenate(encoded)

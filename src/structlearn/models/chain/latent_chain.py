@@ -12,10 +12,11 @@ import scipy.sparse as sp
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray, digest
 from structlearn.data.labels import declared_classes, observed_classes
 from structlearn.data.ragged import Ragged, places_of, summed
-from structlearn.data.sequences import feature_names, stack, token_width
+from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.models.base import LinearSpec, Model
 from structlearn.models.chain.allowed_labels import first_impossible, label_mask
+from structlearn.models.chain.k_means import k_means
 from structlearn.models.chain.problem import ChainProblem
 from structlearn.models.chain.transitions import AllowedTransitions, TransitionMask, transition_mask
 from structlearn.waist.factored_rows import FactoredRows
@@ -80,6 +81,9 @@ class LatentChain(Model):
         self.balance = balance
         self.allowed_transitions = allowed_transitions
 
+    def read(self, X: Any, Y: Any) -> tuple[Sequences, Any]:
+        return read_sequences(X), Y
+
     def specify(self, X: Any, Y: Any) -> LinearSpec:
         if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
             raise ValueError("Y is empty; training needs at least one sequence")
@@ -89,14 +93,13 @@ class LatentChain(Model):
         classes = declared_classes(self.classes) if self.classes is not None else observed_classes(_said(Y))
         if not classes:
             raise ValueError("Y says nothing about any token; training needs some labels")
-        vocabulary = feature_names(X) if hasattr(X, "__len__") else None
-        n_inputs = token_width(X) if vocabulary is None else len(vocabulary)
-        spec = LinearSpec(classes=classes, n_inputs=n_inputs, vocabulary=vocabulary)
+        X = read_sequences(X)
+        spec = LinearSpec(classes=classes, n_inputs=X.tokens.shape[1], vocabulary=X.names)
         self.label_of_state(spec)
         return spec
 
     def bind(self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> LatentChainProblem:
-        matrix, offsets = stack(X, spec.columns, None if spec.vocabulary is not None else spec.n_inputs)
+        matrix, offsets = spec.stack(X)
         possible = moves = None
         if Y is not None:
             if len(Y) != len(offsets) - 1:
@@ -222,8 +225,10 @@ class LatentChainProblem(LatentProblem):
             states = np.flatnonzero(self._groups == label)
             tokens = certain[labels == label]
             if len(tokens):
-                centres = _centres(self._matrix[tokens], min(len(states), len(tokens)), random)
-                means[:, states[: len(centres)]] += (centres / np.maximum(_norms(centres), 1e-12)).T
+                centres = k_means(self._matrix[tokens], min(len(states), len(tokens)), random)
+                means[:, states[: len(centres)]] += (
+                    centres / np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-12)
+                ).T
         w = np.zeros(self.n_features)
         w[: means.size] = means.ravel()
         return Start(completions=self.complete(w, np.arange(self.n_examples)))
@@ -274,25 +279,6 @@ class LatentChainProblem(LatentProblem):
     def _best(self, chain: ChainProblem, w: FloatArray, examples: IntArray) -> list[LabelArray]:
         chain.n_threads = self.n_threads
         return list(chain.decode(w, examples, PREDICTION)[1])
-
-
-def _centres(matrix: Any, count: int, random: np.random.Generator) -> FloatArray:
-    """The means of `count` clusters of rows."""
-    if count == 1:
-        return np.asarray(matrix.mean(axis=0), np.float64).reshape(1, -1)
-    # Takes seconds to import, which only training need wait for.
-    from sklearn.cluster import KMeans
-
-    if sp.issparse(matrix):
-        # scikit-learn takes no wider indices.
-        indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
-        matrix = sp.csr_array((matrix.data, indices, indptr), shape=matrix.shape)
-    search = KMeans(count, n_init=3, max_iter=20, random_state=int(random.integers(2**31)))
-    return np.asarray(search.fit(matrix).cluster_centers_, np.float64)
-
-
-def _norms(rows: FloatArray) -> FloatArray:
-    return np.asarray(np.linalg.norm(rows, axis=1, keepdims=True), np.float64)
 
 
 def _said(Y: Any) -> list[Any]:

@@ -57,7 +57,6 @@ class CorrelationClustering(PairModel):
     def bind(
         self, spec: PairSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False
     ) -> CorrelationClusteringProblem:
-        self._check_options()
         pairs = BoundPairs.of(X, spec.n_inputs)
         labels = None if Y is None else pairs.labels(Y)
         return CorrelationClusteringProblem(pairs, spec.n_inputs, labels, self.decoder)
@@ -65,7 +64,7 @@ class CorrelationClustering(PairModel):
     def loss_in_words(self) -> str:
         return "the part of the pairs that are wrong"
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
         if self.decoder not in ("greedy", "lp"):
             raise ValueError(f"decoder is {self.decoder!r}; it may be 'greedy' or 'lp'")
 

@@ -68,14 +68,13 @@ class LatentForest(PairModel):
         self.r = r
 
     def bind(self, spec: PairSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> LatentForestProblem:
-        self._check_options()
         pairs = BoundPairs.of(X, spec.n_inputs)
         return LatentForestProblem(pairs, spec.n_inputs, None if Y is None else pairs.labels(Y), float(self.r))
 
     def loss_in_words(self) -> str:
         return "links that are missing" + (" or wrong" if self.r == 1.0 else f", and {self.r:g} times those wrong")
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
         if not (isinstance(self.r, numbers.Real) and 0.0 < self.r < np.inf):
             raise ValueError(f"r is {self.r!r}; it must be a positive number")
 

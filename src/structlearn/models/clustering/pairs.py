@@ -22,7 +22,7 @@ class PairModel(Model):
     """What the models of clusterings have in common."""
 
     def specify(self, X: Any, Y: Any) -> PairSpec:
-        self._check_options()
+        self.check_options()
         if X is None or not hasattr(X, "__len__") or len(X) == 0:
             raise ValueError("X is empty; training needs at least one example")
         return PairSpec(int(_pairs_of(X[0], 0).features.shape[1]))
@@ -42,6 +42,3 @@ class PairModel(Model):
 
     def spec_from_dict(self, values: dict[str, Any]) -> PairSpec:
         return PairSpec.from_dict(values)
-
-    def _check_options(self) -> None:
-        raise NotImplementedError

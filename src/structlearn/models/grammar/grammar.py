@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from structlearn.data.ragged import offsets_of
-from structlearn.data.trees import Tree, as_tree, brackets, leaves
+from structlearn.data.trees import Tree, Treebank, brackets, leaves, read_trees
 from structlearn.models.base import Model
 from structlearn.models.grammar.binary_trees import Rule, Symbol, longest_chain, repeated_label, rules
 from structlearn.models.grammar.problem import GrammarProblem
@@ -95,11 +95,12 @@ class Grammar(Model):
         self.min_count = min_count
         self.max_chain = max_chain
 
+    def read(self, X: Any, Y: Any) -> tuple[Any, Treebank]:
+        return X, read_trees(Y)
+
     def specify(self, X: Any, Y: Any) -> GrammarSpec:
-        self._check_options()
-        if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
-            raise ValueError("Y is empty; training needs at least one tree")
-        trees = [as_tree(y, f"Y[{i}]") for i, y in enumerate(Y)]
+        self.check_options()
+        trees = read_trees(Y)
         for i, tree in enumerate(trees):
             chain = repeated_label(tree)
             if chain is not None:
@@ -137,14 +138,13 @@ class Grammar(Model):
 
     def bind(self, spec: GrammarSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> GrammarProblem:
         """See `Model.bind`; with `allow_unknown` trees that the rules do not derive count as always wrong."""
-        self._check_options()
         sentences = [_tokens(x, f"X[{i}]", self.inputs) for i, x in enumerate(X)]
         offsets = offsets_of([len(x) for x in sentences])
         trees = None
         if Y is not None:
             if len(Y) != len(sentences):
                 raise ValueError(f"X has {len(sentences)} sentences but Y has {len(Y)} trees")
-            trees = [as_tree(y, f"Y[{i}]") for i, y in enumerate(Y)]
+            trees = read_trees(Y)
             for i, (x, tree) in enumerate(zip(X, trees, strict=True)):
                 self._check_leaves(x, tree, i)
         kinds = [self._kind(spec, token) for x in sentences for token in x]
@@ -251,7 +251,7 @@ class Grammar(Model):
             if given != leaf:
                 raise ValueError(f"Y[{i}] has the leaf {leaf!r} where X[{i}][{t}] is {given!r}")
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
         for name, value, possible in (
             ("inputs", self.inputs, ("tags", "words")),
             ("loss", self.loss, ("brackets", "f1", "zero_one")),

@@ -109,7 +109,13 @@ class Motif(Model):
             )
         return tuple(map(int, widths))
 
+    def check_options(self) -> None:
+        order = self.background_order
+        if not isinstance(order, numbers.Integral) or not 0 <= order <= HIGHEST_ORDER:
+            raise ValueError(f"background_order is {order!r}; it must be a whole number from 0 to {HIGHEST_ORDER}")
+
     def specify(self, X: Any, Y: Any) -> MotifSpec:
+        self.check_options()
         if len(X) == 0:
             raise ValueError("X is empty; training needs at least one example")
         labels = observed_classes(_labels(Y))
@@ -123,9 +129,6 @@ class Motif(Model):
         return MotifSpec(labels[1 - labels.index(positive)], positive)
 
     def bind(self, spec: MotifSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> MotifProblem:
-        order = self.background_order
-        if not isinstance(order, numbers.Integral) or not 0 <= order <= HIGHEST_ORDER:
-            raise ValueError(f"background_order is {order!r}; it must be a whole number from 0 to {HIGHEST_ORDER}")
         if isinstance(X, str):
             raise TypeError("X is one string; expected a list of sequences")
         letters = [base_codes(x, f"X[{i}]") for i, x in enumerate(X)]
@@ -135,7 +138,12 @@ class Motif(Model):
                 raise ValueError(f"X has {len(letters)} sequences but Y has {len(Y)} labels")
             labels = LabelCodes((spec.negative, spec.positive), allow_unknown=allow_unknown).encode(_labels(Y), "Y")
         return MotifProblem(
-            letters, labels, (spec.negative, spec.positive), self.widths, int(order), bool(self.both_strands)
+            letters,
+            labels,
+            (spec.negative, spec.positive),
+            self.widths,
+            int(self.background_order),
+            bool(self.both_strands),
         )
 
     def latent_drawing(self, x: Any, y: Any, h: Any, truth: Any = None, *, width: int = 100) -> Drawing:

@@ -11,7 +11,7 @@ from sklearn.utils import check_array, column_or_1d
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
-from structlearn.data.labels import LabelCodes, declared_classes, label_array, observed_classes
+from structlearn.data.labels import LabelCodes, Labels, declared_classes, label_array, observed_classes
 from structlearn.data.tokens import TokenMatrix
 from structlearn.models.base import LinearSpec, Model, Weights
 from structlearn.models.multiclass.output_features import OutputFeatures, Taxonomy
@@ -63,6 +63,9 @@ class Multiclass(Model):
         self.classes = classes
         self.cost = cost
         self.output_features = output_features
+
+    def read(self, X: Any, Y: Any) -> tuple[Any, Labels]:
+        return X, _label_list(Y)
 
     def specify(self, X: Any, Y: Any) -> LinearSpec:
         labels = _label_list(Y)
@@ -281,13 +284,15 @@ def _matrix(X: Any, *, finite: bool = True) -> Any:
     return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, input_name="X")
 
 
-def _label_list(Y: Any) -> Sequence[Any]:
+def _label_list(Y: Any) -> Labels:
+    if isinstance(Y, Labels):
+        return Y
     if Y is None:
         raise ValueError("this model requires y to be passed, but the target y is None")
     if isinstance(Y, (list, tuple)) and not all(isinstance(y, (int, float, str, np.generic)) for y in Y):
         if any(isinstance(y, (list, np.ndarray)) for y in Y):
             raise ValueError("Y must hold one label an example; for sequences of labels use Chain")
-        return Y
+        return Labels(Y)
     Y = column_or_1d(Y, warn=True)
     if Y.dtype.kind == "f" and not np.isfinite(Y).all():
         i = int(np.argmin(np.isfinite(Y)))
@@ -295,4 +300,4 @@ def _label_list(Y: Any) -> Sequence[Any]:
     if Y.dtype.kind == "f" and np.any(np.round(Y) != Y):
         i = int(np.argmax(np.round(Y) != Y))
         raise ValueError(f"Unknown label type: continuous. Y[{i}] is {Y[i]}; labels are classes, not measurements")
-    return list(Y.tolist())
+    return Labels(Y.tolist())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray, digest
 from structlearn.data.ragged import Ragged, offsets_of, places_of, reduced, summed
-from structlearn.data.sequences import named_columns, stack
+from structlearn.models.base import TokenColumns
 from structlearn.waist.rows import SparseRows
 
 
@@ -21,8 +20,9 @@ class Documents(Ragged):
     __slots__ = ()
 
     @classmethod
-    def read(cls, X: Any, vocabulary: Sequence[str] | None, n_inputs: int, *, intercept: bool = False) -> Documents:
-        matrix, offsets = stack(X, named_columns(vocabulary), n_inputs)
+    def bound(cls, spec: TokenColumns, X: Any, *, intercept: bool = False) -> Documents:
+        """The documents that a spec finds in X."""
+        matrix, offsets = spec.stack(X)
         if not sp.issparse(matrix):
             matrix = np.ascontiguousarray(matrix, np.float64)
         if intercept:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -11,9 +10,14 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.data.labels import LabelCodes, declared_classes, label_array, observed_classes
+from structlearn.data.labels import (
+    LabelSequences,
+    declared_classes,
+    label_array,
+    read_label_sequences,
+)
 from structlearn.data.ragged import Ragged, summed
-from structlearn.data.sequences import feature_names, token_width
+from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.models.base import LinearSpec, Model
 from structlearn.models.ranking.documents import Documents
 from structlearn.waist.objective import PREDICTION, Scaling
@@ -62,34 +66,29 @@ class MultivariateBinary(Model):
         self.loss = loss
         self.classes = classes
 
-    def specify(self, X: Any, Y: Any) -> LinearSpec:
+    def read(self, X: Any, Y: Any) -> tuple[Sequences, LabelSequences]:
+        return read_sequences(X), read_label_sequences(Y)
+
+    def check_options(self) -> None:
         if self.loss not in LOSSES:
             raise ValueError(f"loss is {self.loss!r}; it may be {', '.join(map(repr, LOSSES))}")
-        if self.classes is None:
-            classes = observed_classes([label for y in Y for label in _labels(y)])
-        else:
-            classes = declared_classes(self.classes)
+
+    def specify(self, X: Any, Y: Any) -> LinearSpec:
+        self.check_options()
+        X, Y = self.read(X, Y)
+        classes = Y.classes if self.classes is None else declared_classes(self.classes)
         if len(classes) != 2:
             what = "classes has" if self.classes is not None else "Y has"
             raise ValueError(f"{what} {len(classes)} different labels; MultivariateBinary needs two, declare `classes`")
-        names = feature_names(X)
-        return LinearSpec(classes, token_width(X) if names is None else len(names), names)
+        return LinearSpec(classes, X.tokens.shape[1], X.names)
 
     def bind(
         self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False
     ) -> MultivariateBinaryProblem:
-        documents = Documents.read(X, spec.vocabulary, spec.n_inputs, intercept=spec.intercept)
+        documents = Documents.bound(spec, X, intercept=spec.intercept)
         positive = None
         if Y is not None:
-            if len(Y) != len(documents):
-                raise ValueError(f"X has {len(documents)} sets but Y has {len(Y)}")
-            codes = LabelCodes(spec.classes)
-            parts = []
-            for i, (y, (begin, end)) in enumerate(zip(Y, pairwise(documents.offsets), strict=True)):
-                if len(y) != end - begin:
-                    raise ValueError(f"Y[{i}] has {len(y)} labels but X[{i}] has {end - begin} rows")
-                parts.append(codes.encode(_labels(y), f"Y[{i}]"))
-            positive = np.concatenate(parts).astype(np.uint8)
+            positive = read_label_sequences(Y).coded(spec.classes, documents.offsets).astype(np.uint8)
         return MultivariateBinaryProblem(documents, positive, spec.classes, self.loss)
 
 
@@ -150,7 +149,3 @@ class MultivariateBinaryProblem(Problem):
     def fingerprint(self) -> str:
         assert self._positive is not None
         return self._documents.digest(self._positive, np.array([self._f1]))
-
-
-def _labels(y: Any) -> list[Any]:
-    return list(y.tolist() if isinstance(y, np.ndarray) else y)

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.queries import grades_of, ranked, relevances, warn_of_empty
 from structlearn.data.ragged import Ragged, owners_of, summed
+from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.models.base import Model
 from structlearn.models.ranking.documents import Documents
 from structlearn.models.ranking.ranking import checked_k
@@ -68,15 +69,21 @@ class PrecisionAtK(Model):
         self.k = k
         self.threshold = threshold
 
-    def specify(self, X: Any, Y: Any) -> DocumentSpec:
+    def read(self, X: Any, Y: Any) -> tuple[Sequences, Any]:
+        return read_sequences(X), Y
+
+    def check_options(self) -> None:
         checked_k(self.k)
+
+    def specify(self, X: Any, Y: Any) -> DocumentSpec:
+        self.check_options()
         spec = DocumentSpec.of(X)
         losses = self.bind(spec, X, Y).max_losses()
         warn_of_empty(losses, f"all rankings have as many relevant documents among the first {self.k}")
         return spec
 
     def bind(self, spec: DocumentSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> PrecisionAtKProblem:
-        documents = Documents.read(X, spec.vocabulary, spec.n_inputs)
+        documents = Documents.bound(spec, X)
         relevance = None if Y is None else relevances(Y, documents.offsets)
         return PrecisionAtKProblem(documents, relevance, self.k, self.threshold)
 

@@ -10,6 +10,7 @@ import numpy as np
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.queries import ranked, relevances, warn_of_empty
 from structlearn.data.ragged import Ragged, summed
+from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.models.base import Model
 from structlearn.models.ranking.documents import Documents
 from structlearn.models.ranking.losses import (
@@ -101,16 +102,19 @@ class Ranking(Model):
         self.threshold = threshold
         self.gain = gain
 
+    def read(self, X: Any, Y: Any) -> tuple[Sequences, Any]:
+        return read_sequences(X), Y
+
     def specify(self, X: Any, Y: Any) -> DocumentSpec:
-        self._check_options()
+        self.check_options()
         spec = DocumentSpec.of(X)
-        documents = Documents.read(X, spec.vocabulary, spec.n_inputs)
-        losses = self.loss_of(relevances(Y, documents.offsets), documents.offsets).max_losses()
+        offsets = read_sequences(X).offsets
+        losses = self.loss_of(relevances(Y, offsets), offsets).max_losses()
         warn_of_empty(losses, "all rankings of the documents are equally good")
         return spec
 
     def bind(self, spec: DocumentSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> RankingProblem:
-        documents = Documents.read(X, spec.vocabulary, spec.n_inputs)
+        documents = Documents.bound(spec, X)
         loss = None if Y is None else self.loss_of(relevances(Y, documents.offsets), documents.offsets)
         return RankingProblem(documents, loss)
 
@@ -150,7 +154,7 @@ class Ranking(Model):
             relevant *= np.repeat(k / np.maximum(n_relevant, 1.0), counts)
         return PositionLoss(relevant, top_weights(k, offsets), offsets)
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
         if self.loss not in LOSSES:
             raise ValueError(f"loss is {self.loss!r}; it may be {', '.join(map(repr, LOSSES))}")
         if self.gain not in GAINS:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
-from structlearn.data.sequences import feature_names, token_width
-from structlearn.models.base import Spec
+from structlearn.data.sequences import read_sequences
+from structlearn.models.base import Spec, TokenColumns
 
 
 @dataclass(frozen=True)
-class DocumentSpec(Spec):
+class DocumentSpec(TokenColumns, Spec):
     """What documents look like.
 
     Attributes
@@ -26,8 +26,8 @@ class DocumentSpec(Spec):
 
     @classmethod
     def of(cls, X: Any) -> Self:
-        names = feature_names(X)
-        return cls(token_width(X) if names is None else len(names), names)
+        X = read_sequences(X)
+        return cls(X.tokens.shape[1], X.names)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:

@@ -11,8 +11,8 @@ import numpy as np
 
 from structlearn.data.arrays import IntArray, LabelArray
 from structlearn.data.labels import LabelCodes, declared_classes, observed_classes
-from structlearn.data.segments import checked_segments
-from structlearn.data.sequences import feature_names, stack, token_width
+from structlearn.data.segments import Segmentations, read_segmentations
+from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.models.base import LinearSpec, Model
 from structlearn.models.segments.problem import SegmentsProblem
@@ -81,26 +81,26 @@ class Segments(Model):
         self.lengths = lengths
         self.ends = ends
 
+    def read(self, X: Any, Y: Any) -> tuple[Sequences, Segmentations]:
+        return read_sequences(X), read_segmentations(Y)
+
     def specify(self, X: Any, Y: Any) -> SegmentsSpec:
-        self._check_options()
-        if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
-            raise ValueError("Y is empty; training needs at least one sequence")
-        segments = [segment for i, y in enumerate(Y) for segment in checked_segments(y, f"Y[{i}]")]
+        self.check_options()
+        X, Y = self.read(X, Y)
+        segments = [segment for y in Y for segment in y]
         labels = (label for label, _, _ in segments)
         classes = observed_classes(labels) if self.classes is None else declared_classes(self.classes)
         longest = max((end - begin for _, begin, end in segments), default=1)
-        vocabulary = feature_names(X) if hasattr(X, "__len__") else None
         return SegmentsSpec(
             classes=classes,
-            n_inputs=token_width(X) if vocabulary is None else len(vocabulary),
-            vocabulary=vocabulary,
+            n_inputs=X.tokens.shape[1],
+            vocabulary=X.names,
             max_length=longest if self.max_length is None else int(self.max_length),
         )
 
     def bind(self, spec: SegmentsSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> SegmentsProblem:
         """See `Model.bind`; with `allow_unknown` segments may also be too long, and count as always wrong."""
-        self._check_options()
-        matrix, offsets = stack(X, spec.columns, None if spec.vocabulary is not None else spec.n_inputs)
+        matrix, offsets = spec.stack(X)
         codes = judged = None
         if Y is not None:
             judged, possible = _encode(spec, offsets, Y, allow_unknown)
@@ -120,7 +120,7 @@ class Segments(Model):
     def spec_from_dict(self, values: dict[str, Any]) -> SegmentsSpec:
         return SegmentsSpec.from_dict(values)
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
         if self.loss not in ("segments", "hamming"):
             raise ValueError(f"loss is {self.loss!r}; it may be 'segments' or 'hamming'")
         longest = self.max_length
@@ -132,14 +132,14 @@ def _encode(
     spec: SegmentsSpec, offsets: IntArray, Y: Any, allow_unknown: bool
 ) -> tuple[LabelArray, np.ndarray[Any, np.dtype[np.bool_]]]:
     """The codes of all tokens, see ``core/segments.hpp``, and whether the model can have the token's segment."""
+    Y = read_segmentations(Y)
     if len(Y) != len(offsets) - 1:
         raise ValueError(f"X has {len(offsets) - 1} sequences but Y has {len(Y)}")
     codes = LabelCodes(spec.classes, allow_unknown=allow_unknown)
     L = len(spec.classes)
     encoded = np.empty(int(offsets[-1]), np.int32)
     possible = np.empty(len(encoded), np.bool_)
-    for i, y in enumerate(Y):
-        segments = checked_segments(y, f"Y[{i}]")
+    for i, segments in enumerate(Y):
         length = int(offsets[i + 1] - offsets[i])
         if not segments or segments[-1][2] != length:
             raise ValueError(f"Y[{i}] ends at {segments[-1][2] if segments else 0} but X[{i}] has {length} rows")
@@ -148,7 +148,7 @@ def _encode(
             fits = end - begin <= spec.max_length
             if not (fits or allow_unknown):
                 raise ValueError(
-                    f"Y[{i}][{k}] is {y[k]!r}, {end - begin} tokens long, but max_length is {spec.max_length}"
+                    f"Y[{i}][{k}] is {segments[k]!r}, {end - begin} tokens long, but max_length is {spec.max_length}"
                 )
             here = slice(offsets[i] + begin, offsets[i] + end)
             encoded[here] = L + code if code >= 0 else -2
