@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import structlearn
-from persistence.version_2_answers import answers, facts
-from persistence.version_2_cases import CASES
-from persistence.version_2_commands import COMMANDS, labelled
+from tests.persistence.version_2_answers import answers, facts
+from tests.persistence.version_2_cases import CASES
+from tests.persistence.version_2_commands import COMMANDS, labelled
 
 FOLDER = Path(__file__).parent / "version_2"
 PREDICTIONS = json.loads(FOLDER.joinpath("predictions.json").read_text("utf-8"))

@@ -9,7 +9,6 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from persistence import version_2_data as data
 from structlearn import (
     ConditionalRandomField,
     LatentStructuralSVM,
@@ -17,6 +16,7 @@ from structlearn import (
     StructuralSVM,
     StructuredPerceptron,
 )
+from structlearn.data import from_bio
 from structlearn.features import MonotoneCurves, PiecewiseLinear, TextFeatures, TokenTransformer
 from structlearn.models import (
     Alignment,
@@ -36,7 +36,6 @@ from structlearn.models import (
     Ranking,
     Segments,
     Taxonomy,
-    from_bio,
 )
 from structlearn.solvers import (
     LBFGS,
@@ -51,6 +50,7 @@ from structlearn.solvers import (
     OneSlack,
     Subgradient,
 )
+from tests.persistence import version_2_data as data
 
 
 class Case(NamedTuple):
@@ -104,7 +104,7 @@ class Thresholds(BaseEstimator):
 
 
 class Somewhere:
-    """A model of one's own with a hidden part: a number is high if one of its digits is."""
+    """A model of one's own with a latent part: a number is high if one of its digits is."""
 
     n_features = 11
 

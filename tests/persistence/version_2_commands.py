@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from typer.testing import CliRunner
 
-from persistence import version_2_data as data
 from structlearn.cli import app
 from structlearn.io import Columns, ConllU, CrfSuite, Pairs
+from tests.persistence import version_2_data as data
 
 
 class Command(NamedTuple):

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from structlearn.models import ItemPairs, leaves, parse_tree
+from structlearn.data import ItemPairs, leaves, parse_tree
 
 
 def numbers(n_rows, n_columns, start=0.0):

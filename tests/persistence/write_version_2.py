@@ -1,6 +1,6 @@
 """Writes the files of `version_2` and what they predict; only for a library that writes version 2 of the format.
 
-In the folder ``tests``: python -m persistence.write_version_2
+``python -m tests.persistence.write_version_2``
 """
 
 import json
@@ -12,9 +12,9 @@ import warnings
 from pathlib import Path
 
 import structlearn
-from persistence.version_2_answers import answers, facts
-from persistence.version_2_cases import CASES
-from persistence.version_2_commands import COMMANDS, labelled
+from tests.persistence.version_2_answers import answers, facts
+from tests.persistence.version_2_cases import CASES
+from tests.persistence.version_2_commands import COMMANDS, labelled
 
 FOLDER = Path(__file__).parent / "version_2"
 
