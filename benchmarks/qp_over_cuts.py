@@ -29,8 +29,7 @@ from structlearn.datasets import fetch_letters
 from structlearn.models import Chain, Multiclass
 from structlearn.solvers import OneSlack, State
 from structlearn.solvers.one_slack import OneSlackState
-from structlearn.waist.objective import MarginObjective
-from structlearn.waist.problem import Problem
+from structlearn.waist import MarginObjective, Problem
 
 
 @dataclass

@@ -11,7 +11,7 @@ from measure import Entry, Report, Run, median, race, seconds
 from structlearn import StructuralSVM
 from structlearn.data import Sequences
 from structlearn.models import Chain
-from structlearn.waist.objective import Scaling
+from structlearn.waist import Scaling
 
 MARGIN = Scaling("margin", "linear")
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from structlearn import ConditionalRandomField, HiddenMarkov, StructuralSVM
 from structlearn.datasets import make_hmm_sequences
-from structlearn.estimators.generative.emissions import Gaussian
+from structlearn.estimators.generative import Gaussian
 from structlearn.models import Chain
 
 data = make_hmm_sequences(120, length=50, n_features=3, random_state=3)

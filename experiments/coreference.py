@@ -71,7 +71,7 @@ from structlearn.metrics import (
 from structlearn.models import CorrelationClustering, LatentForest
 from structlearn.models.clustering.latent_forest import LatentForestProblem
 from structlearn.solvers import ConcaveConvex
-from structlearn.waist.objective import PREDICTION, Scaling
+from structlearn.waist import PREDICTION, Scaling
 
 TRAINING, FOLDS = 50, 3
 PENALTIES = (1.0, 0.1, 0.01)

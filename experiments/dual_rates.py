@@ -27,7 +27,7 @@ from structlearn.datasets import fetch_letters
 from structlearn.models import Chain
 from structlearn.solvers import BlockCoordinate, ExcessiveGap, ExponentiatedGradient, Extragradient, GapSolver, State
 from structlearn.solvers.excessive_gap import ExcessiveGapState
-from structlearn.waist.objective import LikelihoodObjective, MarginObjective
+from structlearn.waist import LikelihoodObjective, MarginObjective
 
 COMMAND = "python experiments/dual_rates.py --output docs/experiments"
 C = 62.6

@@ -47,7 +47,7 @@ from report import Run, percent, publish, table, verdict
 from structlearn import ConditionalRandomField, HiddenMarkov, StructuralSVM, StructuredPerceptron
 from structlearn.data import Sequences
 from structlearn.datasets import fetch_conll2000, fetch_letters
-from structlearn.estimators.generative.emissions import Discrete, Gaussian, PiecewiseLinearCounts
+from structlearn.estimators.generative import Discrete, Gaussian, PiecewiseLinearCounts
 from structlearn.features import TextFeatures
 from structlearn.metrics import bootstrap_counts, correct_sequences, f1, mcnemar, span_counts, span_scores
 from structlearn.models import Chain, Multiclass

@@ -84,7 +84,7 @@ from structlearn.datasets import fetch_promoters, fetch_splice, fetch_yeast_orig
 from structlearn.estimators.generative.gibbs_motif import best_threshold
 from structlearn.models import Motif
 from structlearn.solvers import BlockCoordinate, ConcaveConvex, OneSlack
-from structlearn.waist.objective import MarginObjective
+from structlearn.waist import MarginObjective
 
 # And the most iterations at each.
 PRICES = {0.1: 100, 1.0: 100, 10.0: 100, 100.0: 60, 1000.0: 20}

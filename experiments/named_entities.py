@@ -65,16 +65,15 @@ from structlearn import ConditionalRandomField, HiddenMarkov, StructuralSVM, Str
 from structlearn.data.arrays import IntArray
 from structlearn.data.sequences import Sequences
 from structlearn.datasets import fetch_conll2002
-from structlearn.estimators.generative.emissions import Discrete
+from structlearn.estimators.generative import Discrete
 from structlearn.features import TextFeatures
 from structlearn.features.word_attributes import short_shape
 from structlearn.metrics import token_accuracy
 from structlearn.models import Chain
 from structlearn.solvers import NSlack
 from structlearn.solvers.n_slack import NSlackState
+from structlearn.waist import Planes, Problem
 from structlearn.waist.objective import MarginObjective, Rescaling
-from structlearn.waist.planes import Planes
-from structlearn.waist.problem import Problem
 
 SENTENCES, SAMPLES, FOLDS = 300, 2, 5
 FLAGS = ("is_capitalised", "is_upper", "is_number", "is_punctuation", "has_digit", "has_hyphen")

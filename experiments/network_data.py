@@ -47,7 +47,7 @@ from sklearn.model_selection import KFold
 
 from structlearn import HiddenMarkov, StructuralSVM, __version__
 from structlearn.datasets import make_block_sequences, make_hmm_sequences
-from structlearn.estimators.generative.emissions import Gaussian, PiecewiseLinearCounts
+from structlearn.estimators.generative import Gaussian, PiecewiseLinearCounts
 from structlearn.features import PiecewiseLinear, TokenTransformer
 from structlearn.models import Chain
 from structlearn.solvers import OneSlack

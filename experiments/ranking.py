@@ -68,8 +68,7 @@ from structlearn import LatentStructuralSVM, StructuralSVM
 from structlearn.datasets import JudgedQueries, fetch_mq2007_agg
 from structlearn.models import PrecisionAtK, Ranking
 from structlearn.solvers import ConcaveConvex
-from structlearn.waist.latent import Start
-from structlearn.waist.objective import MarginObjective
+from structlearn.waist import MarginObjective, Start
 
 PRICES = (0.001, 0.01, 0.1, 1.0, 10.0)  # C/S
 MODELS = {

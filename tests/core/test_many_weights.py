@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from structlearn.models import Chain, Multiclass
-from structlearn.waist.objective import PREDICTION, Scaling
+from structlearn.waist import PREDICTION, Scaling
 from tests.models.enumerated import bound
 
 LABELS = ["a", "b", "c", "d"]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from structlearn import _core
 from structlearn.solvers import BlockCoordinate, OneSlack
-from structlearn.waist.objective import MarginObjective
+from structlearn.waist import MarginObjective
 from tests.core.test_working_sets import filled, instance
 from tests.models.instances import chain_twins, multiclass_twins
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from structlearn.waist.objective import PREDICTION
+from structlearn.waist import PREDICTION
 from tests.models.instances import SCALINGS, chain_twins, multiclass_twins
 
 PROBLEMS = {

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from structlearn import _core
-from structlearn.waist.rows import SparseRows
+from structlearn.waist import SparseRows
 
 
 def filled(blocks, rows, a, b, *, u, r):

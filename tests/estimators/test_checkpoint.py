@@ -11,7 +11,7 @@ from structlearn import ConditionalRandomField, StructuralSVM, StructuredPercept
 from structlearn.models import Chain, Multiclass, Segments
 from structlearn.persistence import atomic
 from structlearn.solvers import Solver, State, Subgradient
-from structlearn.waist.objective import MarginObjective
+from structlearn.waist import MarginObjective
 from tests.models.enumerated import EnumeratedMulticlass
 from tests.solvers.test_saved_state import without_clocks
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from structlearn.models import Chain, ClassAttributes, Multiclass
-from structlearn.waist.objective import Scaling
+from structlearn.waist import Scaling
 from tests.models.enumerated import EnumeratedChain, EnumeratedMulticlass, Twins, bound
 
 SCALINGS = [

@@ -5,7 +5,7 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from structlearn import ConditionalRandomField, HiddenMarkov, StructuralSVM, plots
-from structlearn.estimators.generative.emissions import Discrete
+from structlearn.estimators.generative import Discrete
 from structlearn.features import TextFeatures
 from structlearn.models import Chain, Multiclass, Segments
 

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from structlearn import ConditionalRandomField, HiddenMarkov, StructuralSVM, StructuredPerceptron, plots
 from structlearn.datasets import load_digit_sequences
-from structlearn.estimators.generative.emissions import Gaussian
+from structlearn.estimators.generative import Gaussian
 from structlearn.features import TokenTransformer
 from structlearn.models import Chain
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from structlearn.waist.objective import MarginObjective
+from structlearn.waist import MarginObjective
 from tests.models.instances import chain_twins, multiclass_twins
 
 PROBLEMS = {

@@ -7,7 +7,7 @@ from structlearn.datasets import make_block_sequences
 from structlearn.models import Chain, Multiclass
 from structlearn.solvers import BlockCoordinate, NSlack
 from structlearn.solvers.block_coordinate import _chunks
-from structlearn.waist.objective import MarginObjective
+from structlearn.waist import MarginObjective
 from tests.models.instances import chain_twins, multiclass_twins
 
 

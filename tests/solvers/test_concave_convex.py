@@ -16,9 +16,7 @@ from structlearn.models.own.python_model import PythonSpec
 from structlearn.solvers import BlockCoordinate, ConcaveConvex, DualState, NSlack, OneSlack, Solver, Subgradient
 from structlearn.solvers.concave_convex import ConcaveConvexState
 from structlearn.solvers.saved_state import restore, save
-from structlearn.waist.latent import LatentProblem, Start
-from structlearn.waist.objective import MarginObjective
-from structlearn.waist.rows import SparseRows
+from structlearn.waist import LatentProblem, MarginObjective, SparseRows, Start
 from tests.solvers.latent_toy import OneOfSeveral, several
 
 INNER: list[Solver] = [BlockCoordinate(), OneSlack(), NSlack(), OneSlack(cache=0), Subgradient(max_iter=20)]

@@ -5,7 +5,7 @@ from structlearn import StructuralSVM, load
 from structlearn.models import Multiclass
 from structlearn.solvers import BlockCoordinate, ExcessiveGap
 from structlearn.solvers.part_margins import MarginSaddle
-from structlearn.waist.objective import MarginObjective
+from structlearn.waist import MarginObjective
 from tests.models.enumerated import bound
 from tests.models.instances import chain_twins, multiclass_twins
 from tests.solvers.full_qp import full_optimum

@@ -8,7 +8,7 @@ from scipy.special import log_softmax
 from structlearn import StructuralSVM, load
 from structlearn.models import Multiclass
 from structlearn.solvers import BlockCoordinate, Extragradient
-from structlearn.waist.objective import MarginObjective
+from structlearn.waist import MarginObjective
 from tests.models.enumerated import bound
 from tests.models.instances import chain_twins, multiclass_twins
 from tests.solvers.full_qp import full_optimum

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from structlearn.solvers import BlockCoordinate, InseparableError, NSlack, OneSlack
-from structlearn.waist.objective import MarginObjective
+from structlearn.waist import MarginObjective
 from tests.models.instances import chain_twins, multiclass_twins
 from tests.solvers.full_qp import full_optimum
 

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from structlearn.models import Chain
 from structlearn.solvers import LBFGS, BlockCoordinate, DualCoordinate, ExponentiatedGradient, IterativeScaling
-from structlearn.waist.objective import LikelihoodObjective, MarginObjective
+from structlearn.waist import LikelihoodObjective, MarginObjective
 from tests.models.enumerated import Twins, bound
 from tests.models.instances import chain_twins, multiclass_twins
 from tests.waist.test_parts import constrained_twins, distributions

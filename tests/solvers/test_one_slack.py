@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from structlearn.solvers import NSlack, OneSlack
-from structlearn.waist.objective import MarginObjective
+from structlearn.waist import MarginObjective
 from tests.models.instances import chain_twins, multiclass_twins
 
 

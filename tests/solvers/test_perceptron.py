@@ -3,7 +3,7 @@ import pytest
 
 from structlearn.models import Chain
 from structlearn.solvers import Perceptron
-from structlearn.waist.objective import Objective
+from structlearn.waist import Objective
 from tests.models.enumerated import bound
 from tests.models.instances import chain_twins, multiclass_twins
 

@@ -21,7 +21,7 @@ from structlearn.solvers import (
     Subgradient,
 )
 from structlearn.solvers.saved_state import restore, save
-from structlearn.waist.objective import LikelihoodObjective, MarginObjective
+from structlearn.waist import LikelihoodObjective, MarginObjective
 from tests.models.enumerated import EnumeratedMulticlass, bound
 from tests.models.instances import chain_twins, multiclass_twins
 

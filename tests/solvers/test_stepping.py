@@ -5,7 +5,7 @@ import pytest
 
 from structlearn.models import PythonModel
 from structlearn.solvers import BlockCoordinate, ExcessiveGap, Extragradient, NSlack, OneSlack, Perceptron, Subgradient
-from structlearn.waist.objective import MarginObjective
+from structlearn.waist import MarginObjective
 from tests.models.enumerated import EnumeratedMulticlass, bound
 from tests.models.instances import chain_twins, multiclass_twins
 

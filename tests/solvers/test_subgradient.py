@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from structlearn import StructuralSVM
 from structlearn.models import Chain
 from structlearn.solvers import NSlack, Subgradient
-from structlearn.waist.objective import MarginObjective
+from structlearn.waist import MarginObjective
 from tests.models.instances import chain_twins, multiclass_twins
 
 SOFT = [(r, s) for r in (None, "margin", "slack") for s in ("linear", "squared")]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from structlearn.models import Multiclass
 from structlearn.solvers import NSlack, OneSlack
-from structlearn.waist.objective import MarginObjective
+from structlearn.waist import MarginObjective
 from tests.models.enumerated import bound
 from tests.models.instances import chain_twins, multiclass_twins
 from tests.solvers.full_qp import full_optimum

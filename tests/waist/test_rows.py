@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from structlearn.waist.rows import SparseRows
+from structlearn.waist import SparseRows
 
 matrices = arrays(float, st.tuples(st.integers(1, 5), st.just(6)), elements=st.integers(-2, 2).map(float))
 

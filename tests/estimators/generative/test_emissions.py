@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
-from structlearn.estimators.generative.emissions import Discrete, Gaussian, PiecewiseLinearCounts
+from structlearn.estimators.generative import Discrete, Gaussian, PiecewiseLinearCounts
 
 seeds = st.integers(0, 2**32)
 

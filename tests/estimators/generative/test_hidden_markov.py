@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from structlearn import HiddenMarkov
 from structlearn.data import Sequences
 from structlearn.datasets import make_block_sequences, make_hmm_sequences
-from structlearn.estimators.generative.emissions import Discrete, Gaussian, PiecewiseLinearCounts
+from structlearn.estimators.generative import Discrete, Gaussian, PiecewiseLinearCounts
 from structlearn.features import TokenTransformer
 
 seeds = st.integers(0, 2**32)

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn.models import Alignment
-from structlearn.waist.objective import PREDICTION, Scaling
+from structlearn.waist import PREDICTION, Scaling
 from tests.models import sums
 from tests.models.alignment.enumerated_alignment import EnumeratedAlignment, alignments, plain_features
 from tests.models.enumerated import Twins, bound

@@ -6,7 +6,7 @@ import structlearn
 from structlearn import StructuralSVM
 from structlearn.datasets import make_homologues
 from structlearn.models import Alignment, Homologues
-from structlearn.waist.objective import PREDICTION, Scaling
+from structlearn.waist import PREDICTION, Scaling
 from tests.models.alignment.enumerated_alignment import EnumeratedAlignment, alignments, plain_features
 from tests.models.enumerated import bound
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn.models import Chain
-from structlearn.waist.objective import PREDICTION, Scaling
+from structlearn.waist import PREDICTION, Scaling
 from tests.models.enumerated import bound
 from tests.models.instances import SCALINGS, chain_instances, chain_twins
 

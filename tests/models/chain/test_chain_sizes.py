@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from structlearn import StructuralSVM
 from structlearn.data import Sequences
 from structlearn.models import Chain
-from structlearn.waist.objective import Scaling
+from structlearn.waist import Scaling
 
 MARGIN = Scaling("margin", "linear")
 

@@ -14,7 +14,7 @@ import structlearn
 from structlearn import LatentStructuralSVM, StructuralSVM
 from structlearn.evaluation import evaluate
 from structlearn.models import Chain, LatentChain
-from structlearn.waist.objective import PREDICTION, MarginObjective
+from structlearn.waist import PREDICTION, MarginObjective
 
 SEEDS = st.integers(0, 10_000)
 STATES = {"a": 2, "b": 1, "c": 3}

@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 import structlearn
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
 from structlearn.models import Chain
-from structlearn.waist.objective import PREDICTION, Scaling
+from structlearn.waist import PREDICTION, Scaling
 from tests.models import sums
 from tests.models.enumerated import EnumeratedSecondOrder, Twins, bound
 from tests.models.instances import weights

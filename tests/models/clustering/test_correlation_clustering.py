@@ -16,7 +16,7 @@ from structlearn.inference import relaxed_clustering
 from structlearn.models import CorrelationClustering
 from structlearn.models.clustering.correlation_clustering import CorrelationClusteringProblem
 from structlearn.models.clustering.pairs import PairSpec
-from structlearn.waist.objective import PREDICTION, Scaling
+from structlearn.waist import PREDICTION, Scaling
 from tests.models.clustering.enumerated_forests import clusterings, documents, score
 
 MARGIN = Scaling("margin", "linear")

@@ -18,7 +18,7 @@ from structlearn.models import LatentForest
 from structlearn.models.clustering.latent_forest import LatentForestProblem
 from structlearn.models.clustering.pairs import PairSpec
 from structlearn.solvers import BlockCoordinate, ConcaveConvex, OneSlack
-from structlearn.waist.objective import PREDICTION, Scaling
+from structlearn.waist import PREDICTION, Scaling
 from tests.estimators.test_checkpoint import StopAt
 from tests.models.clustering.enumerated_forests import Links, components, documents, forests, score
 

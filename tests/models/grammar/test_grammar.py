@@ -8,7 +8,7 @@ import structlearn
 from structlearn import ConditionalRandomField, RelativeFrequencies, StructuralSVM, StructuredPerceptron
 from structlearn.data import as_tree, brackets, leaves
 from structlearn.models import Grammar
-from structlearn.waist.objective import PREDICTION
+from structlearn.waist import PREDICTION
 from tests.models import sums
 from tests.models.grammar.enumerated_grammar import twins_of
 from tests.models.instances import SCALINGS

@@ -8,7 +8,7 @@ from scipy.special import softmax
 
 from structlearn.data import as_tree, brackets
 from structlearn.data.trees import nodes
-from structlearn.waist.objective import PREDICTION
+from structlearn.waist import PREDICTION
 from tests.models import sums
 from tests.models.grammar.enumerated_grammar import twins_of
 from tests.models.instances import SCALINGS

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from structlearn.data import brackets
 from structlearn.data.trees import nodes
-from structlearn.waist.objective import PREDICTION
+from structlearn.waist import PREDICTION
 from tests.models.enumerated import Listed
 from tests.models.grammar.enumerated_grammar import EnumeratedGrammar, twins_of
 from tests.models.instances import SCALINGS

@@ -12,7 +12,7 @@ from structlearn.datasets import make_motifs
 from structlearn.models import Motif
 from structlearn.models.own.python_latent_model import PythonLatentProblem
 from structlearn.solvers import BlockCoordinate
-from structlearn.waist.objective import PREDICTION, MarginObjective, Scaling
+from structlearn.waist import PREDICTION, MarginObjective, Scaling
 from tests.models.enumerated import bound
 from tests.models.motif.enumerated_motif import EnumeratedMotif
 

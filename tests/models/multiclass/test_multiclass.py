@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 
 from structlearn.models import Multiclass, Taxonomy
-from structlearn.waist.objective import PREDICTION, Scaling
+from structlearn.waist import PREDICTION, Scaling
 from tests.models.enumerated import bound
 from tests.models.instances import SCALINGS, multiclass_instances
 

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 
 from structlearn.models import PythonModel
-from structlearn.waist.objective import PREDICTION, Scaling
+from structlearn.waist import PREDICTION, Scaling
 from tests.models.enumerated import EnumeratedMulticlass, bound
 from tests.models.instances import SCALINGS, chain_instances
 

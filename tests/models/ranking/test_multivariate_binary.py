@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 import structlearn
 from structlearn import StructuralSVM
 from structlearn.models import LinearSpec, MultivariateBinary
-from structlearn.waist.objective import Scaling
+from structlearn.waist import Scaling
 
 MARGIN = Scaling("margin", "linear")
 SPEC = LinearSpec(classes=(0, 1), n_inputs=3)

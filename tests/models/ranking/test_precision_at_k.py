@@ -14,8 +14,7 @@ from structlearn.evaluation import evaluate
 from structlearn.models import PrecisionAtK
 from structlearn.models.ranking.spec import DocumentSpec
 from structlearn.solvers import ConcaveConvex
-from structlearn.waist.latent import Start
-from structlearn.waist.objective import MarginObjective, Scaling
+from structlearn.waist import MarginObjective, Scaling, Start
 from tests.estimators.test_checkpoint import StopAt
 
 MARGIN = Scaling("margin", "linear")

@@ -16,7 +16,7 @@ from structlearn.evaluation import evaluate
 from structlearn.metrics import average_precision
 from structlearn.models import Ranking
 from structlearn.models.ranking.spec import DocumentSpec
-from structlearn.waist.objective import PREDICTION, Scaling
+from structlearn.waist import PREDICTION, Scaling
 from tests.models.ranking.enumerated_ranking import all_rankings, better_pairs, measure
 
 MARGIN = Scaling("margin", "linear")

@@ -9,7 +9,7 @@ import structlearn
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
 from structlearn.data import from_bio, spans, to_bio
 from structlearn.models import Segments
-from structlearn.waist.objective import PREDICTION, Scaling
+from structlearn.waist import PREDICTION, Scaling
 from tests.models import sums
 from tests.models.enumerated import EnumeratedSegments, Twins, bound
 from tests.models.instances import weights
