@@ -1,8 +1,9 @@
-#include "../alignment_best.hpp"
-#include "../alignment_parts.hpp"
+#include "alignment/best.hpp"
+#include "alignment/k_best.hpp"
+#include "alignment/parts.hpp"
 
-#include "differences.hpp"
-#include "problems.hpp"
+#include "bindings/differences.hpp"
+#include "bindings/problems.hpp"
 
 namespace structlearn::bindings {
 

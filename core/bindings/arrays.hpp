@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "../sparse.hpp"
+#include "linear/sparse.hpp"
 
 namespace structlearn::bindings {
 

@@ -1,10 +1,10 @@
-#include "../chain.hpp"
+#include "chain/viterbi.hpp"
 
-#include "../chain_k_best.hpp"
-#include "../chain_levels.hpp"
-#include "../parallel.hpp"
-#include "differences.hpp"
-#include "problems.hpp"
+#include "chain/k_best.hpp"
+#include "chain/levels.hpp"
+#include "batch/parallel.hpp"
+#include "bindings/differences.hpp"
+#include "bindings/problems.hpp"
 
 namespace structlearn::bindings {
 

@@ -1,6 +1,6 @@
-#include "../chain_parts.hpp"
-#include "../parallel.hpp"
-#include "problems.hpp"
+#include "chain/parts.hpp"
+#include "batch/parallel.hpp"
+#include "bindings/problems.hpp"
 
 namespace structlearn::bindings {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "arrays.hpp"
+#include "bindings/arrays.hpp"
 
 namespace structlearn::bindings {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "../parallel.hpp"
-#include "arrays.hpp"
+#include "batch/parallel.hpp"
+#include "bindings/arrays.hpp"
 
 namespace structlearn {
 

@@ -1,11 +1,11 @@
 #include <random>
 #include <tuple>
 
-#include "../grammar_k_best.hpp"
-#include "../grammar_levels.hpp"
-#include "../grammar_parts.hpp"
-#include "../parallel.hpp"
-#include "problems.hpp"
+#include "grammar/k_best.hpp"
+#include "grammar/levels.hpp"
+#include "grammar/parts.hpp"
+#include "batch/parallel.hpp"
+#include "bindings/problems.hpp"
 
 namespace structlearn::bindings {
 

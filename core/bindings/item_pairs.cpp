@@ -1,7 +1,8 @@
-#include "../item_pairs.hpp"
+#include "clustering/agglomeration.hpp"
+#include "clustering/spanning_forest.hpp"
 
-#include "../parallel.hpp"
-#include "problems.hpp"
+#include "batch/parallel.hpp"
+#include "bindings/problems.hpp"
 
 namespace structlearn::bindings {
 

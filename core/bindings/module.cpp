@@ -1,4 +1,4 @@
-#include "problems.hpp"
+#include "bindings/problems.hpp"
 
 namespace structlearn::bindings {
 

@@ -1,7 +1,7 @@
-#include "../motif.hpp"
+#include "motif/scan.hpp"
 
-#include "../parallel.hpp"
-#include "arrays.hpp"
+#include "batch/parallel.hpp"
+#include "bindings/arrays.hpp"
 
 namespace structlearn::bindings {
 

@@ -1,9 +1,9 @@
-#include "../multiclass.hpp"
+#include "multiclass/data.hpp"
 
 #include <tuple>
 
-#include "../parallel.hpp"
-#include "problems.hpp"
+#include "batch/parallel.hpp"
+#include "bindings/problems.hpp"
 
 namespace structlearn::bindings {
 

@@ -1,12 +1,12 @@
-#include "../alignment_parts.hpp"
-#include "../chain_parts.hpp"
-#include "../grammar_parts.hpp"
-#include "../multiclass_parts.hpp"
-#include "../parallel.hpp"
-#include "../part_ascent.hpp"
-#include "../second_order_parts.hpp"
-#include "../segment_parts.hpp"
-#include "problems.hpp"
+#include "alignment/parts.hpp"
+#include "chain/parts.hpp"
+#include "grammar/parts.hpp"
+#include "multiclass/parts.hpp"
+#include "batch/parallel.hpp"
+#include "parts/ascent.hpp"
+#include "chain/second_order_parts.hpp"
+#include "segments/parts.hpp"
+#include "bindings/problems.hpp"
 
 namespace structlearn::bindings {
 

@@ -5,13 +5,13 @@
 #include <optional>
 #include <variant>
 
-#include "../alignment_parts.hpp"
-#include "../chain.hpp"
-#include "../grammar.hpp"
-#include "../multiclass.hpp"
-#include "../second_order.hpp"
-#include "../segments.hpp"
-#include "arrays.hpp"
+#include "alignment/data.hpp"
+#include "chain/data.hpp"
+#include "grammar/data.hpp"
+#include "multiclass/data.hpp"
+#include "chain/second_order.hpp"
+#include "segments/data.hpp"
+#include "bindings/arrays.hpp"
 
 namespace structlearn::bindings {
 

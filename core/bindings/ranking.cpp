@@ -1,7 +1,7 @@
-#include "../ranking.hpp"
+#include "ranking/most_violating.hpp"
 
-#include "../parallel.hpp"
-#include "arrays.hpp"
+#include "batch/parallel.hpp"
+#include "bindings/arrays.hpp"
 
 namespace structlearn::bindings {
 

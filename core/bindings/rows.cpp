@@ -1,5 +1,5 @@
-#include "../parallel.hpp"
-#include "arrays.hpp"
+#include "batch/parallel.hpp"
+#include "bindings/arrays.hpp"
 
 namespace structlearn::bindings {
 

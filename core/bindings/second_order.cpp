@@ -1,7 +1,7 @@
-#include "../second_order_sums.hpp"
+#include "chain/second_order_sums.hpp"
 
-#include "differences.hpp"
-#include "problems.hpp"
+#include "bindings/differences.hpp"
+#include "bindings/problems.hpp"
 
 namespace structlearn::bindings {
 

@@ -1,7 +1,8 @@
-#include "../segment_parts.hpp"
+#include "segments/parts.hpp"
+#include "segments/viterbi.hpp"
 
-#include "differences.hpp"
-#include "problems.hpp"
+#include "bindings/differences.hpp"
+#include "bindings/problems.hpp"
 
 namespace structlearn::bindings {
 

@@ -1,11 +1,11 @@
-#include "../working_sets.hpp"
+#include "dual/working_sets.hpp"
 
-#include "../chain_planes.hpp"
-#include "../multiclass_planes.hpp"
-#include "../restricted_dual.hpp"
-#include "../sparse_planes.hpp"
-#include "arrays.hpp"
-#include "problems.hpp"
+#include "chain/planes.hpp"
+#include "multiclass/planes.hpp"
+#include "dual/restricted.hpp"
+#include "dual/sparse_planes.hpp"
+#include "bindings/arrays.hpp"
+#include "bindings/problems.hpp"
 
 namespace structlearn::bindings {
 

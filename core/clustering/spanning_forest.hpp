@@ -1,0 +1,95 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "clustering/pairs.hpp"
+
+namespace structlearn {
+
+// Kruskal's algorithm: the heaviest forest of an example's pairs.
+class SpanningForest {
+public:
+    // Pairs whose score plus term exceeds the floor, heaviest first; appends their places. `labels` of the example's items
+    // may be null where both terms are the same.
+    void heaviest(const ItemPairsData& data, std::int64_t example, const double* w, const std::int32_t* labels,
+                  const PairTerms& terms, std::vector<std::int64_t>& out) {
+        groups_.clear();
+        for (std::int64_t kind = data.kind_offsets[example]; kind < data.kind_offsets[example + 1]; ++kind) {
+            const double score = data.score(kind, w);
+            if (terms.inside == terms.across) {
+                add(score + terms.inside, kind, Side::both, terms.floor);
+                continue;
+            }
+            const std::int64_t begin = data.pair_offsets[kind], end = data.pair_offsets[kind + 1];
+            std::int64_t inside = 0;
+            for (std::int64_t p = begin; p < end; ++p) inside += labels[data.first[p]] == labels[data.second[p]];
+            // Most kinds are on one side only: those need not be looked at pair by pair again.
+            if (inside > 0) add(score + terms.inside, kind, inside == end - begin ? Side::both : Side::inside, terms.floor);
+            if (inside < end - begin) add(score + terms.across, kind, inside == 0 ? Side::both : Side::across, terms.floor);
+        }
+        std::sort(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
+            if (a.weight != b.weight) return a.weight > b.weight;
+            return a.kind != b.kind ? a.kind < b.kind : a.side < b.side;
+        });
+        reset(data.n_items(example));
+        for (const Group& group : groups_) {
+            for (std::int64_t p = data.pair_offsets[group.kind]; p < data.pair_offsets[group.kind + 1]; ++p) {
+                const std::int32_t i = data.first[p], j = data.second[p];
+                if (group.side != Side::both && (labels[i] == labels[j]) != (group.side == Side::inside)) continue;
+                if (join(i, j)) out.push_back(p);
+            }
+            if (n_trees_ <= 1) return;
+        }
+    }
+
+    // The pairs between items of the same label, in the order given, as far as they close no cycle.
+    void in_order(const ItemPairsData& data, std::int64_t example, const std::int64_t* begin, const std::int64_t* end,
+                  const std::int32_t* labels, std::vector<std::int64_t>& out) {
+        reset(data.n_items(example));
+        for (const std::int64_t* p = begin; p < end; ++p)
+            if (labels[data.first[*p]] == labels[data.second[*p]] && join(data.first[*p], data.second[*p]))
+                out.push_back(*p);
+    }
+
+private:
+    enum class Side : std::int8_t { both, inside, across };
+    struct Group {
+        double weight;
+        std::int64_t kind;
+        Side side;
+    };
+
+    void add(double weight, std::int64_t kind, Side side, double floor) {
+        if (weight > floor) groups_.push_back({weight, kind, side});
+    }
+
+    void reset(std::int64_t n_items) {
+        parent_.resize(static_cast<std::size_t>(n_items));
+        std::iota(parent_.begin(), parent_.end(), 0);
+        n_trees_ = n_items;
+    }
+
+    std::int32_t root(std::int32_t i) {
+        auto parent = [&](std::int32_t k) -> std::int32_t& { return parent_[static_cast<std::size_t>(k)]; };
+        for (; parent(i) != i; i = parent(i)) parent(i) = parent(parent(i));
+        return i;
+    }
+
+    bool join(std::int32_t i, std::int32_t j) {
+        i = root(i), j = root(j);
+        if (i == j) return false;
+        // The smaller one is the root: with halved paths that is quick enough, and the answer depends on nothing else.
+        parent_[static_cast<std::size_t>(std::max(i, j))] = std::min(i, j);
+        --n_trees_;
+        return true;
+    }
+
+    std::vector<Group> groups_;
+    std::vector<std::int32_t> parent_;
+    std::int64_t n_trees_ = 0;
+};
+
+}  // namespace structlearn
