@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "alignment/scores.hpp"
+#include "batch/ragged.hpp"
 #include "linear/vector.hpp"
 
 namespace structlearn {
@@ -27,29 +28,28 @@ struct GapChannel {
 
 // One of the two sequences of every pair, all pairs one after another.
 struct AlignedSide {
-    const std::int64_t* offsets;  // letters of pair i: offsets[i] ... offsets[i + 1] − 1
+    Ragged letters;               // of the pairs
     const std::int32_t* codes;    // (n_streams, n_letters)
     const std::int32_t* gaps;     // (n_gap_streams, n_letters): of a letter that has no partner
     const std::int32_t* borders;  // (n_border_streams, n_letters + n_pairs): before every letter, and after the last
     const double* dense;          // (n_letters, n_dense)
     std::int64_t n_dense;
-    std::int64_t n_letters, n_pairs;
 
-    std::int64_t length(std::int64_t i) const { return offsets[i + 1] - offsets[i]; }
-    const std::int32_t* code(std::int64_t stream, std::int64_t i) const { return codes + stream * n_letters + offsets[i]; }
-    const std::int32_t* gap(std::int64_t stream, std::int64_t i) const { return gaps + stream * n_letters + offsets[i]; }
+    std::int64_t length(std::int64_t i) const { return letters.size(i); }
+    const std::int32_t* code(std::int64_t stream, std::int64_t i) const { return codes + stream * letters.total() + letters.begin(i); }
+    const std::int32_t* gap(std::int64_t stream, std::int64_t i) const { return gaps + stream * letters.total() + letters.begin(i); }
     const std::int32_t* border(std::int64_t stream, std::int64_t i) const {
-        return borders + stream * (n_letters + n_pairs) + offsets[i] + i;
+        return borders + stream * (letters.total() + letters.count()) + letters.begin(i) + i;
     }
 };
 
 // Of every stream and pair the letters by their codes, counted from the pair's first one.
 inline std::vector<std::int64_t> order_by_codes(const AlignedSide& side, std::int64_t n_streams) {
-    std::vector<std::int64_t> order(static_cast<std::size_t>(n_streams * side.n_letters));
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n_streams * side.letters.total()));
     for (std::int64_t stream = 0; stream < n_streams; ++stream)
-        for (std::int64_t i = 0; i < side.n_pairs; ++i) {
+        for (std::int64_t i = 0; i < side.letters.count(); ++i) {
             const std::int32_t* codes = side.code(stream, i);
-            std::int64_t* begin = order.data() + stream * side.n_letters + side.offsets[i];
+            std::int64_t* begin = order.data() + stream * side.letters.total() + side.letters.begin(i);
             std::iota(begin, begin + side.length(i), 0);
             std::stable_sort(begin, begin + side.length(i), [&](auto a, auto b) { return codes[a] < codes[b]; });
         }
@@ -66,9 +66,10 @@ struct AlignmentData {
     const double* scale;        // (n_pairs,)
     const std::int64_t* order;  // (n_streams, n_letters): the letters of a pair of s by their codes, counted from its first one
     Ends ends;
-    const std::int64_t* offsets;  // where the codes of an output begin: those of s
 
     std::int64_t length(std::int64_t i) const { return s.length(i); }
+    // Where outputs lie in an array of codes.
+    Ragged outputs() const { return s.letters; }
     // The codes of a gap channel: one a letter of the gap's own sequence, or one a border of the other one.
     const std::int32_t* codes(const GapChannel& channel, std::int64_t i) const {
         const AlignedSide& side = channel.deletion != channel.beside ? s : t;
@@ -109,8 +110,8 @@ void features(const AlignmentData& data, std::int64_t i, const std::int32_t* cod
                 visit(channel.at + data.s.code(channel.s_stream, i)[k] * channel.t_size +
                           data.t.code(channel.t_stream, i)[j],
                       value);
-            const double* u = data.s.dense + (data.s.offsets[i] + k) * p;
-            const double* v = data.t.dense + (data.t.offsets[i] + j) * q;
+            const double* u = data.s.dense + (data.s.letters.begin(i) + k) * p;
+            const double* v = data.t.dense + (data.t.letters.begin(i) + j) * q;
             for (std::int64_t a = 0; a < p; ++a)
                 if (u[a] != 0.0) add_scaled(q, value * u[a], v, &dense[static_cast<std::size_t>(a * q)]);
         },

@@ -104,8 +104,8 @@ public:
             row_.resize(static_cast<std::size_t>(q));
             dense_.assign(static_cast<std::size_t>(p * q), 0.0);
             for (std::int64_t k = 0; k < m; ++k) {
-                weighted_rows(n, q, change + k * n, 1, data_.t.dense + data_.t.offsets[i] * q, row_.data());
-                const double* u = data_.s.dense + (data_.s.offsets[i] + k) * p;
+                weighted_rows(n, q, change + k * n, 1, data_.t.dense + data_.t.letters.begin(i) * q, row_.data());
+                const double* u = data_.s.dense + (data_.s.letters.begin(i) + k) * p;
                 for (std::int64_t a = 0; a < p; ++a)
                     if (u[a] != 0.0) add_scaled(q, scale * u[a], row_.data(), &dense_[a * q]);
             }
@@ -147,10 +147,10 @@ private:
         });
         if (data_.s.n_dense) {
             const std::int64_t p = data_.s.n_dense, q = data_.t.n_dense;
-            const double* v = data_.t.dense + data_.t.offsets[i] * q;
+            const double* v = data_.t.dense + data_.t.letters.begin(i) * q;
             row_.resize(static_cast<std::size_t>(q));
             for (std::int64_t k = 0; k < m; ++k) {
-                weighted_rows(p, q, data_.s.dense + (data_.s.offsets[i] + k) * p, 1, w + data_.dense_at, row_.data());
+                weighted_rows(p, q, data_.s.dense + (data_.s.letters.begin(i) + k) * p, 1, w + data_.dense_at, row_.data());
                 for (std::int64_t j = 0; j < n; ++j) theta[k * n + j] += inner_product(q, row_.data(), v + j * q);
             }
         }
@@ -179,7 +179,7 @@ private:
             const std::int64_t stream = data_.matches[begin].s_stream;
             while (end < data_.matches.size() && data_.matches[end].s_stream == stream) ++end;
             const std::int32_t* codes = data_.s.code(stream, i);
-            const std::span order(data_.order + stream * data_.s.n_letters + data_.s.offsets[i], static_cast<std::size_t>(m));
+            const std::span order(data_.order + stream * data_.s.letters.total() + data_.s.letters.begin(i), static_cast<std::size_t>(m));
             for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
                 while (last < order.size() && codes[order[last]] == codes[order[first]]) ++last;
                 visit(data_.matches.subspan(begin, end - begin), order.subspan(first, last - first));
@@ -191,7 +191,7 @@ private:
     void each_part(std::int64_t i, const std::int32_t* all_codes, Visit&& visit) const {
         const std::int64_t n = data_.t.length(i);
         walk(
-            data_.s.length(i), n, data_.ends, all_codes + data_.offsets[i],
+            data_.s.length(i), n, data_.ends, all_codes + data_.outputs().begin(i),
             [&](std::int64_t k, std::int64_t j) { visit(k * n + j); },
             [&](bool deletion, std::int64_t letter, std::int64_t border, bool first) {
                 for (bool opening : {false, true}) {

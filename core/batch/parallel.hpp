@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -45,6 +46,36 @@ void parallel_for(std::int64_t n_items, int n_threads, Work&& work) {
         run(0);
     }
     if (failure) std::rethrow_exception(failure);
+}
+
+// What each thread works with: copies of a prototype.
+template <class Worker>
+class Workers {
+public:
+    Workers(int n_threads, const Worker& prototype)
+        : workers_(static_cast<std::size_t>(std::max(n_threads, 1)), prototype) {}
+
+    // Calls work(item, worker) for every item of [0, n_items), see parallel_for.
+    template <class Work>
+    void run(std::int64_t n_items, Work&& work) {
+        parallel_for(n_items, static_cast<int>(workers_.size()), [&](std::int64_t item, int thread) {
+            work(item, workers_[static_cast<std::size_t>(thread)]);
+        });
+    }
+
+    Worker& first() { return workers_.front(); }
+
+private:
+    std::vector<Worker> workers_;
+};
+
+// Calls work(k, i, worker) for every chosen example i = examples[k].
+template <class Worker, class Work>
+void for_each_example(std::span<const std::int64_t> examples, int n_threads, const Worker& prototype, Work&& work) {
+    Workers<Worker>(n_threads, prototype)
+        .run(static_cast<std::int64_t>(examples.size()), [&](std::int64_t k, Worker& worker) {
+            work(k, examples[static_cast<std::size_t>(k)], worker);
+        });
 }
 
 }  // namespace structlearn

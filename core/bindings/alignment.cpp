@@ -43,14 +43,14 @@ void best(const Alignment& problem, Vector<double> w, Vector<std::int64_t> examp
           std::optional<Vector<std::int32_t>> truth, std::int64_t shift, bool along_s, MutableVector<std::int32_t> out,
           MutableVector<double> scores, int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = problem.places(examples);
+    const auto at = problem.data.outputs().gathered(view(examples));
     for_each_pair(problem, examples, n_threads, 1, [&](std::int64_t k, std::int64_t i, Worker& worker) {
         const std::int64_t m = problem.data.s.length(i), n = problem.data.t.length(i);
         double constant = 0.0;
         AlignmentScores read;
         if (truth) {
             double* theta = worker.scores(i, w.data());
-            const std::int32_t* codes = truth->data() + problem.data.offsets[i];
+            const std::int32_t* codes = truth->data() + problem.data.outputs().begin(i);
             const auto count = std::count_if(codes, codes + m, [](std::int32_t code) { return code >= 0; });
             const double share = 1.0 / static_cast<double>(std::max<std::int64_t>(count, 1));
             constant = count > 0 ? 1.0 : 0.0;
@@ -77,12 +77,9 @@ void best(const Alignment& problem, Vector<double> w, Vector<std::int64_t> examp
 void most_matches(const Alignment& problem, Vector<double> match, Vector<std::int64_t> examples,
                   MutableVector<std::int32_t> out, int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = problem.places(examples);
-    std::vector<std::int64_t> begin{0};
-    for (std::size_t k = 0; k < examples.shape(0); ++k) {
-        const std::int64_t i = examples.data()[k];
-        begin.push_back(begin.back() + problem.data.s.length(i) * problem.data.t.length(i));
-    }
+    const auto at = problem.data.outputs().gathered(view(examples));
+    const auto begin = offsets_of(
+        view(examples), [&](std::int64_t i) { return problem.data.s.length(i) * problem.data.t.length(i); });
     for_each_pair(problem, examples, n_threads, 1, [&](std::int64_t k, std::int64_t i, Worker& worker) {
         worker.theta.assign(static_cast<std::size_t>(worker.parts.size(i)), 0.0);
         std::copy(match.data() + begin[static_cast<std::size_t>(k)], match.data() + begin[static_cast<std::size_t>(k) + 1],
@@ -97,7 +94,7 @@ void k_best(const Alignment& problem, Vector<double> w, Vector<std::int64_t> exa
             MutableVector<std::int32_t> out, MutableVector<double> scores, MutableVector<std::int64_t> counts,
             int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = problem.places(examples, width);
+    const auto at = problem.data.outputs().gathered(view(examples), width);
     for_each_pair(problem, examples, n_threads, width, [&](std::int64_t k, std::int64_t i, Worker& worker) {
         const AlignmentScores read = worker.parts.read(i, worker.scores(i, w.data()));
         counts.data()[k] = worker.k_best.run(read);
@@ -113,12 +110,10 @@ void k_best(const Alignment& problem, Vector<double> w, Vector<std::int64_t> exa
 void samples(const Alignment& problem, Vector<double> w, Vector<std::int64_t> examples, std::int64_t copies,
              Vector<double> uniform, MutableVector<std::int32_t> out, int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = problem.places(examples, copies);
-    std::vector<std::int64_t> begin{0};
-    for (std::size_t k = 0; k < examples.shape(0); ++k) {
-        const std::int64_t i = examples.data()[k];
-        begin.push_back(begin.back() + copies * (problem.data.s.length(i) + problem.data.t.length(i) + 1));
-    }
+    const auto at = problem.data.outputs().gathered(view(examples), copies);
+    const auto begin = offsets_of(view(examples), [&](std::int64_t i) {
+        return copies * (problem.data.s.length(i) + problem.data.t.length(i) + 1);
+    });
     for_each_pair(problem, examples, n_threads, 1, [&](std::int64_t k, std::int64_t i, Worker& worker) {
         const AlignmentScores read = worker.parts.read(i, worker.scores(i, w.data()));
         worker.sums.run(read);
@@ -133,7 +128,7 @@ nb::tuple joint_features(const Alignment& problem, Vector<std::int64_t> examples
     CsrRows rows;
     {
         nb::gil_scoped_release unlocked;
-        const auto at = problem.places(examples);
+        const auto at = problem.data.outputs().gathered(view(examples));
         RowBuilder row;
         for (std::size_t k = 0; k < examples.shape(0); ++k) {
             std::vector<double> dense(static_cast<std::size_t>(problem.data.s.n_dense * problem.data.t.n_dense), 0.0);

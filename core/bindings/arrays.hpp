@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "batch/ragged.hpp"
 #include "linear/sparse.hpp"
 
 namespace structlearn::bindings {
@@ -41,6 +42,11 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T> values) {
 inline nb::tuple to_numpy(CsrRows rows) {
     return nb::make_tuple(to_numpy(std::move(rows.indptr)), to_numpy(std::move(rows.indices)),
                           to_numpy(std::move(rows.values)));
+}
+
+template <class T>
+nb::tuple to_numpy(RaggedArray<T> lists) {
+    return nb::make_tuple(to_numpy(std::move(lists.values)), to_numpy(std::move(lists.offsets)));
 }
 
 }  // namespace structlearn::bindings

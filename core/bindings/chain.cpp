@@ -26,7 +26,7 @@ void for_each_sequence(const Chain& chain, const double* w, const Vector<std::in
 void best(const Chain& chain, Vector<double> w, Vector<std::int64_t> examples, MutableVector<std::int32_t> out,
           int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = chain.places(examples);
+    const auto at = chain.data.outputs().gathered(view(examples));
     std::vector<BestSequence> viterbi(static_cast<std::size_t>(std::max(n_threads, 1)));
     for_each_sequence(chain, w.data(), examples, n_threads,
                       [&](std::int64_t k, std::int64_t, const ChainScores& scores, std::vector<double>&, int thread) {
@@ -41,13 +41,13 @@ void loss_augmented(const Chain& chain, Vector<double> w, Vector<std::int64_t> e
                     Vector<double> weight, MutableVector<std::int32_t> out, MutableVector<double> losses,
                     MutableVector<double> violations, int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = chain.places(examples);
+    const auto at = chain.data.outputs().gathered(view(examples));
     const std::int64_t L = chain.data.n_labels;
     std::vector<BestSequence> viterbi(static_cast<std::size_t>(std::max(n_threads, 1)));
     for_each_sequence(chain, w.data(), examples, n_threads,
                       [&](std::int64_t k, std::int64_t i, const ChainScores& scores, std::vector<double>& emission,
                           int thread) {
-                          const std::int32_t* truth = labels.data() + chain.data.offsets[i];
+                          const std::int32_t* truth = labels.data() + chain.data.tokens.begin(i);
                           std::int32_t* found = out.data() + at[k];
                           const double truth_score = scores.of(truth);
                           for (std::int64_t t = 0; t < scores.length; ++t) {
@@ -70,7 +70,7 @@ void k_best(const Chain& chain, Vector<double> w, Vector<std::int64_t> examples,
             MutableVector<std::int32_t> out, MutableVector<double> out_scores, MutableVector<std::int64_t> counts,
             int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = chain.places(examples, n_best);
+    const auto at = chain.data.outputs().gathered(view(examples), n_best);
     std::vector<KBestSequences> semirings(static_cast<std::size_t>(std::max(n_threads, 1)), KBestSequences(n_best));
     for_each_sequence(chain, w.data(), examples, n_threads,
                       [&](std::int64_t k, std::int64_t, const ChainScores& scores, std::vector<double>&, int thread) {
@@ -86,13 +86,13 @@ void most_violating_level(const Chain& chain, Vector<double> w, Vector<std::int6
                           Vector<std::int32_t> labels, Vector<std::int32_t> weight, Vector<double> a, Vector<double> b,
                           MutableVector<std::int32_t> out, int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = chain.places(examples);
+    const auto at = chain.data.outputs().gathered(view(examples));
     const std::size_t n_workers = static_cast<std::size_t>(std::max(n_threads, 1));
     std::vector<BestPerLossLevel> semirings(n_workers, BestPerLossLevel(weight.data(), chain.data.n_labels));
     std::vector<std::vector<double>> bests(n_workers);
     for_each_sequence(chain, w.data(), examples, n_threads,
                       [&](std::int64_t k, std::int64_t i, const ChainScores& scores, std::vector<double>&, int thread) {
-                          const std::int32_t* truth = labels.data() + chain.data.offsets[i];
+                          const std::int32_t* truth = labels.data() + chain.data.tokens.begin(i);
                           BestPerLossLevel& semiring = semirings[static_cast<std::size_t>(thread)];
                           std::vector<double>& best_at = bests[static_cast<std::size_t>(thread)];
                           semiring.set_truth(truth);

@@ -23,7 +23,7 @@ double marginals(const Chain& chain, Vector<double> theta, MutableVector<double>
 void samples(const Chain& chain, Vector<double> w, Vector<std::int64_t> examples, std::int64_t copies,
              Vector<double> uniform, MutableVector<std::int32_t> out, int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = chain.places(examples, copies);
+    const auto at = chain.data.outputs().gathered(view(examples), copies);
     const ChainWeights weights(chain.data, w.data());
     TransitionFactors factors;
     factors.set(chain.data.n_labels, weights.transition());

@@ -28,12 +28,12 @@ void bind_differences(nb::class_<Problem>& problem_class) {
         CsrRows rows;
         {
             nb::gil_scoped_release unlocked;
-            const auto at = problem.places(examples);
+            const auto at = problem.data.outputs().gathered(view(examples));
             RowBuilder row;
             for (std::size_t k = 0; k < examples.shape(0); ++k) {
                 const std::int64_t i = examples.data()[k];
                 row.clear();
-                difference(problem.data, i, labels.data() + problem.data.offsets[i], others.data() + at[k], row);
+                difference(problem.data, i, labels.data() + problem.data.outputs().begin(i), others.data() + at[k], row);
                 row.sort();
                 rows.append(row);
             }
@@ -45,10 +45,10 @@ void bind_differences(nb::class_<Problem>& problem_class) {
                                             Vector<std::int32_t> labels, Vector<std::int32_t> others, Vector<double> w,
                                             MutableVector<double> out, int n_threads) {
         nb::gil_scoped_release unlocked;
-        const auto at = problem.places(examples);
+        const auto at = problem.data.outputs().gathered(view(examples));
         parallel_for(static_cast<std::int64_t>(examples.shape(0)), n_threads, [&](std::int64_t k, int) {
             const std::int64_t i = examples.data()[k];
-            out.data()[k] = difference_dot(problem.data, i, labels.data() + problem.data.offsets[i],
+            out.data()[k] = difference_dot(problem.data, i, labels.data() + problem.data.outputs().begin(i),
                                            others.data() + at[k], w.data());
         });
     });
@@ -57,12 +57,12 @@ void bind_differences(nb::class_<Problem>& problem_class) {
                                             Vector<std::int32_t> labels, Vector<std::int32_t> others,
                                             Vector<double> coefficients, MutableVector<double> w) {
         nb::gil_scoped_release unlocked;
-        const auto at = problem.places(examples);
+        const auto at = problem.data.outputs().gathered(view(examples));
         for (std::size_t k = 0; k < examples.shape(0); ++k) {
             const std::int64_t i = examples.data()[k];
             const double coefficient = coefficients.data()[k];
             if (coefficient == 0.0) continue;
-            difference(problem.data, i, labels.data() + problem.data.offsets[i], others.data() + at[k],
+            difference(problem.data, i, labels.data() + problem.data.outputs().begin(i), others.data() + at[k],
                        [&](std::int64_t index, double value) { w.data()[index] += coefficient * value; });
         }
     });

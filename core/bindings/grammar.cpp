@@ -26,7 +26,7 @@ struct Worker {
     void read_gold(std::int64_t i) {
         const std::int64_t n = data->length(i), L = data->rules->n_labels;
         gold.assign(static_cast<std::size_t>((n + 1) * (n + 1) * L), 0);
-        for (std::int64_t g = data->gold_offsets[i]; g < data->gold_offsets[i + 1]; ++g) {
+        for (std::int64_t g = data->brackets.begin(i); g < data->brackets.end(i); ++g) {
             const std::int32_t* bracket = data->gold + 3 * g;
             if (bracket[0] >= 0) gold[(bracket[1] * (n + 1) + bracket[2]) * L + bracket[0]] = 1;
         }
@@ -68,17 +68,6 @@ void for_each_sentence(const Grammar& problem, const double* w, const Vector<std
     });
 }
 
-// Trees one after another, and where each begins.
-nb::tuple packed(const Trees& trees) {
-    std::vector<std::int64_t> offsets{0};
-    Codes all;
-    for (const Codes& tree : trees) {
-        all.insert(all.end(), tree.begin(), tree.end());
-        offsets.push_back(static_cast<std::int64_t>(all.size()));
-    }
-    return nb::make_tuple(to_numpy(std::move(all)), to_numpy(std::move(offsets)));
-}
-
 // The best tree of each sentence, of no codes where there is none. With a loss, of the score plus the number of missed
 // and spurious brackets.
 nb::tuple best(const Grammar& problem, Vector<double> w, Vector<std::int64_t> examples, bool loss, int n_threads) {
@@ -97,7 +86,7 @@ nb::tuple best(const Grammar& problem, Vector<double> w, Vector<std::int64_t> ex
             worker.chart.trace(worker.scores, trees[k]);
         });
     }
-    return packed(trees);
+    return to_numpy(RaggedArray(trees));
 }
 
 // The k best trees of each sentence, how many there are, and their scores.
@@ -120,7 +109,7 @@ nb::tuple k_best(const Grammar& problem, Vector<double> w, Vector<std::int64_t> 
         trees.insert(trees.end(), found[k].begin(), found[k].end());
         scores.insert(scores.end(), values[k].begin(), values[k].end());
     }
-    return nb::make_tuple(packed(trees), to_numpy(std::move(counts)), to_numpy(std::move(scores)));
+    return nb::make_tuple(to_numpy(RaggedArray(trees)), to_numpy(std::move(counts)), to_numpy(std::move(scores)));
 }
 
 // The tree of each sentence that violates most, or the truth where none does; see BestPerLevel.
@@ -131,9 +120,8 @@ nb::tuple most_violating(const Grammar& problem, Vector<double> w, Vector<std::i
         nb::gil_scoped_release unlocked;
         for_each_sentence(problem, w.data(), examples, n_threads, [&](std::int64_t k, std::int64_t i, Worker& worker) {
             const GrammarData& data = problem.data;
-            const std::span<const std::int32_t> truth{truths.data() + data.tree_offsets[i],
-                                                      truths.data() + data.tree_offsets[i + 1]};
-            const BracketLoss loss{f1, slack, squared, data.gold_offsets[i + 1] - data.gold_offsets[i]};
+            const std::span<const std::int32_t> truth= data.trees.of(view(truths), i);
+            const BracketLoss loss{f1, slack, squared, data.brackets.size(i)};
             const double true_score = tree_score(data, i, truth, w.data());
             worker.read_gold(i);
             const double top = worker.best(i, nullptr);
@@ -148,7 +136,7 @@ nb::tuple most_violating(const Grammar& problem, Vector<double> w, Vector<std::i
             if (trees[k].empty()) trees[k].assign(truth.begin(), truth.end());
         });
     }
-    return packed(trees);
+    return to_numpy(RaggedArray(trees));
 }
 
 // The expected number of phrases of each label in every cell, (length + 1, length + 1, n_labels).
@@ -167,11 +155,10 @@ void expected_phrases(Worker& worker, std::int64_t i, double* out) {
 void phrase_probabilities(const Grammar& problem, Vector<double> w, Vector<std::int64_t> examples,
                           MutableVector<double> out, int n_threads) {
     nb::gil_scoped_release unlocked;
-    std::vector<std::int64_t> at{0};
-    for (std::size_t k = 0; k < examples.shape(0); ++k) {
-        const std::int64_t n = problem.data.length(examples.data()[k]) + 1;
-        at.push_back(at.back() + n * n * problem.rules.n_labels);
-    }
+    const auto at = offsets_of(view(examples), [&](std::int64_t i) {
+        const std::int64_t n = problem.data.length(i) + 1;
+        return n * n * problem.rules.n_labels;
+    });
     for_each_sentence(problem, w.data(), examples, n_threads, [&](std::int64_t k, std::int64_t i, Worker& worker) {
         expected_phrases(worker, i, out.data() + at[k]);
     });
@@ -197,7 +184,7 @@ nb::tuple least_risk(const Grammar& problem, Vector<double> w, Vector<std::int64
             worker.chart.trace(plain, trees[k]);
         });
     }
-    return packed(trees);
+    return to_numpy(RaggedArray(trees));
 }
 
 // Trees drawn with probability P(y | x), `copies` of each chosen sentence; a seed for each of them.
@@ -216,7 +203,7 @@ nb::tuple samples(const Grammar& problem, Vector<double> w, Vector<std::int64_t>
             }
         });
     }
-    return packed(trees);
+    return to_numpy(RaggedArray(trees));
 }
 
 // Of trees, one for each entry of `examples`: the numbers of matching and of all brackets.
@@ -226,7 +213,7 @@ void matches(const Grammar& problem, Vector<std::int64_t> examples, Vector<std::
     Worker worker(problem.data);
     for (std::size_t k = 0; k < examples.shape(0); ++k) {
         worker.read_gold(examples.data()[k]);
-        const std::span<const std::int32_t> tree{codes.data() + offsets.data()[k], codes.data() + offsets.data()[k + 1]};
+        const auto tree = Ragged(view(offsets)).of(view(codes), static_cast<std::int64_t>(k));
         std::tie(matching.data()[k], all.data()[k]) = worker.match(examples.data()[k], tree);
     }
 }
@@ -237,7 +224,7 @@ void tree_scores(const Grammar& problem, Vector<double> w, Vector<std::int64_t> 
     nb::gil_scoped_release unlocked;
     for (std::size_t k = 0; k < examples.shape(0); ++k)
         out.data()[k] = tree_score(problem.data, examples.data()[k],
-                                   {codes.data() + offsets.data()[k], codes.data() + offsets.data()[k + 1]}, w.data());
+                                   Ragged(view(offsets)).of(view(codes), static_cast<std::int64_t>(k)), w.data());
 }
 
 // Rows Ψ(x_i, y_i) − Ψ(x_i, ŷ), for trees ŷ, one for each entry of `examples`.
@@ -249,11 +236,10 @@ nb::tuple differences(const Grammar& problem, Vector<std::int64_t> examples, Vec
         RowBuilder row;
         for (std::size_t k = 0; k < examples.shape(0); ++k) {
             const std::int64_t i = examples.data()[k];
-            const std::int64_t* at = problem.data.tree_offsets;
             row.clear();
-            each_tree_feature(problem.data, i, {truths.data() + at[i], truths.data() + at[i + 1]},
+            each_tree_feature(problem.data, i, problem.data.trees.of(view(truths), i),
                               [&](std::int64_t f) { row(f, 1.0); });
-            each_tree_feature(problem.data, i, {codes.data() + offsets.data()[k], codes.data() + offsets.data()[k + 1]},
+            each_tree_feature(problem.data, i, Ragged(view(offsets)).of(view(codes), static_cast<std::int64_t>(k)),
                               [&](std::int64_t f) { row(f, -1.0); });
             row.sort();
             rows.append(row);

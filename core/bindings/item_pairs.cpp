@@ -18,8 +18,7 @@ struct ItemPairs {
           first(std::move(first_)),
           second(std::move(second_)),
           item_offsets(std::move(item_offsets_)),
-          data{features.matrix(), kind_offsets.data(), pair_offsets.data(),
-               first.data(),      second.data(),       item_offsets.data()} {}
+          data{features.matrix(), view(kind_offsets), view(pair_offsets), first.data(), second.data(), view(item_offsets)} {}
 
     Tokens features;
     Vector<std::int64_t> kind_offsets, pair_offsets;
@@ -31,17 +30,7 @@ struct ItemPairs {
 // The labels of an example's items, or null.
 const std::int32_t* of_example(const std::optional<Vector<std::int32_t>>& labels, const ItemPairsData& data,
                                std::int64_t i) {
-    return labels ? labels->data() + data.item_offsets[i] : nullptr;
-}
-
-// The lists one after another, and where each begins.
-nb::tuple joined(const std::vector<std::vector<std::int64_t>>& lists) {
-    std::vector<std::int64_t> all, offsets{0};
-    for (const auto& list : lists) {
-        all.insert(all.end(), list.begin(), list.end());
-        offsets.push_back(static_cast<std::int64_t>(all.size()));
-    }
-    return nb::make_tuple(to_numpy(std::move(all)), to_numpy(std::move(offsets)));
+    return labels ? labels->data() + data.items.begin(i) : nullptr;
 }
 
 // The heaviest forest of each chosen example, as places of pairs.
@@ -59,7 +48,7 @@ nb::tuple forests(const ItemPairs& pairs, Vector<double> w, Vector<std::int64_t>
                                                                found[static_cast<std::size_t>(k)]);
         });
     }
-    return joined(found);
+    return to_numpy(RaggedArray(found));
 }
 
 // For every example a forest within its labels, of pairs taken in the order given: that of all pairs of the first example,
@@ -70,13 +59,12 @@ nb::tuple forests_in_order(const ItemPairs& pairs, Vector<std::int64_t> order, V
         nb::gil_scoped_release unlocked;
         SpanningForest forest;
         for (std::size_t i = 0; i < found.size(); ++i) {
-            const std::int64_t* kinds = pairs.data.kind_offsets + i;
-            forest.in_order(pairs.data, static_cast<std::int64_t>(i), order.data() + pairs.data.pair_offsets[kinds[0]],
-                            order.data() + pairs.data.pair_offsets[kinds[1]],
-                            labels.data() + pairs.data.item_offsets[i], found[i]);
+            forest.in_order(pairs.data, static_cast<std::int64_t>(i), order.data() + pairs.data.pairs.begin(pairs.data.kinds.begin(i)),
+                            order.data() + pairs.data.pairs.begin(pairs.data.kinds.end(i)),
+                            labels.data() + pairs.data.items.begin(i), found[i]);
         }
     }
-    return joined(found);
+    return to_numpy(RaggedArray(found));
 }
 
 // Σ_left x − Σ_right x over the pairs of two forests of each chosen example.
@@ -139,8 +127,7 @@ void agglomerate(const ItemPairs& pairs, Vector<double> w, Vector<std::int64_t> 
                  std::optional<Vector<std::int32_t>> labels, Vector<double> inside, Vector<double> across,
                  MutableVector<std::int32_t> out, int n_threads) {
     nb::gil_scoped_release unlocked;
-    std::vector<std::int64_t> at{0};
-    for (std::size_t k = 0; k < examples.shape(0); ++k) at.push_back(at.back() + pairs.data.n_items(examples.data()[k]));
+    const auto at = pairs.data.items.gathered(view(examples));
     std::vector<Agglomeration> workers(static_cast<std::size_t>(std::max(n_threads, 1)));
     parallel_for(static_cast<std::int64_t>(examples.shape(0)), n_threads, [&](std::int64_t k, int thread) {
         const std::int64_t i = examples.data()[k];

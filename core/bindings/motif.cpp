@@ -15,7 +15,7 @@ struct Motif {
           words(std::move(words_)),
           contexts(std::move(contexts_)),
           widths(std::move(widths_)),
-          data{offsets.data(), words.data(), contexts.data(), view(widths), both_strands} {}
+          data{view(offsets), words.data(), contexts.data(), view(widths), both_strands} {}
     Motif(const Motif&) = delete;
 
     Vector<std::int64_t> offsets;

@@ -14,9 +14,7 @@ namespace {
 
 template <class Parts>
 std::vector<std::int64_t> places(const Parts& parts, const Vector<std::int64_t>& examples) {
-    std::vector<std::int64_t> at{0};
-    for (std::size_t k = 0; k < examples.shape(0); ++k) at.push_back(at.back() + parts.size(examples.data()[k]));
-    return at;
+    return offsets_of(view(examples), [&](std::int64_t i) { return parts.size(i); });
 }
 
 template <class Parts>

@@ -41,7 +41,7 @@ struct Chain {
     Chain(const Tokens& tokens_, Vector<std::int64_t> offsets_, std::int64_t n_labels, double balance, bool boundaries,
           std::optional<Tokens> pair_tokens_, std::optional<Vector<std::uint8_t>> allowed_labels_,
           std::optional<Vector<std::uint8_t>> allowed_transitions_, std::optional<Vector<std::uint8_t>> kept_)
-        : data{tokens_.matrix(), offsets_.data(), n_labels, tokens_.n_columns(), balance, boundaries},
+        : data{tokens_.matrix(), view(offsets_), n_labels, tokens_.n_columns(), balance, boundaries},
           tokens(tokens_),
           offsets(std::move(offsets_)),
           pair_tokens(std::move(pair_tokens_)),
@@ -56,14 +56,6 @@ struct Chain {
 
     std::int64_t n_weights() const { return data.n_weights(); }
 
-    // Where each example's labels begin in an array that holds the chosen examples one after another, `copies` of each.
-    std::vector<std::int64_t> places(const Vector<std::int64_t>& examples, std::int64_t copies = 1) const {
-        std::vector<std::int64_t> result{0};
-        for (std::size_t k = 0; k < examples.shape(0); ++k)
-            result.push_back(result.back() + copies * data.length(examples.data()[k]));
-        return result;
-    }
-
     ChainData data;
     Tokens tokens;
     Vector<std::int64_t> offsets;
@@ -75,10 +67,6 @@ struct Chain {
 struct SecondOrderChain {
     explicit SecondOrderChain(const Chain& chain_) : chain(chain_), data(chain.data) {}
 
-    std::vector<std::int64_t> places(const Vector<std::int64_t>& examples, std::int64_t copies = 1) const {
-        return chain.places(examples, copies);
-    }
-
     Chain chain;
     SecondOrderData data;
 };
@@ -87,16 +75,9 @@ struct SecondOrderChain {
 struct Segments {
     Segments(const Tokens& tokens_, Vector<std::int64_t> offsets_, std::int64_t n_labels, std::int64_t max_length,
              bool lengths, bool ends)
-        : data{tokens_.matrix(), offsets_.data(), n_labels, tokens_.n_columns(), max_length, lengths, ends},
+        : data{tokens_.matrix(), view(offsets_), n_labels, tokens_.n_columns(), max_length, lengths, ends},
           tokens(tokens_),
           offsets(std::move(offsets_)) {}
-
-    std::vector<std::int64_t> places(const Vector<std::int64_t>& examples, std::int64_t copies = 1) const {
-        std::vector<std::int64_t> result{0};
-        for (std::size_t k = 0; k < examples.shape(0); ++k)
-            result.push_back(result.back() + copies * data.length(examples.data()[k]));
-        return result;
-    }
 
     SegmentData data;
     Tokens tokens;
@@ -161,7 +142,7 @@ struct Grammar {
           tree_offsets(std::move(tree_offsets_)),
           gold_offsets(std::move(gold_offsets_)),
           gold(std::move(gold_)),
-          data{&rules, offsets.data(), words.data(), edges.data(), tree_offsets.data(), gold_offsets.data(), gold.data()} {}
+          data{&rules, view(offsets), words.data(), edges.data(), view(tree_offsets), view(gold_offsets), gold.data()} {}
     Grammar(const Grammar&) = delete;
 
     GrammarRules rules;
@@ -182,10 +163,8 @@ struct AlignmentSide {
           borders(std::move(borders_)),
           dense(std::move(dense_)) {}
 
-    AlignedSide view() const {
-        const auto n_pairs = static_cast<std::int64_t>(offsets.shape(0)) - 1;
-        return {offsets.data(), codes.data(), gaps.data(), borders.data(), dense.data(),
-                static_cast<std::int64_t>(dense.shape(1)), offsets.data()[n_pairs], n_pairs};
+    AlignedSide data() const {
+        return {view(offsets), codes.data(), gaps.data(), borders.data(), dense.data(), static_cast<std::int64_t>(dense.shape(1))};
     }
 
     Vector<std::int64_t> offsets;
@@ -207,18 +186,10 @@ struct Alignment {
             const std::int64_t* row = gaps_.data() + 5 * k;
             gaps.push_back({row[0] != 0, row[1] != 0, row[2] != 0, row[3], row[4]});
         }
-        order = order_by_codes(s.view(), static_cast<std::int64_t>(s.codes.shape(0)));
-        data = {s.view(), t.view(),     matches,      gaps,
-                dense_at, scale.data(), order.data(), static_cast<Ends>(ends), s.offsets.data()};
+        order = order_by_codes(s.data(), static_cast<std::int64_t>(s.codes.shape(0)));
+        data = {s.data(), t.data(), matches, gaps, dense_at, scale.data(), order.data(), static_cast<Ends>(ends)};
     }
     Alignment(const Alignment&) = delete;
-
-    std::vector<std::int64_t> places(const Vector<std::int64_t>& examples, std::int64_t copies = 1) const {
-        std::vector<std::int64_t> result{0};
-        for (std::size_t k = 0; k < examples.shape(0); ++k)
-            result.push_back(result.back() + copies * data.length(examples.data()[k]));
-        return result;
-    }
 
     AlignmentSide s, t;
     std::vector<MatchChannel> matches;

@@ -25,7 +25,7 @@ void for_each_sequence(const SecondOrderChain& problem, const double* w, const V
 void best(const SecondOrderChain& problem, Vector<double> w, Vector<std::int64_t> examples,
           MutableVector<std::int32_t> out, int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = problem.places(examples);
+    const auto at = problem.data.outputs().gathered(view(examples));
     std::vector<BestOfSecondOrder> decoders(static_cast<std::size_t>(std::max(n_threads, 1)));
     for_each_sequence(problem, w.data(), examples, n_threads,
                       [&](std::int64_t k, std::int64_t, const SecondOrderScores& scores, std::vector<double>&,
@@ -37,13 +37,13 @@ void loss_augmented(const SecondOrderChain& problem, Vector<double> w, Vector<st
                     Vector<std::int32_t> labels, Vector<double> weight, MutableVector<std::int32_t> out,
                     MutableVector<double> losses, MutableVector<double> violations, int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = problem.places(examples);
+    const auto at = problem.data.outputs().gathered(view(examples));
     const std::int64_t L = problem.data.n_labels;
     std::vector<BestOfSecondOrder> decoders(static_cast<std::size_t>(std::max(n_threads, 1)));
     for_each_sequence(problem, w.data(), examples, n_threads,
                       [&](std::int64_t k, std::int64_t i, const SecondOrderScores& scores,
                           std::vector<double>& emission, std::size_t thread) {
-                          const std::int32_t* truth = labels.data() + problem.data.offsets[i];
+                          const std::int32_t* truth = labels.data() + problem.data.outputs().begin(i);
                           std::int32_t* found = out.data() + at[k];
                           const double truth_score = scores.of(truth);
                           for (std::int64_t t = 0; t < scores.chain.length; ++t) {
@@ -64,7 +64,7 @@ void loss_augmented(const SecondOrderChain& problem, Vector<double> w, Vector<st
 void samples(const SecondOrderChain& problem, Vector<double> w, Vector<std::int64_t> examples, std::int64_t copies,
              Vector<double> uniform, MutableVector<std::int32_t> out, int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = problem.places(examples, copies);
+    const auto at = problem.data.outputs().gathered(view(examples), copies);
     TripletFactors factors;
     factors.set(problem.data.n_labels, TripletWeights(problem.data, w.data()).scores());
     std::vector<SecondOrderSums> sums(static_cast<std::size_t>(std::max(n_threads, 1)));

@@ -38,7 +38,7 @@ void for_each_sequence(const Segments& problem, const Vector<std::int64_t>& exam
 void best(const Segments& problem, Vector<double> w, Vector<std::int64_t> examples, MutableVector<std::int32_t> out,
           int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = problem.places(examples);
+    const auto at = problem.data.outputs().gathered(view(examples));
     for_each_sequence(problem, examples, n_threads, [&](std::int64_t k, std::int64_t i, Worker& worker) {
         const SegmentScores scores = worker.parts.read(i, worker.scores(i, w.data()));
         worker.decoder.run(scores, nullptr, out.data() + at[k]);
@@ -50,10 +50,10 @@ void best(const Segments& problem, Vector<double> w, Vector<std::int64_t> exampl
 void loss_augmented(const Segments& problem, Vector<double> w, Vector<std::int64_t> examples,
                     Vector<std::int32_t> codes, bool hamming, MutableVector<std::int32_t> out, int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = problem.places(examples);
+    const auto at = problem.data.outputs().gathered(view(examples));
     const std::int64_t L = problem.data.n_labels;
     for_each_sequence(problem, examples, n_threads, [&](std::int64_t k, std::int64_t i, Worker& worker) {
-        const std::int32_t* truth = codes.data() + problem.data.offsets[i];
+        const std::int32_t* truth = codes.data() + problem.data.tokens.begin(i);
         const std::int64_t length = problem.data.length(i);
         double* theta = worker.scores(i, w.data());
         for (std::int64_t t = 0; hamming && t < length; ++t)
@@ -69,7 +69,7 @@ void loss_augmented(const Segments& problem, Vector<double> w, Vector<std::int64
 void samples(const Segments& problem, Vector<double> w, Vector<std::int64_t> examples, std::int64_t copies,
              Vector<double> uniform, MutableVector<std::int32_t> out, int n_threads) {
     nb::gil_scoped_release unlocked;
-    const auto at = problem.places(examples, copies);
+    const auto at = problem.data.outputs().gathered(view(examples), copies);
     for_each_sequence(problem, examples, n_threads, [&](std::int64_t k, std::int64_t i, Worker& worker) {
         const SegmentScores scores = worker.parts.read(i, worker.scores(i, w.data()));
         worker.sums.run(scores);

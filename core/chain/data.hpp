@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "batch/ragged.hpp"
 #include "chain/scores.hpp"
 #include "linear/tokens.hpp"
 #include "linear/vector.hpp"
@@ -14,7 +15,7 @@ namespace structlearn {
 // n_labels, n_labels). `balance` is η, the size of the transition features.
 struct ChainData {
     CsrMatrix X;
-    const std::int64_t* offsets;  // tokens of sequence i: offsets[i] ... offsets[i + 1] - 1
+    Ragged tokens;  // of the sequences
     std::int64_t n_labels;
     std::int64_t n_inputs;
     double balance;
@@ -25,7 +26,9 @@ struct ChainData {
     const std::uint8_t* allowed_transitions = nullptr;  // (n_labels, n_labels), then start and stop, null if all are
     const std::uint8_t* kept = nullptr;                 // (n_weights,): the features that Ψ has, null if all
 
-    std::int64_t length(std::int64_t i) const { return offsets[i + 1] - offsets[i]; }
+    std::int64_t length(std::int64_t i) const { return tokens.size(i); }
+    // Where outputs lie in an array of labels or codes.
+    Ragged outputs() const { return tokens; }
     std::int64_t transitions_at() const { return n_inputs * n_labels; }
     std::int64_t start_at() const { return transitions_at() + n_labels * n_labels; }
     std::int64_t stop_at() const { return start_at() + n_labels; }
@@ -33,7 +36,7 @@ struct ChainData {
     std::int64_t n_weights() const { return pairs_at() + n_pair_inputs * n_labels * n_labels; }
 
     void forbid_labels(std::int64_t i, double* emission) const {
-        if (allowed_labels) forbid(length(i) * n_labels, allowed_labels + offsets[i] * n_labels, emission);
+        if (allowed_labels) forbid(length(i) * n_labels, allowed_labels + tokens.begin(i) * n_labels, emission);
     }
     static void forbid(std::int64_t n, const std::uint8_t* allowed, double* scores) {
         for (std::int64_t k = 0; k < n; ++k)
@@ -77,14 +80,14 @@ public:
         const std::int64_t length = data.length(i);
         workspace.emission.resize(static_cast<std::size_t>(length * L));
         for (std::int64_t t = 0; t < length; ++t)
-            token_scores(data.X, data.offsets[i] + t, w_, L, &workspace.emission[t * L]);
+            token_scores(data.X, data.tokens.begin(i) + t, w_, L, &workspace.emission[t * L]);
         data.forbid_labels(i, workspace.emission.data());
         if (!data.n_pair_inputs)
             return {length, L, workspace.emission.data(), transition_, start_.data(), stop_.data()};
         workspace.transition.resize(static_cast<std::size_t>((length - 1) * L * L));
         for (std::int64_t t = 0; t + 1 < length; ++t) {
             double* here = &workspace.transition[t * L * L];
-            token_scores(data.P, data.offsets[i] + t, w_ + data.pairs_at(), L * L, here);
+            token_scores(data.P, data.tokens.begin(i) + t, w_ + data.pairs_at(), L * L, here);
             add_scaled(L * L, 1.0, transition_, here);
         }
         return {length, L, workspace.emission.data(), workspace.transition.data(), start_.data(), stop_.data(), true};
@@ -136,7 +139,7 @@ void differing_pairs(const ChainData& data, std::int64_t i, const std::int32_t* 
     const std::int64_t L = data.n_labels;
     for (std::int64_t t = 0; t + 1 < data.length(i); ++t)
         if (labels[t] != other[t] || labels[t + 1] != other[t + 1])
-            visit(data.offsets[i] + t, labels[t] * L + labels[t + 1], other[t] * L + other[t + 1]);
+            visit(data.tokens.begin(i) + t, labels[t] * L + labels[t + 1], other[t] * L + other[t + 1]);
 }
 
 // Calls visit(index, value) for the entries of Ψ(x_i, labels) − Ψ(x_i, other); an index may come more than once.
@@ -147,7 +150,7 @@ void difference(const ChainData& data, std::int64_t i, const std::int32_t* label
         if (!data.kept || data.kept[index]) visit_kept(index, value);
     };
     differing_positions(data, i, labels, other, [&](std::int64_t t) {
-        data.X.row(data.offsets[i] + t, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
+        data.X.row(data.tokens.begin(i) + t, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
             for (std::int64_t k = 0; k < count; ++k) {
                 const std::int64_t feature = columns[k] * data.n_labels;
                 visit(feature + labels[t], double{x[k]});
@@ -175,7 +178,7 @@ inline double difference_dot(const ChainData& data, std::int64_t i, const std::i
     double emissions = 0.0;
     double transitions = 0.0;
     differing_positions(data, i, labels, other, [&](std::int64_t t) {
-        emissions += pair_score(data.X, data.offsets[i] + t, w, data.n_labels, labels[t], other[t]);
+        emissions += pair_score(data.X, data.tokens.begin(i) + t, w, data.n_labels, labels[t], other[t]);
     });
     transition_difference(data, i, labels, other, [&](std::int64_t index, double sign) {
         transitions += sign * w[data.transitions_at() + index];

@@ -32,7 +32,7 @@ public:
             marginals_of(scores, i, change);
             subtract(i, labels, 1.0, change);
         }
-        return log_z - scores.of(labels + data_.offsets[i]);
+        return log_z - scores.of(labels + data_.tokens.begin(i));
     }
 
     std::int64_t size(std::int64_t i) const {
@@ -43,12 +43,12 @@ public:
     void scores(std::int64_t i, const double* w, double* theta) const {
         const std::int64_t L = data_.n_labels;
         const std::int64_t T = data_.length(i);
-        for (std::int64_t t = 0; t < T; ++t) token_scores(data_.X, data_.offsets[i] + t, w, L, theta + t * L);
+        for (std::int64_t t = 0; t < T; ++t) token_scores(data_.X, data_.tokens.begin(i) + t, w, L, theta + t * L);
         double* edges = theta + T * L;
         for (std::int64_t t = 0; t < n_matrices(i); ++t) {
             double* here = edges + t * L * L;
             if (data_.n_pair_inputs)
-                token_scores(data_.P, data_.offsets[i] + t, w + data_.pairs_at(), L * L, here);
+                token_scores(data_.P, data_.tokens.begin(i) + t, w + data_.pairs_at(), L * L, here);
             else
                 std::fill_n(here, L * L, 0.0);
             add_scaled(L * L, data_.balance, w + data_.transitions_at(), here);
@@ -93,7 +93,7 @@ public:
 
     // marginals −= coefficient × the parts of a labelling.
     void subtract(std::int64_t i, const std::int32_t* all_labels, double coefficient, double* marginals) const {
-        const std::int32_t* labels = all_labels + data_.offsets[i];
+        const std::int32_t* labels = all_labels + data_.tokens.begin(i);
         const std::int64_t L = data_.n_labels;
         const std::int64_t T = data_.length(i);
         for (std::int64_t t = 0; t < T; ++t) marginals[t * L + labels[t]] -= coefficient;
@@ -113,13 +113,13 @@ public:
         const std::int64_t T = data_.length(i);
         double growth = 0.0;
         for (std::int64_t t = 0; t < T; ++t)
-            growth += data_.kept ? add_token_where(data_.X, data_.offsets[i] + t, change + t * L, L, data_.kept, w)
-                                 : add_token(data_.X, data_.offsets[i] + t, change + t * L, L, w);
+            growth += data_.kept ? add_token_where(data_.X, data_.tokens.begin(i) + t, change + t * L, L, data_.kept, w)
+                                 : add_token(data_.X, data_.tokens.begin(i) + t, change + t * L, L, w);
         for (std::int64_t t = 0; t < n_matrices(i); ++t) {
             const double* here = change + T * L + t * L * L;
             growth += add(data_.transitions_at(), L * L, here, w);
             if (data_.n_pair_inputs)
-                growth += add_token(data_.P, data_.offsets[i] + t, here, L * L, w + data_.pairs_at());
+                growth += add_token(data_.P, data_.tokens.begin(i) + t, here, L * L, w + data_.pairs_at());
         }
         if (data_.boundaries) growth += add(data_.start_at(), 2 * L, change + ends_at(i), w);
         return growth;

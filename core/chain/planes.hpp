@@ -116,7 +116,7 @@ public:
         for (std::size_t p = 0; p < block.parts.size(); ++p) {
             if (by_part_[p] == 0.0) continue;
             const auto [position, label] = block.parts[p];
-            add_pair(data_.X, data_.offsets[i] + position, by_part_[p], data_.n_labels, truth(i)[position], label, w);
+            add_pair(data_.X, data_.tokens.begin(i) + position, by_part_[p], data_.n_labels, truth(i)[position], label, w);
         }
     }
     void products(std::int64_t i, const Block& block, std::int64_t k, Scratch& scratch, double* out) {
@@ -127,7 +127,7 @@ public:
     void each(std::int64_t i, const Block& block, std::int64_t k, Visit&& visit) const {
         for (const std::int32_t part : block.members_of(k)) {
             const auto [position, label] = block.parts[part];
-            data_.X.row(data_.offsets[i] + position, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
+            data_.X.row(data_.tokens.begin(i) + position, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
                 for (std::int64_t j = 0; j < count; ++j) {
                     visit(columns[j] * data_.n_labels + truth(i)[position], double{x[j]});
                     visit(columns[j] * data_.n_labels + label, -double{x[j]});
@@ -139,7 +139,7 @@ public:
     }
 
 private:
-    const std::int32_t* truth(std::int64_t i) const { return labels_ + data_.offsets[i]; }
+    const std::int32_t* truth(std::int64_t i) const { return labels_ + data_.tokens.begin(i); }
 
     // The sorted `parts_` become members of a new plane; those that the block does not know yet are merged into its parts.
     void add_members(Block& block) {
@@ -174,7 +174,7 @@ private:
         by_part_.resize(block.parts.size());
         for (std::size_t p = 0; p < block.parts.size();) {
             const std::int32_t position = block.parts[p].position;
-            const std::int64_t token = data_.offsets[i] + position;
+            const std::int64_t token = data_.tokens.begin(i) + position;
             const std::int32_t right = truth(i)[position];
             std::size_t end = p + 1;
             while (end < block.parts.size() && block.parts[end].position == position) ++end;

@@ -30,7 +30,7 @@ public:
             marginals_of(scores, i, change);
             subtract(i, labels, 1.0, change);
         }
-        return log_z - scores.of(labels + data_.offsets[i]);
+        return log_z - scores.of(labels + data_.tokens.begin(i));
     }
 
     std::int64_t size(std::int64_t i) const { return chain_.size(i) + data_.n_triplets(); }
@@ -54,7 +54,7 @@ public:
     // marginals −= coefficient × the parts of a labelling.
     void subtract(std::int64_t i, const std::int32_t* all_labels, double coefficient, double* marginals) const {
         chain_.subtract(i, all_labels, coefficient, marginals);
-        const std::int32_t* labels = all_labels + data_.offsets[i];
+        const std::int32_t* labels = all_labels + data_.tokens.begin(i);
         for (std::int64_t t = 1; t + 1 < data_.length(i); ++t)
             marginals[chain_.size(i) + data_.triplet(labels + t)] -= coefficient;
     }

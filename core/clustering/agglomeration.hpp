@@ -18,9 +18,9 @@ public:
              const PairTerms& terms, std::int32_t* out) {
         n_ = static_cast<std::size_t>(data.n_items(example));
         sums_.assign(n_ * n_, 0.0);
-        for (std::int64_t kind = data.kind_offsets[example]; kind < data.kind_offsets[example + 1]; ++kind) {
+        for (std::int64_t kind = data.kinds.begin(example); kind < data.kinds.end(example); ++kind) {
             const double score = data.score(kind, w);
-            for (std::int64_t p = data.pair_offsets[kind]; p < data.pair_offsets[kind + 1]; ++p) {
+            for (std::int64_t p = data.pairs.begin(kind); p < data.pairs.end(kind); ++p) {
                 const std::int32_t i = data.first[p], j = data.second[p];
                 const double term = labels && labels[i] == labels[j] ? terms.inside : terms.across;
                 sum(static_cast<std::size_t>(i), static_cast<std::size_t>(j)) = score + term;

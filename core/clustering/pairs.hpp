@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "batch/ragged.hpp"
 #include "linear/sparse.hpp"
 #include "linear/tokens.hpp"
 
@@ -12,14 +13,14 @@ namespace structlearn {
 // Pairs of items of several examples. The pairs of an example are grouped by kind: all pairs of one kind have the same row of
 // features, so that kinds are scored and sorted, never pairs.
 struct ItemPairsData {
-    CsrMatrix features;                // a row a kind
-    const std::int64_t* kind_offsets;  // of the examples
-    const std::int64_t* pair_offsets;  // of the kinds
-    const std::int32_t* first;         // items of the pairs, counted within the example
+    CsrMatrix features;         // a row a kind
+    Ragged kinds;               // of the examples
+    Ragged pairs;               // of the kinds
+    const std::int32_t* first;  // items of the pairs, counted within the example
     const std::int32_t* second;
-    const std::int64_t* item_offsets;  // of the examples
+    Ragged items;  // of the examples
 
-    std::int64_t n_items(std::int64_t example) const { return item_offsets[example + 1] - item_offsets[example]; }
+    std::int64_t n_items(std::int64_t example) const { return items.size(example); }
     double score(std::int64_t kind, const double* w) const {
         return features.row(kind, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
             double sum = 0.0;
@@ -74,9 +75,9 @@ private:
 template <class Work>
 void compare(const ItemPairsData& data, std::int64_t example, const std::int32_t* left, const std::int32_t* right,
              Work&& work) {
-    for (std::int64_t kind = data.kind_offsets[example]; kind < data.kind_offsets[example + 1]; ++kind) {
+    for (std::int64_t kind = data.kinds.begin(example); kind < data.kinds.end(example); ++kind) {
         std::int64_t difference = 0, disagreements = 0;
-        for (std::int64_t p = data.pair_offsets[kind]; p < data.pair_offsets[kind + 1]; ++p) {
+        for (std::int64_t p = data.pairs.begin(kind); p < data.pairs.end(kind); ++p) {
             const std::int32_t i = data.first[p], j = data.second[p];
             const int change = int{left[i] == left[j]} - int{right[i] == right[j]};
             difference += change;

@@ -17,13 +17,13 @@ public:
     void heaviest(const ItemPairsData& data, std::int64_t example, const double* w, const std::int32_t* labels,
                   const PairTerms& terms, std::vector<std::int64_t>& out) {
         groups_.clear();
-        for (std::int64_t kind = data.kind_offsets[example]; kind < data.kind_offsets[example + 1]; ++kind) {
+        for (std::int64_t kind = data.kinds.begin(example); kind < data.kinds.end(example); ++kind) {
             const double score = data.score(kind, w);
             if (terms.inside == terms.across) {
                 add(score + terms.inside, kind, Side::both, terms.floor);
                 continue;
             }
-            const std::int64_t begin = data.pair_offsets[kind], end = data.pair_offsets[kind + 1];
+            const std::int64_t begin = data.pairs.begin(kind), end = data.pairs.end(kind);
             std::int64_t inside = 0;
             for (std::int64_t p = begin; p < end; ++p) inside += labels[data.first[p]] == labels[data.second[p]];
             // Most kinds are on one side only: those need not be looked at pair by pair again.
@@ -36,7 +36,7 @@ public:
         });
         reset(data.n_items(example));
         for (const Group& group : groups_) {
-            for (std::int64_t p = data.pair_offsets[group.kind]; p < data.pair_offsets[group.kind + 1]; ++p) {
+            for (std::int64_t p = data.pairs.begin(group.kind); p < data.pairs.end(group.kind); ++p) {
                 const std::int32_t i = data.first[p], j = data.second[p];
                 if (group.side != Side::both && (labels[i] == labels[j]) != (group.side == Side::inside)) continue;
                 if (join(i, j)) out.push_back(p);

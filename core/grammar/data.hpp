@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "batch/ragged.hpp"
 #include "grammar/rules.hpp"
 
 namespace structlearn {
@@ -11,21 +12,21 @@ namespace structlearn {
 // Sentences, and their true trees if there are any.
 struct GrammarData {
     const GrammarRules* rules;
-    const std::int64_t* offsets;       // of sentences in the tokens
-    const std::int32_t* words;         // the kind of every token, −1 if it can have no tag
-    const std::int32_t* edges;         // the kind of every token at the edge of a span; null without such features
-    const std::int64_t* tree_offsets;  // of true trees in an array of codes
-    const std::int64_t* gold_offsets;  // of true brackets
-    const std::int32_t* gold;          // (label or −1, begin, end) each
+    Ragged tokens;              // of the sentences
+    const std::int32_t* words;  // the kind of every token, −1 if it can have no tag
+    const std::int32_t* edges;  // the kind of every token at the edge of a span; null without such features
+    Ragged trees;               // the true ones, in an array of codes
+    Ragged brackets;            // the true ones
+    const std::int32_t* gold;   // of the brackets: (label or −1, begin, end) each
 
-    std::int64_t length(std::int64_t i) const { return offsets[i + 1] - offsets[i]; }
+    std::int64_t length(std::int64_t i) const { return tokens.size(i); }
 
     // Calls visit(column) for the features of a span; the weight of a label is w[spans_at + column · n_labels + label].
     template <class Visit>
     void each_span_feature(std::int64_t i, std::int64_t begin, std::int64_t end, Visit&& visit) const {
         const std::int64_t V = rules->n_edges;
         const std::int64_t n = length(i);
-        const std::int32_t* kind = edges + offsets[i];
+        const std::int32_t* kind = edges + tokens.begin(i);
         // The last kind stands for what is outside of the sentence.
         visit(std::int64_t{kind[begin]});
         visit(V + kind[end - 1]);

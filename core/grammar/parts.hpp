@@ -74,7 +74,7 @@ public:
 
 private:
     std::span<const std::int32_t> truth(std::int64_t i, const std::int32_t* codes) const {
-        return {codes + data_->tree_offsets[i], codes + data_->tree_offsets[i + 1]};
+        return {codes + data_->trees.begin(i), codes + data_->trees.end(i)};
     }
     double expected(std::int64_t i, double* counts) {
         scores_.set_sentence(i, nullptr);

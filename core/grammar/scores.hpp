@@ -33,7 +33,7 @@ public:
 
     const GrammarRules& rules() const { return *data_->rules; }
     std::int64_t length() const { return data_->length(i_); }
-    std::int32_t word(std::int64_t t) const { return data_->words[data_->offsets[i_] + t]; }
+    std::int32_t word(std::int64_t t) const { return data_->words[data_->tokens.begin(i_) + t]; }
     double rule(std::int64_t r) const { return w_[r]; }
     const double* binary() const { return w_; }
     double start(std::int32_t s) const { return w_[rules().starts_at() + s]; }

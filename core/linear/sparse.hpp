@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "batch/ragged.hpp"
+
 namespace structlearn {
 
 // One sparse vector over the weights: indices strictly increasing.
@@ -45,12 +47,27 @@ private:
     std::vector<std::pair<std::int64_t, double>> entries_;
 };
 
-// Rows over the weights in compressed form, as they go back to Python.
+// Rows over the weights in compressed form: a view,
+struct SparseRows {
+    Ragged rows;
+    std::span<const std::int64_t> indices;
+    std::span<const double> values;
+
+    SparseRow operator[](std::int64_t k) const { return {rows.of(indices, k), rows.of(values, k)}; }
+};
+
+// and what keeps them.
 struct CsrRows {
     std::vector<std::int64_t> indptr{0};
     std::vector<std::int64_t> indices;
     std::vector<double> values;
 
+    SparseRow operator[](std::int64_t k) const { return SparseRows{{indptr}, indices, values}[k]; }
+    void append(SparseRow row) {
+        indices.insert(indices.end(), row.indices.begin(), row.indices.end());
+        values.insert(values.end(), row.values.begin(), row.values.end());
+        indptr.push_back(static_cast<std::int64_t>(indices.size()));
+    }
     void append(const RowBuilder& row) {
         for (const auto& [index, value] : row.entries()) {
             indices.push_back(index);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "batch/ragged.hpp"
 #include "linear/sparse.hpp"
 
 namespace structlearn {
@@ -22,16 +23,16 @@ struct Site {
     std::int32_t width, strand, start;
 };
 
-// Sequences one after another, each from offsets[i] on. `words[t]` is the word that begins at letter t, `contexts[t]` the
+// Sequences one after another, `words[t]` is the word that begins at letter t, `contexts[t]` the
 // number of the background feature of letter t, or −1. Weights: a pattern (width × 4) for every width, then the background.
 struct MotifData {
-    const std::int64_t* offsets;
+    Ragged letters;  // of the sequences
     const std::int16_t* words;
     const std::int16_t* contexts;
     std::span<const std::int64_t> widths;
     bool both_strands;
 
-    std::int64_t length(std::int64_t i) const { return offsets[i + 1] - offsets[i]; }
+    std::int64_t length(std::int64_t i) const { return letters.size(i); }
     std::int64_t pattern_at(std::size_t width) const {
         std::int64_t at = 0;
         for (std::size_t k = 0; k < width; ++k) at += n_bases * widths[k];
@@ -44,7 +45,7 @@ struct MotifData {
         if (site.width < 0) return;
         const std::int64_t width = widths[static_cast<std::size_t>(site.width)];
         const std::int64_t pattern = pattern_at(static_cast<std::size_t>(site.width)), background = background_at();
-        const std::int64_t begin = offsets[i] + site.start;
+        const std::int64_t begin = letters.begin(i) + site.start;
         for (std::int64_t k = 0; k < width; ++k) {
             const std::int64_t base = words[begin + k] / 125;
             row(pattern + (site.strand ? n_bases * (width - 1 - k) + 3 - base : n_bases * k + base), sign);
@@ -101,7 +102,7 @@ public:
 
     // The first of the best sites and its score; −∞ and no site where there is none. `upto` is scratch space.
     std::pair<Site, double> best(std::int64_t i, std::vector<double>& upto) const {
-        const std::int64_t begin = data_.offsets[i], length = data_.length(i);
+        const std::int64_t begin = data_.letters.begin(i), length = data_.length(i);
         upto.resize(static_cast<std::size_t>(length) + 1);
         upto[0] = 0.0;
         for (std::int64_t t = 0; t < length; ++t) {

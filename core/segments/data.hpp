@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "batch/ragged.hpp"
 #include "linear/tokens.hpp"
 
 namespace structlearn {
@@ -15,14 +16,16 @@ namespace structlearn {
 // label is not known the codes are −1 and −2; only truths to compare with have those.
 struct SegmentData {
     CsrMatrix X;
-    const std::int64_t* offsets;  // tokens of sequence i: offsets[i] ... offsets[i + 1] - 1
+    Ragged tokens;  // of the sequences
     std::int64_t n_labels;
     std::int64_t n_inputs;
     std::int64_t max_length;
     bool lengths;
     bool ends;
 
-    std::int64_t length(std::int64_t i) const { return offsets[i + 1] - offsets[i]; }
+    std::int64_t length(std::int64_t i) const { return tokens.size(i); }
+    // Where outputs lie in an array of labels or codes.
+    Ragged outputs() const { return tokens; }
     // The longest segment that sequence i may have.
     std::int64_t longest(std::int64_t i) const { return std::min(length(i), max_length); }
     std::int64_t transitions_at() const { return n_inputs * n_labels; }
@@ -48,7 +51,7 @@ void difference(const SegmentData& data, std::int64_t i, const std::int32_t* cod
     const std::int64_t L = data.n_labels;
     if (std::equal(codes, codes + data.length(i), other)) return;
     auto token = [&](std::int64_t t, std::int64_t at, std::int64_t label, double sign) {
-        data.X.row(data.offsets[i] + t, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
+        data.X.row(data.tokens.begin(i) + t, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
             for (std::int64_t k = 0; k < count; ++k) visit(at + columns[k] * L + label, sign * double{x[k]});
         });
     };

@@ -43,7 +43,7 @@ public:
         const std::int64_t L = data_.n_labels;
         auto tokens = [&](const double* weights, double* out) {
             for (std::int64_t t = 0; t < data_.length(i); ++t)
-                token_scores(data_.X, data_.offsets[i] + t, weights, L, out + t * L);
+                token_scores(data_.X, data_.tokens.begin(i) + t, weights, L, out + t * L);
         };
         tokens(w, theta);
         std::copy_n(w + data_.transitions_at(), L * L, theta + transitions_at(i));
@@ -91,7 +91,7 @@ public:
         double growth = 0.0;
         auto tokens = [&](const double* changes, double* weights) {
             for (std::int64_t t = 0; t < data_.length(i); ++t)
-                growth += add_token(data_.X, data_.offsets[i] + t, changes + t * L, L, weights);
+                growth += add_token(data_.X, data_.tokens.begin(i) + t, changes + t * L, L, weights);
         };
         auto add = [&](std::int64_t n, const double* changes, double* weights) {
             for (std::int64_t k = 0; k < n; ++k) {
@@ -114,7 +114,7 @@ private:
     void each_part(std::int64_t i, const std::int32_t* all_codes, Visit&& visit) const {
         const std::int64_t L = data_.n_labels;
         std::int64_t before = -1;
-        each_segment(data_.length(i), L, all_codes + data_.offsets[i],
+        each_segment(data_.length(i), L, all_codes + data_.tokens.begin(i),
                      [&](std::int64_t label, std::int64_t begin, std::int64_t end) {
                          for (std::int64_t t = begin; t < end; ++t) visit(t * L + label);
                          if (before >= 0) visit(transitions_at(i) + before * L + label);
