@@ -8,6 +8,7 @@
 
 #include "alignment/scores.hpp"
 #include "batch/ragged.hpp"
+#include "linear/dense.hpp"
 #include "linear/vector.hpp"
 
 namespace structlearn {
@@ -25,6 +26,26 @@ struct GapChannel {
     std::int64_t stream;
     std::int64_t at;
 };
+
+// Channels from rows of numbers: stream of s, stream of t, codes of t, first weight;
+inline std::vector<MatchChannel> match_channels(MatrixView<std::int64_t> rows) {
+    std::vector<MatchChannel> channels;
+    for (std::size_t k = 0; k < rows.rows; ++k) {
+        const std::int64_t* row = rows.row(k);
+        channels.push_back({row[0], row[1], row[2], row[3]});
+    }
+    return channels;
+}
+
+// and deletion, beside, first, stream, first weight.
+inline std::vector<GapChannel> gap_channels(MatrixView<std::int64_t> rows) {
+    std::vector<GapChannel> channels;
+    for (std::size_t k = 0; k < rows.rows; ++k) {
+        const std::int64_t* row = rows.row(k);
+        channels.push_back({row[0] != 0, row[1] != 0, row[2] != 0, row[3], row[4]});
+    }
+    return channels;
+}
 
 // One of the two sequences of every pair, all pairs one after another.
 struct AlignedSide {

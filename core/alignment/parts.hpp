@@ -21,9 +21,7 @@ public:
 
     // −log P(y_i | x_i), and unless `change` is null the marginals less the parts of y_i.
     double log_loss(std::int64_t i, const std::int32_t* codes, double* change) {
-        theta_.resize(static_cast<std::size_t>(size(i)));
-        scores(i, w_, theta_.data());
-        const AlignmentScores read_scores = read(i, theta_.data());
+        const AlignmentScores read_scores = read(i, scores(i, w_));
         const double log_z = sums_.run(read_scores);
         if (change) {
             std::fill_n(change, size(i), 0.0);
@@ -35,6 +33,16 @@ public:
         return log_z - score;
     }
 
+    // Uniform numbers that a sample takes.
+    std::int64_t n_uniform(std::int64_t i) const { return data_.s.length(i) + data_.t.length(i) + 1; }
+    // After `prepare`: alignments drawn with probability P(y | x_i), one after another.
+    void samples(std::int64_t i, std::int64_t copies, const double* uniform, std::int32_t* codes) {
+        const AlignmentScores read_scores = read(i, scores(i, w_));
+        sums_.run(read_scores);
+        for (std::int64_t copy = 0; copy < copies; ++copy)
+            sums_.sample(read_scores, uniform + copy * n_uniform(i), codes + copy * read_scores.m);
+    }
+
     std::int64_t size(std::int64_t i) const {
         const std::int64_t m = data_.s.length(i), n = data_.t.length(i);
         return m * n + 2 * (2 * m + 2 * n + 2);
@@ -42,13 +50,21 @@ public:
 
     void scores(std::int64_t i, const double* w, double* theta) { scores(i, w, theta, false); }
 
+    // The same in memory of its own, until the next call.
+    double* scores(std::int64_t i, const double* w) {
+        theta_.resize(static_cast<std::size_t>(size(i)));
+        scores(i, w, theta_.data());
+        return theta_.data();
+    }
+
     // The scores of a pair; they live until the next call. Where a match depends on one code of each letter, letters of s with
     // the same code share a row.
-    AlignmentScores scores_to_decode(std::int64_t i, const double* w, double* theta) {
+    AlignmentScores scores_to_decode(std::int64_t i, const double* w) {
         const bool share = data_.matches.size() == 1 && data_.s.n_dense == 0 && data_.scale[i] == 1.0;
-        const AlignmentScores found = read(i, theta);
-        scores(i, w, theta, share);
-        add_firsts(i, theta);
+        theta_.resize(static_cast<std::size_t>(size(i)));
+        const AlignmentScores found = read(i, theta_.data());
+        scores(i, w, theta_.data(), share);
+        add_firsts(i, theta_.data());
         return found;
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -29,6 +30,11 @@ public:
     std::int64_t end(std::int64_t i) const { return offsets_[i + 1]; }
     std::int64_t size(std::int64_t i) const { return offsets_[i + 1] - offsets_[i]; }
 
+    // The last list that begins at or before a place.
+    std::int64_t holding(std::int64_t place) const {
+        return std::upper_bound(offsets_, offsets_ + count_ + 1, place) - offsets_ - 1;
+    }
+
     // List i of a flat array.
     template <class T>
     std::span<const T> of(std::span<const T> flat, std::int64_t i) const {
@@ -43,6 +49,14 @@ public:
 private:
     const std::int64_t* offsets_ = nullptr;
     std::int64_t count_ = 0;
+};
+
+// The same where every list has one entry, as labels of examples do.
+struct Single {
+    static std::int64_t begin(std::int64_t i) { return i; }
+    static std::vector<std::int64_t> gathered(std::span<const std::int64_t> chosen) {
+        return offsets_of(chosen, [](std::int64_t) { return 1; });
+    }
 };
 
 // Lists that it keeps itself.

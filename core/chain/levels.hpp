@@ -21,7 +21,19 @@ public:
         for (std::int64_t t = 0; t < length; ++t) sum += L_ > 1 ? weight_[truth[t]] : 0;
         return sum;
     }
-    void set_truth(const std::int32_t* truth) { truth_ = truth; }
+
+    // The best score of each level, −∞ where no sequence has that loss; until the next call.
+    const std::vector<double>& run(const ChainScores& scores, const std::int32_t* truth) {
+        truth_ = truth;
+        forward(scores, *this);
+        best_.resize(static_cast<std::size_t>(levels_));
+        for (std::int64_t level = 0; level < levels_; ++level) {
+            double* end = at(scores.length - 1, level);
+            add_scaled(L_, 1.0, scores.stop, end);
+            best_[static_cast<std::size_t>(level)] = *std::max_element(end, end + L_);
+        }
+        return best_;
+    }
 
     void begin(const ChainScores& scores) {
         levels_ = largest_loss(truth_, scores.length) + 1;
@@ -49,16 +61,7 @@ public:
 
     std::int64_t n_levels() const { return levels_; }
 
-    // The best score of each level, −∞ where no sequence has that loss; call once after `forward`.
-    void close(const ChainScores& scores, std::vector<double>& best) {
-        best.resize(static_cast<std::size_t>(levels_));
-        for (std::int64_t level = 0; level < levels_; ++level) {
-            double* end = at(scores.length - 1, level);
-            add_scaled(L_, 1.0, scores.stop, end);
-            best[static_cast<std::size_t>(level)] = *std::max_element(end, end + L_);
-        }
-    }
-
+    // After `run`: the best labels of a level.
     void trace(const ChainScores& scores, std::int64_t level, std::int32_t* labels) {
         const std::int64_t last = scores.length - 1;
         const double* end = at(last, level);
@@ -82,7 +85,7 @@ private:
     const std::int32_t* truth_ = nullptr;
     std::vector<double> message_;  // (length, levels, n_labels)
     std::vector<double> carried_;  // (levels, n_labels): the next message before its emissions
-    std::vector<double> candidates_;
+    std::vector<double> candidates_, best_;
 };
 
 }  // namespace structlearn

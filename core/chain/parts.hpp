@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "chain/data.hpp"
@@ -33,6 +34,16 @@ public:
             subtract(i, labels, 1.0, change);
         }
         return log_z - scores.of(labels + data_.tokens.begin(i));
+    }
+
+    // Uniform numbers that a sample takes.
+    std::int64_t n_uniform(std::int64_t i) const { return data_.length(i); }
+    // After `prepare`: sequences drawn with probability P(y | x_i), one after another.
+    void samples(std::int64_t i, std::int64_t copies, const double* uniform, std::int32_t* labels) {
+        const ChainScores scores = weights_->scores(data_, i, workspace_);
+        sums_.run(scores, scores.varying ? nullptr : &factors_);
+        for (std::int64_t copy = 0; copy < copies; ++copy)
+            sums_.sample(scores, uniform + copy * scores.length, labels + copy * scores.length);
     }
 
     std::int64_t size(std::int64_t i) const {
@@ -85,9 +96,16 @@ public:
     // log Z, and the marginals of the parts under P(y) ∝ exp⟨θ, μ(y)⟩.
     double sums(std::int64_t i, const double* theta, double* marginals) {
         const ChainScores scores = read(i, theta);
-        if (!scores.varying) factors_.set(scores.n_labels, scores.transition);
-        const double log_z = sums_.run(scores, scores.varying ? nullptr : &factors_);
+        const double log_z = sum_up(scores);
         marginals_of(scores, i, marginals);
+        return log_z;
+    }
+
+    // The same with the marginals of labels, and of the labels of every pair of neighbours.
+    double sums(std::int64_t i, const double* theta, double* nodes, double* edges) {
+        const ChainScores scores = read(i, theta);
+        const double log_z = sum_up(scores);
+        sums_.marginals(scores, nodes, edges, true);
         return log_z;
     }
 
@@ -126,6 +144,11 @@ public:
     }
 
 private:
+    double sum_up(const ChainScores& scores) {
+        if (!scores.varying) factors_.set(scores.n_labels, scores.transition);
+        return sums_.run(scores, scores.varying ? nullptr : &factors_);
+    }
+
     // The marginals of the parts after `sums_.run(scores)`.
     void marginals_of(const ChainScores& scores, std::int64_t i, double* marginals) {
         const std::int64_t L = data_.n_labels;
@@ -160,5 +183,11 @@ private:
     ChainWorkspace workspace_;
     std::vector<double> emission_, transition_, ends_, zeros_;
 };
+
+// Node marginals, edge marginals of every pair of neighbours, and log Z of the first sequence, whose parts are given.
+inline double sequence_marginals(const ChainData& data, std::span<const double> theta, std::span<double> nodes,
+                                 std::span<double> edges) {
+    return ChainParts(data).sums(0, theta.data(), nodes.data(), edges.data());
+}
 
 }  // namespace structlearn

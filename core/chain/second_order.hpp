@@ -139,6 +139,23 @@ private:
     std::vector<double> own_;  // times η, unless they are the weights themselves
 };
 
+// The weights as scores of sequences.
+class SecondOrderWeights {
+public:
+    SecondOrderWeights(const SecondOrderData& data, const double* w) : chain_(data, w), triplets_(data, w) {}
+
+    // Scores of sequence i; the workspace must outlive the result.
+    SecondOrderScores scores(const SecondOrderData& data, std::int64_t i, ChainWorkspace& workspace) const {
+        return {chain_.scores(data, i, workspace), triplets_.scores()};
+    }
+
+    const double* triplets() const { return triplets_.scores(); }
+
+private:
+    ChainWeights chain_;
+    TripletWeights triplets_;
+};
+
 // Calls visit(index, value) for the entries of Ψ(x_i, labels) − Ψ(x_i, other); an index may come more than once.
 template <class Visit>
 void difference(const SecondOrderData& data, std::int64_t i, const std::int32_t* labels, const std::int32_t* other,

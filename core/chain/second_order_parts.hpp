@@ -17,20 +17,29 @@ public:
 
     // The weights for `log_loss`; they must stay as they are.
     void prepare(const double* w) {
-        weights_ = std::make_shared<const ChainWeights>(data_, w);
-        triplets_ = std::make_shared<const TripletWeights>(data_, w);
-        factors_.set(data_.n_labels, triplets_->scores());
+        weights_ = std::make_shared<const SecondOrderWeights>(data_, w);
+        factors_.set(data_.n_labels, weights_->triplets());
     }
 
     // −log P(y_i | x_i), and unless `change` is null the marginals less the parts of y_i.
     double log_loss(std::int64_t i, const std::int32_t* labels, double* change) {
-        const SecondOrderScores scores{weights_->scores(data_, i, workspace_), triplets_->scores()};
+        const SecondOrderScores scores = weights_->scores(data_, i, workspace_);
         const double log_z = sums_.run(scores, factors_);
         if (change) {
             marginals_of(scores, i, change);
             subtract(i, labels, 1.0, change);
         }
         return log_z - scores.of(labels + data_.tokens.begin(i));
+    }
+
+    // Uniform numbers that a sample takes.
+    std::int64_t n_uniform(std::int64_t i) const { return data_.length(i); }
+    // After `prepare`: sequences drawn with probability P(y | x_i), one after another.
+    void samples(std::int64_t i, std::int64_t copies, const double* uniform, std::int32_t* labels) {
+        const SecondOrderScores scores = weights_->scores(data_, i, workspace_);
+        sums_.run(scores, factors_);
+        for (std::int64_t copy = 0; copy < copies; ++copy)
+            sums_.sample(scores, uniform + copy * data_.length(i), labels + copy * data_.length(i));
     }
 
     std::int64_t size(std::int64_t i) const { return chain_.size(i) + data_.n_triplets(); }
@@ -87,8 +96,7 @@ private:
     ChainParts chain_;
     SecondOrderSums sums_;
     TripletFactors factors_;
-    std::shared_ptr<const ChainWeights> weights_;
-    std::shared_ptr<const TripletWeights> triplets_;
+    std::shared_ptr<const SecondOrderWeights> weights_;
     ChainWorkspace workspace_;
 };
 

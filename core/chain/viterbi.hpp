@@ -12,6 +12,12 @@ namespace structlearn {
 // Max-plus: the best sequence (Viterbi). No back-pointers: the arg-max is found again on the way back.
 class BestSequence {
 public:
+    // Writes the best labels and returns their score.
+    double run(const ChainScores& scores, std::int32_t* labels) {
+        forward(scores, *this);
+        return trace(scores, labels);
+    }
+
     void begin(const ChainScores& scores) {
         L_ = scores.n_labels;
         message_.resize(static_cast<std::size_t>(scores.length * L_));
@@ -22,7 +28,7 @@ public:
         max_plus_product(L_, &message_[(t - 1) * L_], scores.into(t), scores.emission + t * L_, &message_[t * L_]);
     }
 
-    // Writes the best labels and returns their score.
+private:
     double trace(const ChainScores& scores, std::int32_t* labels) {
         const std::int64_t last = scores.length - 1;
         double* end = &message_[last * L_];
@@ -37,7 +43,6 @@ public:
         return best;
     }
 
-private:
     std::int64_t L_ = 0;
     std::vector<double> message_;  // (length, n_labels)
     std::vector<double> candidates_;

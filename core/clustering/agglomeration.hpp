@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "batch/parallel.hpp"
 #include "clustering/pairs.hpp"
 
 namespace structlearn {
@@ -74,5 +77,15 @@ private:
     std::vector<double> sums_;
     std::vector<std::size_t> alive_, partner_;
 };
+
+// A clustering of each chosen example: for each item the smallest item of its cluster.
+inline void agglomerate(const ItemPairsData& data, std::span<const double> w, std::span<const std::int64_t> examples,
+                        std::optional<std::span<const std::int32_t>> labels, std::span<const double> inside,
+                        std::span<const double> across, std::span<std::int32_t> out, int n_threads) {
+    const auto at = data.items.gathered(examples);
+    for_each_example(examples, n_threads, Agglomeration(), [&](std::int64_t k, std::int64_t i, Agglomeration& worker) {
+        worker.run(data, i, w.data(), data.of_example(labels, i), {inside[k], across[k], 0.0}, out.data() + at[k]);
+    });
+}
 
 }  // namespace structlearn

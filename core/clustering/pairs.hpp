@@ -1,11 +1,10 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <vector>
+#include <optional>
+#include <span>
 
 #include "batch/ragged.hpp"
-#include "linear/sparse.hpp"
 #include "linear/tokens.hpp"
 
 namespace structlearn {
@@ -14,6 +13,7 @@ namespace structlearn {
 // features, so that kinds are scored and sorted, never pairs.
 struct ItemPairsData {
     CsrMatrix features;         // a row a kind
+    std::int64_t n_features;
     Ragged kinds;               // of the examples
     Ragged pairs;               // of the kinds
     const std::int32_t* first;  // items of the pairs, counted within the example
@@ -21,6 +21,11 @@ struct ItemPairsData {
     Ragged items;  // of the examples
 
     std::int64_t n_items(std::int64_t example) const { return items.size(example); }
+    // The labels of an example's items, or null.
+    const std::int32_t* of_example(std::optional<std::span<const std::int32_t>> labels, std::int64_t example) const {
+        return labels ? labels->data() + items.begin(example) : nullptr;
+    }
+    std::int64_t kind_of(std::int64_t pair) const { return pairs.holding(pair); }
     double score(std::int64_t kind, const double* w) const {
         return features.row(kind, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
             double sum = 0.0;
@@ -34,57 +39,5 @@ struct ItemPairsData {
 struct PairTerms {
     double inside, across, floor;
 };
-
-// Sums of rows of features, one coefficient a kind; entries that cancel are left out.
-class FeatureSums {
-public:
-    explicit FeatureSums(std::int64_t n_weights) : dense_(static_cast<std::size_t>(n_weights), 0.0) {}
-
-    void add(const ItemPairsData& data, std::int64_t kind, double coefficient) {
-        data.features.row(kind, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
-            for (std::int64_t k = 0; k < count; ++k) {
-                double& sum = dense_[static_cast<std::size_t>(columns[k])];
-                if (sum == 0.0) touched_.push_back(columns[k]);
-                sum += coefficient * x[k];
-            }
-        });
-    }
-
-    // Appends the sum to rows and begins anew.
-    void move_to(CsrRows& rows) {
-        std::sort(touched_.begin(), touched_.end());
-        touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
-        for (const std::int32_t column : touched_) {
-            double& sum = dense_[static_cast<std::size_t>(column)];
-            if (sum == 0.0) continue;
-            rows.indices.push_back(column);
-            rows.values.push_back(sum);
-            sum = 0.0;
-        }
-        rows.indptr.push_back(static_cast<std::int64_t>(rows.indices.size()));
-        touched_.clear();
-    }
-
-private:
-    std::vector<double> dense_;
-    std::vector<std::int32_t> touched_;
-};
-
-// Calls work(kind, difference, disagreements) for the kinds of an example: how many more of its pairs have both items in one
-// cluster on the left than on the right, and how many have on one side only.
-template <class Work>
-void compare(const ItemPairsData& data, std::int64_t example, const std::int32_t* left, const std::int32_t* right,
-             Work&& work) {
-    for (std::int64_t kind = data.kinds.begin(example); kind < data.kinds.end(example); ++kind) {
-        std::int64_t difference = 0, disagreements = 0;
-        for (std::int64_t p = data.pairs.begin(kind); p < data.pairs.end(kind); ++p) {
-            const std::int32_t i = data.first[p], j = data.second[p];
-            const int change = int{left[i] == left[j]} - int{right[i] == right[j]};
-            difference += change;
-            disagreements += change != 0;
-        }
-        work(kind, difference, disagreements);
-    }
-}
 
 }  // namespace structlearn

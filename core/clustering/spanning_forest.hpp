@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "batch/parallel.hpp"
+#include "batch/ragged.hpp"
 #include "clustering/pairs.hpp"
 
 namespace structlearn {
@@ -91,5 +95,29 @@ private:
     std::vector<std::int32_t> parent_;
     std::int64_t n_trees_ = 0;
 };
+
+// The heaviest forest of each chosen example, as places of pairs.
+inline RaggedArray<std::int64_t> heaviest_forests(const ItemPairsData& data, std::span<const double> w,
+                                                  std::span<const std::int64_t> examples,
+                                                  std::optional<std::span<const std::int32_t>> labels, double inside,
+                                                  double across, double floor, int n_threads) {
+    std::vector<std::vector<std::int64_t>> found(examples.size());
+    for_each_example(examples, n_threads, SpanningForest(), [&](std::int64_t k, std::int64_t i, SpanningForest& forest) {
+        forest.heaviest(data, i, w.data(), data.of_example(labels, i), {inside, across, floor}, found[k]);
+    });
+    return RaggedArray(found);
+}
+
+// For every example a forest within its labels, of pairs taken in the order given: that of all pairs of the first example,
+// then those of the second, and so on.
+inline RaggedArray<std::int64_t> forests_in_order(const ItemPairsData& data, std::span<const std::int64_t> order,
+                                                  std::span<const std::int32_t> labels) {
+    std::vector<std::vector<std::int64_t>> found(static_cast<std::size_t>(data.kinds.count()));
+    SpanningForest forest;
+    for (std::int64_t i = 0; i < data.kinds.count(); ++i)
+        forest.in_order(data, i, order.data() + data.pairs.begin(data.kinds.begin(i)),
+                        order.data() + data.pairs.begin(data.kinds.end(i)), data.of_example(labels, i), found[i]);
+    return RaggedArray(found);
+}
 
 }  // namespace structlearn

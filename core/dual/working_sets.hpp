@@ -12,6 +12,7 @@
 #include "dual/block.hpp"
 #include "dual/products.hpp"
 #include "dual/saved_sets.hpp"
+#include "linear/sparse.hpp"
 #include "linear/vector.hpp"
 
 namespace structlearn {
@@ -28,7 +29,7 @@ namespace structlearn {
 // share work between planes:  dots(i, block, w, out) writes ⟨w, row⟩ of every plane, add(i, block, coefficients, w) adds
 // Σ coefficient · row to w, products(i, block, k, scratch, out) writes the inner products of plane k with all of them;
 // push, same and keep are about the planes themselves; write(i, block, k, out) appends a plane to flat arrays of the type
-// Written, from which the bindings make planes again.
+// Written, which saved_planes.hpp reads again.
 template <class Store>
 class WorkingSets {
 public:
@@ -40,6 +41,11 @@ public:
     std::int64_t n_blocks() const { return static_cast<std::int64_t>(blocks_.size()); }
     std::int64_t n_planes(std::int64_t i) const { return blocks_[i].dual.size(); }
     std::int64_t n_weights() const { return n_weights_; }
+    std::vector<std::int64_t> sizes() const {
+        std::vector<std::int64_t> sizes;
+        for (std::int64_t i = 0; i < n_blocks(); ++i) sizes.push_back(n_planes(i));
+        return sizes;
+    }
     const Store& store() const { return store_; }
     const DualBlock& dual(std::int64_t i) const { return blocks_[i].dual; }
     DualBlock& dual(std::int64_t i) { return blocks_[i].dual; }
@@ -69,11 +75,24 @@ public:
         return true;
     }
 
+    // Adds plane(k) to the block of examples[k] for every k = which[j]; returns how many were new.
+    template <class MakePlane>
+    std::int64_t add_all(std::span<const std::int64_t> examples, std::span<const std::int64_t> which,
+                         std::span<const double> a, std::span<const double> b, MakePlane&& plane) {
+        std::int64_t added = 0;
+        for (std::size_t j = 0; j < which.size(); ++j) added += add(examples[which[j]], plane(which[j]), a[j], b[j]);
+        return added;
+    }
+
     // The truth of an example has moved in weight space: `shift` joins every row of its block. Multipliers stay, so the dual
     // keeps a feasible point; w = Σ α a row changes.
     void rebase(std::int64_t i, const Plane& shift) {
         store_.rebase(blocks_[i].planes, shift);
         blocks_[i].dual.forget_products();
+    }
+    void rebase(const SparseRows& shifts) {
+        for (std::int64_t i = 0; i < n_blocks(); ++i)
+            if (shifts.rows.size(i) > 0) rebase(i, shifts[i]);
     }
 
     // The largest b − a⟨w, row⟩ of each block and which plane has it, 0 and −1 for the truth; and Σ α (b − a⟨w, row⟩) − ½ r σ²,
@@ -91,6 +110,24 @@ public:
         const bool violated = top != violations_.end() && *top > 0.0;
         if (which) *which = violated ? top - violations_.begin() : -1;
         return violated ? *top : 0.0;
+    }
+
+    // The cutting plane that has weights[i] of the plane which[i] of every block, −1 for none: adds its row to the gradient,
+    // writes what each block gives to its a, and returns its b.
+    double cut(std::span<const std::int64_t> which, std::span<const double> weights, double* gradient,
+               double* coefficients) {
+        double offset = 0.0;
+        std::vector<double> factors;
+        for (std::int64_t i = 0; i < n_blocks(); ++i) {
+            const std::int64_t k = which[i];
+            if (k < 0 || weights[i] == 0.0) continue;
+            factors.assign(static_cast<std::size_t>(n_planes(i)), 0.0);
+            factors[k] = weights[i];
+            add_rows(i, factors.data(), gradient);
+            offset += weights[i] * dual(i).b()[k];
+            coefficients[i] = weights[i] * dual(i).a()[k];
+        }
+        return offset;
     }
 
     // Σ b α − ½ Σ r σ²; the dual is this minus ½‖w‖².
@@ -248,6 +285,15 @@ public:
             for (std::int64_t l = 0; l <= k; ++l) row_[l] *= dual.a()[k] * dual.a()[l];
             dual.add_products(row_);
         }
+    }
+
+    // The inner products of the planes of one block, row after row.
+    std::vector<double> gram(std::int64_t i) {
+        complete_products(i);
+        std::vector<double> gram;
+        for (std::int64_t k = 0; k < n_planes(i); ++k)
+            gram.insert(gram.end(), dual(i).products(k), dual(i).products(k) + n_planes(i));
+        return gram;
     }
 
     // All multipliers and numbers of the planes; the planes themselves are appended to `planes`.

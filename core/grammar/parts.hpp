@@ -7,27 +7,9 @@
 #include <vector>
 
 #include "grammar/descent.hpp"
+#include "grammar/features.hpp"
 
 namespace structlearn {
-
-// Calls visit(weight) for every feature of a coded tree, as often as the tree has it.
-template <class Visit>
-void each_tree_feature(const GrammarData& data, std::int64_t i, std::span<const std::int32_t> codes, Visit&& visit) {
-    for (std::int32_t code : codes) visit(std::int64_t{code});
-    const GrammarRules& rules = *data.rules;
-    if (rules.n_edges == 0) return;
-    walk_tree(rules, codes, [&](std::int32_t label, std::int64_t begin, std::int64_t end) {
-        data.each_span_feature(i, begin, end, [&](std::int64_t column) {
-            visit(rules.spans_at() + column * rules.n_labels + label);
-        });
-    });
-}
-
-inline double tree_score(const GrammarData& data, std::int64_t i, std::span<const std::int32_t> codes, const double* w) {
-    double sum = 0.0;
-    each_tree_feature(data, i, codes, [&](std::int64_t k) { sum += w[k]; });
-    return sum;
-}
 
 // A grammar as a sum of parts. Its features are counts, so they are its parts: A is the identity and θ = w.
 class GrammarParts {

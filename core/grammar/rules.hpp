@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "linear/dense.hpp"
+
 namespace structlearn {
 
 // Rows of a table, one after another: row k is values[begin[k], …, begin[k + 1]).
@@ -62,38 +64,35 @@ struct GrammarRules {
     std::int64_t spans_at() const { return words_at() + (lexical ? static_cast<std::int64_t>(word_tag.size()) : 0); }
     std::int64_t n_weights() const { return spans_at() + (std::int64_t{4} * n_edges + n_buckets) * n_labels; }
 
+    // Rows of binary rules are (parent, left, right), in order of left and right; those of unary rules (upper, lower).
     // Chains have at most `longest` rules, and no label twice: with weights of any sign, longer ones could score without
     // bound.
-    void build(std::int32_t longest) {
-        pair_begin.assign(static_cast<std::size_t>(n_symbols) + 1, 0);
-        pair_rules.clear(), pair_right.clear();
-        std::size_t r = 0;
-        for (std::int32_t l = 0; l < n_symbols; ++l) {
-            for (; r < left.size() && left[r] == l; ++r) {
-                if (r == 0 || left[r - 1] != l || right[r - 1] != right[r]) {
-                    pair_right.push_back(right[r]);
-                    pair_rules.push_back(static_cast<std::int32_t>(r));
-                }
-            }
-            pair_begin[l + 1] = static_cast<std::int32_t>(pair_right.size());
+    GrammarRules(std::int32_t n_symbols_, std::int32_t n_plain_, std::span<const std::int32_t> label_,
+                 std::span<const std::uint8_t> counts_, MatrixView<std::int32_t> binary, MatrixView<std::int32_t> unary,
+                 std::span<const std::int32_t> starts_, std::span<const std::int32_t> word_begin_,
+                 std::span<const std::int32_t> word_tag_, bool lexical_, std::int32_t n_edges_, std::int32_t n_buckets_,
+                 std::int32_t longest)
+        : n_symbols(n_symbols_),
+          n_plain(n_plain_),
+          n_labels(static_cast<std::int32_t>(counts_.size())),
+          label(label_.begin(), label_.end()),
+          counts(counts_.begin(), counts_.end()),
+          starts(starts_.begin(), starts_.end()),
+          word_begin(word_begin_.begin(), word_begin_.end()),
+          word_tag(word_tag_.begin(), word_tag_.end()),
+          lexical(lexical_),
+          n_edges(n_edges_),
+          n_buckets(n_buckets_) {
+        for (std::size_t r = 0; r < binary.rows; ++r) {
+            parent.push_back(binary.row(r)[0]);
+            left.push_back(binary.row(r)[1]);
+            right.push_back(binary.row(r)[2]);
         }
-        pair_rules.push_back(static_cast<std::int32_t>(left.size()));
-        of_parent = Grouped::by(parent, n_symbols);
-        start_of.assign(static_cast<std::size_t>(n_symbols), -1);
-        for (std::size_t s = 0; s < starts.size(); ++s) start_of[starts[s]] = static_cast<std::int32_t>(s);
-        chains.clear(), chain_rules.clear();
-        chain_begin.assign(static_cast<std::size_t>(n_plain) + 1, 0);
-        const Grouped above = Grouped::by(lower, n_symbols);
-        std::vector<std::int32_t> path, labels;
-        for (std::int32_t s = 0; s < n_plain; ++s) {
-            labels.assign(label[s] >= 0 ? 1 : 0, label[s]);
-            extend_chain(above, s, s, longest, path, labels);
-            chain_begin[s + 1] = static_cast<std::int32_t>(chains.size());
+        for (std::size_t r = 0; r < unary.rows; ++r) {
+            upper.push_back(unary.row(r)[0]);
+            lower.push_back(unary.row(r)[1]);
         }
-        std::vector<std::int32_t> tops;
-        for (const UnaryChain& chain : chains) tops.push_back(chain.top);
-        chains_of_top = Grouped::by(tops, n_symbols);
-        find_neighbours();
+        build(longest);
     }
 
     // The row of `follows` and `precedes` of a tag; that of −1 is the end of the sentence.
@@ -111,6 +110,36 @@ struct GrammarRules {
     }
 
 private:
+    void build(std::int32_t longest) {
+        pair_begin.assign(static_cast<std::size_t>(n_symbols) + 1, 0);
+        std::size_t r = 0;
+        for (std::int32_t l = 0; l < n_symbols; ++l) {
+            for (; r < left.size() && left[r] == l; ++r) {
+                if (r == 0 || left[r - 1] != l || right[r - 1] != right[r]) {
+                    pair_right.push_back(right[r]);
+                    pair_rules.push_back(static_cast<std::int32_t>(r));
+                }
+            }
+            pair_begin[l + 1] = static_cast<std::int32_t>(pair_right.size());
+        }
+        pair_rules.push_back(static_cast<std::int32_t>(left.size()));
+        of_parent = Grouped::by(parent, n_symbols);
+        start_of.assign(static_cast<std::size_t>(n_symbols), -1);
+        for (std::size_t s = 0; s < starts.size(); ++s) start_of[starts[s]] = static_cast<std::int32_t>(s);
+        chain_begin.assign(static_cast<std::size_t>(n_plain) + 1, 0);
+        const Grouped above = Grouped::by(lower, n_symbols);
+        std::vector<std::int32_t> path, labels;
+        for (std::int32_t s = 0; s < n_plain; ++s) {
+            labels.assign(label[s] >= 0 ? 1 : 0, label[s]);
+            extend_chain(above, s, s, longest, path, labels);
+            chain_begin[s + 1] = static_cast<std::int32_t>(chains.size());
+        }
+        std::vector<std::int32_t> tops;
+        for (const UnaryChain& chain : chains) tops.push_back(chain.top);
+        chains_of_top = Grouped::by(tops, n_symbols);
+        find_neighbours();
+    }
+
     // Which tags can stand right after, and right before, the words of a symbol in any tree: FOLLOW sets, and their mirror
     // image. Most symbols of a binarised treebank are parts that only few words can continue.
     void find_neighbours() {

@@ -47,7 +47,7 @@ private:
     std::vector<std::pair<std::int64_t, double>> entries_;
 };
 
-// Rows over the weights in compressed form: a view,
+// Rows over the weights in compressed form; a view.
 struct SparseRows {
     Ragged rows;
     std::span<const std::int64_t> indices;
@@ -56,7 +56,18 @@ struct SparseRows {
     SparseRow operator[](std::int64_t k) const { return {rows.of(indices, k), rows.of(values, k)}; }
 };
 
-// and what keeps them.
+// out[k] = ⟨w, row k⟩
+inline void rows_dot(const SparseRows& rows, std::span<const double> w, std::span<double> out) {
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = dot(rows[static_cast<std::int64_t>(k)], w.data());
+}
+
+// w += Σ_k coefficients[k] row k
+inline void rows_add_to(const SparseRows& rows, std::span<const double> coefficients, std::span<double> w) {
+    for (std::size_t k = 0; k < coefficients.size(); ++k)
+        if (coefficients[k] != 0.0) add_scaled(rows[static_cast<std::int64_t>(k)], coefficients[k], w.data());
+}
+
+// Rows that it keeps itself.
 struct CsrRows {
     std::vector<std::int64_t> indptr{0};
     std::vector<std::int64_t> indices;

@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "batch/parallel.hpp"
 #include "batch/ragged.hpp"
+#include "linear/dense.hpp"
 #include "linear/sparse.hpp"
 
 namespace structlearn {
@@ -133,5 +135,34 @@ private:
     const double* background_;
     std::vector<WordScores> patterns_;
 };
+
+// The best site of each example, a row (width number, strand, start), and its score above that of no site.
+inline void best_sites(const MotifData& data, std::span<const double> w, std::span<const std::int64_t> examples,
+                       std::span<std::int32_t> out, std::span<double> scores, int n_threads) {
+    const MotifScan scan(data, w.data());
+    for_each_example(examples, n_threads, std::vector<double>(),
+                     [&](std::int64_t k, std::int64_t i, std::vector<double>& scratch) {
+                         const auto [found, score] = scan.best(i, scratch);
+                         std::int32_t* row = out.data() + 3 * k;
+                         row[0] = found.width, row[1] = found.strand, row[2] = found.start;
+                         scores[k] = score;
+                     });
+}
+
+// Ψ(x_i, left) − Ψ(x_i, right), outputs as rows (width number, strand, start).
+inline CsrRows site_differences(const MotifData& data, std::span<const std::int64_t> examples,
+                                MatrixView<std::int32_t> left, MatrixView<std::int32_t> right) {
+    auto site = [](const std::int32_t* row) { return Site{row[0], row[1], row[2]}; };
+    CsrRows rows;
+    RowBuilder row;
+    for (std::size_t k = 0; k < examples.size(); ++k) {
+        row.clear();
+        data.features(examples[k], site(left.row(k)), 1.0, row);
+        data.features(examples[k], site(right.row(k)), -1.0, row);
+        row.sort();
+        rows.append(row);
+    }
+    return rows;
+}
 
 }  // namespace structlearn

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
+#include "batch/ragged.hpp"
 #include "linear/tokens.hpp"
-#include "linear/vector.hpp"
 
 namespace structlearn {
 
@@ -17,6 +15,9 @@ struct MulticlassData {
     const double* output_features;
     std::int64_t n_classes;
     std::int64_t n_outputs;
+
+    // Where outputs lie in an array of labels.
+    Single outputs() const { return {}; }
 };
 
 // The score of every class for example i.
@@ -33,23 +34,11 @@ inline void class_scores(const MulticlassData& data, std::int64_t i, const doubl
     }
 }
 
-// argmax_y b[y] − a[y] (scores[truth] − scores[y]) and its value; −1 if the truth is barred and there is no other class.
-inline std::pair<std::int32_t, double> most_violating(const double* scores, std::int64_t n_classes, std::int32_t truth,
-                                                      const double* a, const double* b, bool bar_truth) {
-    std::int32_t best = bar_truth ? -1 : truth;
-    double top = bar_truth ? minus_infinity : 0.0;
-    for (std::int32_t y = 0; y < n_classes; ++y) {
-        if (y == truth) continue;
-        const double violation = b[y] - a[y] * (scores[truth] - scores[y]);
-        if (violation > top) top = violation, best = y;
-    }
-    return {best, top};
-}
-
 // Calls visit(index, value) for the entries of φ(x_i) ⊗ (Λ(y) − Λ(other)); an index may come more than once.
 template <class Visit>
-void multiclass_difference(const MulticlassData& data, std::int64_t i, std::int32_t y, std::int32_t other,
-                           Visit&& visit) {
+void difference(const MulticlassData& data, std::int64_t i, const std::int32_t* label, const std::int32_t* other_label,
+                Visit&& visit) {
+    const std::int32_t y = *label, other = *other_label;
     if (y == other) return;
     const double* right = data.output_features ? data.output_features + y * data.n_outputs : nullptr;
     const double* wrong = data.output_features ? data.output_features + other * data.n_outputs : nullptr;
@@ -69,11 +58,11 @@ void multiclass_difference(const MulticlassData& data, std::int64_t i, std::int3
 }
 
 // ⟨w, φ(x_i) ⊗ (Λ(y) − Λ(other))⟩
-inline double multiclass_difference_dot(const MulticlassData& data, std::int64_t i, std::int32_t y, std::int32_t other,
-                                        const double* w) {
-    if (!data.output_features) return pair_score(data.X, i, w, data.n_classes, y, other);
+inline double difference_dot(const MulticlassData& data, std::int64_t i, const std::int32_t* label,
+                             const std::int32_t* other, const double* w) {
+    if (!data.output_features) return pair_score(data.X, i, w, data.n_classes, *label, *other);
     double sum = 0.0;
-    multiclass_difference(data, i, y, other, [&](std::int64_t index, double value) { sum += value * w[index]; });
+    difference(data, i, label, other, [&](std::int64_t index, double value) { sum += value * w[index]; });
     return sum;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "linear/vector.hpp"
 #include "multiclass/data.hpp"
 
 namespace structlearn {

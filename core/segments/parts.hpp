@@ -21,9 +21,7 @@ public:
 
     // −log P(y_i | x_i), and unless `change` is null the marginals less the parts of y_i.
     double log_loss(std::int64_t i, const std::int32_t* codes, double* change) {
-        theta_.resize(static_cast<std::size_t>(size(i)));
-        scores(i, w_, theta_.data());
-        const SegmentScores read_scores = read(i, theta_.data());
+        const SegmentScores read_scores = read(i, scores(i, w_));
         const double log_z = sums_.run(read_scores);
         if (change) {
             sums_.marginals(read_scores, counts(i, change));
@@ -32,6 +30,16 @@ public:
         double score = 0.0;
         each_part(i, codes, [&](std::int64_t part) { score += theta_[part]; });
         return log_z - score;
+    }
+
+    // Uniform numbers that a sample takes.
+    std::int64_t n_uniform(std::int64_t i) const { return 2 * data_.length(i); }
+    // After `prepare`: segmentations drawn with probability P(y | x_i), one after another.
+    void samples(std::int64_t i, std::int64_t copies, const double* uniform, std::int32_t* codes) {
+        const SegmentScores read_scores = read(i, scores(i, w_));
+        sums_.run(read_scores);
+        for (std::int64_t copy = 0; copy < copies; ++copy)
+            sums_.sample(read_scores, uniform + copy * n_uniform(i), codes + copy * read_scores.length);
     }
 
     std::int64_t size(std::int64_t i) const {
@@ -51,6 +59,13 @@ public:
         if (!data_.ends) return;
         tokens(w + data_.firsts_at(), theta + firsts_at(i));
         tokens(w + data_.lasts_at(), theta + lasts_at(i));
+    }
+
+    // The same in memory of its own, until the next call.
+    double* scores(std::int64_t i, const double* w) {
+        theta_.resize(static_cast<std::size_t>(size(i)));
+        scores(i, w, theta_.data());
+        return theta_.data();
     }
 
     // The scores of a sequence whose parts are given; they live until the next call. Each segment has `bonus` on top.
@@ -107,7 +122,6 @@ public:
         tokens(change + lasts_at(i), w + data_.lasts_at());
         return growth;
     }
-
 
 private:
     template <class Visit>
