@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -31,16 +30,7 @@ class RowBuilder {
 public:
     void clear() { entries_.clear(); }
     void operator()(std::int64_t index, double value) { entries_.emplace_back(index, value); }
-    void sort() {
-        std::sort(entries_.begin(), entries_.end(), [](auto& a, auto& b) { return a.first < b.first; });
-        std::size_t kept = 0;
-        for (std::size_t k = 0; k < entries_.size();) {
-            auto [index, sum] = entries_[k];
-            for (++k; k < entries_.size() && entries_[k].first == index; ++k) sum += entries_[k].second;
-            if (sum != 0.0) entries_[kept++] = {index, sum};
-        }
-        entries_.resize(kept);
-    }
+    void sort();
     const std::vector<std::pair<std::int64_t, double>>& entries() const { return entries_; }
 
 private:
@@ -79,13 +69,7 @@ struct CsrRows {
         values.insert(values.end(), row.values.begin(), row.values.end());
         indptr.push_back(static_cast<std::int64_t>(indices.size()));
     }
-    void append(const RowBuilder& row) {
-        for (const auto& [index, value] : row.entries()) {
-            indices.push_back(index);
-            values.push_back(value);
-        }
-        indptr.push_back(static_cast<std::int64_t>(indices.size()));
-    }
+    void append(const RowBuilder& row);
 };
 
 }  // namespace structlearn
