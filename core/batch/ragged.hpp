@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -54,9 +55,7 @@ private:
 // The same where every list has one entry, as labels of examples do.
 struct Single {
     static std::int64_t begin(std::int64_t i) { return i; }
-    static std::vector<std::int64_t> gathered(std::span<const std::int64_t> chosen) {
-        return offsets_of(chosen, [](std::int64_t) { return 1; });
-    }
+    static auto gathered(std::span<const std::int64_t> chosen) { return std::views::iota(std::size_t{0}, chosen.size()); }
 };
 
 // Lists that it keeps itself.
