@@ -1,12 +1,10 @@
 #include "bindings/differences.hpp"
-#include "bindings/parts.hpp"
 #include "bindings/problems.hpp"
 #include "chain/decoding.hpp"
-#include "chain/parts.hpp"
 
 namespace structlearn::bindings {
 
-void bind_chain(nb::module_& module) {
+nb::class_<Chain> bind_chain(nb::module_& module) {
     nb::class_<Tokens>(module, "Tokens")
         .def(nb::init<Vector<std::int64_t>, Vector<std::int32_t>, std::variant<Vector<double>, Vector<float>>,
                       std::int64_t>());
@@ -23,10 +21,8 @@ void bind_chain(nb::module_& module) {
         .def("loss_augmented", unlocked_method<Chain>(&loss_augmented_sequences<FirstOrder>))
         .def("k_best", unlocked_method<Chain>(&k_best_sequences))
         .def("most_violating_level", unlocked_method<Chain>(&most_violating_levels))
-        .def("best_per_level", unlocked_method<Chain>(&best_per_level))
-        .def("marginals", unlocked_method<Chain>(&sequence_marginals))
-        .def("samples", unlocked_method<Chain>(&samples<ChainParts, ChainData>));
-    bind_parts<ChainParts, ChainData>(chain);
+        .def("best_per_level", unlocked_method<Chain>(&best_per_level));
+    return chain;
 }
 
 }  // namespace structlearn::bindings

@@ -1,37 +1,10 @@
-#include "bindings/parts.hpp"
+#include "bindings/problems.hpp"
+#include "bindings/unlocked.hpp"
 #include "grammar/decoding.hpp"
-#include "grammar/parts.hpp"
 
 namespace structlearn::bindings {
 
-namespace {
-
-// A bound Grammar; holding the arrays keeps them alive.
-struct Grammar {
-    Grammar(const GrammarRules& rules_, Vector<std::int64_t> offsets_, Vector<std::int32_t> words_,
-            Vector<std::int32_t> edges_, Vector<std::int64_t> tree_offsets_, Vector<std::int64_t> gold_offsets_,
-            Vector<std::int32_t> gold_)
-        : rules(rules_),
-          offsets(std::move(offsets_)),
-          words(std::move(words_)),
-          edges(std::move(edges_)),
-          tree_offsets(std::move(tree_offsets_)),
-          gold_offsets(std::move(gold_offsets_)),
-          gold(std::move(gold_)),
-          data{&rules, view(offsets), words.data(), edges.data(), view(tree_offsets), view(gold_offsets), gold.data()} {}
-    Grammar(const Grammar&) = delete;
-
-    GrammarRules rules;
-    Vector<std::int64_t> offsets;
-    Vector<std::int32_t> words, edges;
-    Vector<std::int64_t> tree_offsets, gold_offsets;
-    Vector<std::int32_t> gold;
-    GrammarData data;
-};
-
-}  // namespace
-
-void bind_grammar(nb::module_& module) {
+nb::class_<Grammar> bind_grammar(nb::module_& module) {
     nb::class_<GrammarRules>(module, "GrammarRules")
         .def(
             "__init__",
@@ -63,7 +36,7 @@ void bind_grammar(nb::module_& module) {
         .def("matches", unlocked_method<Grammar>(&count_matches))
         .def("tree_scores", unlocked_method<Grammar>(&tree_scores))
         .def("differences", unlocked_method<Grammar>(&tree_differences));
-    bind_parts<GrammarParts, GrammarData>(grammar);
+    return grammar;
 }
 
 }  // namespace structlearn::bindings

@@ -1,12 +1,10 @@
 #include "bindings/differences.hpp"
-#include "bindings/parts.hpp"
 #include "bindings/problems.hpp"
 #include "multiclass/decoding.hpp"
-#include "multiclass/parts.hpp"
 
 namespace structlearn::bindings {
 
-void bind_multiclass(nb::module_& module) {
+nb::class_<Multiclass> bind_multiclass(nb::module_& module) {
     nb::class_<Multiclass> multiclass(module, "Multiclass");
     multiclass
         .def(nb::init<const Tokens&, std::optional<Matrix<double>>, std::int64_t>(), nb::arg("tokens"),
@@ -15,7 +13,7 @@ void bind_multiclass(nb::module_& module) {
         .def("best", unlocked_method<Multiclass>(&best_classes))
         .def("most_violating", unlocked_method<Multiclass>(&most_violating_classes));
     bind_differences<MulticlassData>(multiclass);
-    bind_parts<MulticlassParts, MulticlassData>(multiclass);
+    return multiclass;
 }
 
 }  // namespace structlearn::bindings
