@@ -7,10 +7,13 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "../sparse.hpp"
+#include "batch/ragged.hpp"
+#include "linear/dense.hpp"
+#include "linear/sparse.hpp"
 
 namespace structlearn::bindings {
 
@@ -27,6 +30,14 @@ template <class T>
 std::span<const T> view(const Vector<T>& array) {
     return {array.data(), array.shape(0)};
 }
+template <class T>
+std::span<T> view(const MutableVector<T>& array) {
+    return {array.data(), array.shape(0)};
+}
+template <class T>
+MatrixView<T> view(const Matrix<T>& array) {
+    return {array.data(), array.shape(0), array.shape(1)};
+}
 
 // Hands a vector to NumPy without copying it.
 template <class T>
@@ -38,9 +49,19 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T> values) {
     return {data, {size}, owner};
 }
 
+template <class T>
+nb::tuple to_numpy(RaggedArray<T> lists) {
+    return nb::make_tuple(to_numpy(std::move(lists.values)), to_numpy(std::move(lists.offsets)));
+}
+
 inline nb::tuple to_numpy(CsrRows rows) {
     return nb::make_tuple(to_numpy(std::move(rows.indptr)), to_numpy(std::move(rows.indices)),
                           to_numpy(std::move(rows.values)));
+}
+
+template <class... T>
+nb::tuple to_numpy(std::tuple<T...> results) {
+    return std::apply([](T&... result) { return nb::make_tuple(to_numpy(std::move(result))...); }, results);
 }
 
 }  // namespace structlearn::bindings

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../name_table.hpp"
-#include "arrays.hpp"
+#include "linear/name_table.hpp"
+#include "bindings/arrays.hpp"
 
 namespace structlearn::bindings {
 

@@ -5,13 +5,12 @@
 #include <optional>
 #include <variant>
 
-#include "../alignment_parts.hpp"
-#include "../chain.hpp"
-#include "../grammar.hpp"
-#include "../multiclass.hpp"
-#include "../second_order.hpp"
-#include "../segments.hpp"
-#include "arrays.hpp"
+#include "alignment/data.hpp"
+#include "bindings/arrays.hpp"
+#include "chain/second_order.hpp"
+#include "grammar/data.hpp"
+#include "multiclass/data.hpp"
+#include "segments/data.hpp"
 
 namespace structlearn::bindings {
 
@@ -41,7 +40,7 @@ struct Chain {
     Chain(const Tokens& tokens_, Vector<std::int64_t> offsets_, std::int64_t n_labels, double balance, bool boundaries,
           std::optional<Tokens> pair_tokens_, std::optional<Vector<std::uint8_t>> allowed_labels_,
           std::optional<Vector<std::uint8_t>> allowed_transitions_, std::optional<Vector<std::uint8_t>> kept_)
-        : data{tokens_.matrix(), offsets_.data(), n_labels, tokens_.n_columns(), balance, boundaries},
+        : data{tokens_.matrix(), view(offsets_), n_labels, tokens_.n_columns(), balance, boundaries},
           tokens(tokens_),
           offsets(std::move(offsets_)),
           pair_tokens(std::move(pair_tokens_)),
@@ -54,53 +53,11 @@ struct Chain {
         if (kept) data.kept = kept->data();
     }
 
-    std::int64_t n_weights() const { return data.n_weights(); }
-
-    // Where each example's labels begin in an array that holds the chosen examples one after another, `copies` of each.
-    std::vector<std::int64_t> places(const Vector<std::int64_t>& examples, std::int64_t copies = 1) const {
-        std::vector<std::int64_t> result{0};
-        for (std::size_t k = 0; k < examples.shape(0); ++k)
-            result.push_back(result.back() + copies * data.length(examples.data()[k]));
-        return result;
-    }
-
     ChainData data;
     Tokens tokens;
     Vector<std::int64_t> offsets;
     std::optional<Tokens> pair_tokens;
     std::optional<Vector<std::uint8_t>> allowed_labels, allowed_transitions, kept;
-};
-
-// A bound Chain of the second order.
-struct SecondOrderChain {
-    explicit SecondOrderChain(const Chain& chain_) : chain(chain_), data(chain.data) {}
-
-    std::vector<std::int64_t> places(const Vector<std::int64_t>& examples, std::int64_t copies = 1) const {
-        return chain.places(examples, copies);
-    }
-
-    Chain chain;
-    SecondOrderData data;
-};
-
-// A bound Segments.
-struct Segments {
-    Segments(const Tokens& tokens_, Vector<std::int64_t> offsets_, std::int64_t n_labels, std::int64_t max_length,
-             bool lengths, bool ends)
-        : data{tokens_.matrix(), offsets_.data(), n_labels, tokens_.n_columns(), max_length, lengths, ends},
-          tokens(tokens_),
-          offsets(std::move(offsets_)) {}
-
-    std::vector<std::int64_t> places(const Vector<std::int64_t>& examples, std::int64_t copies = 1) const {
-        std::vector<std::int64_t> result{0};
-        for (std::size_t k = 0; k < examples.shape(0); ++k)
-            result.push_back(result.back() + copies * data.length(examples.data()[k]));
-        return result;
-    }
-
-    SegmentData data;
-    Tokens tokens;
-    Vector<std::int64_t> offsets;
 };
 
 // A bound Multiclass.
@@ -120,48 +77,40 @@ struct Multiclass {
     std::optional<Matrix<double>> output_features;
 };
 
-// The rules of a grammar, which many bound ones share. Binary rules are (parent, left, right), in order of left and right.
-struct Rules {
-    Rules(std::int32_t n_symbols, std::int32_t n_plain, Vector<std::int32_t> label, Vector<std::uint8_t> counts,
-          Matrix<std::int32_t> binary, Matrix<std::int32_t> unary, Vector<std::int32_t> starts,
-          Vector<std::int32_t> word_begin, Vector<std::int32_t> word_tag, bool lexical, std::int32_t n_edges,
-          std::int32_t n_buckets, std::int32_t longest_chain) {
-        rules.n_symbols = n_symbols, rules.n_plain = n_plain;
-        rules.n_labels = static_cast<std::int32_t>(counts.shape(0));
-        rules.label.assign(label.data(), label.data() + label.shape(0));
-        rules.counts.assign(counts.data(), counts.data() + counts.shape(0));
-        for (std::size_t r = 0; r < binary.shape(0); ++r) {
-            rules.parent.push_back(binary.data()[3 * r]);
-            rules.left.push_back(binary.data()[3 * r + 1]);
-            rules.right.push_back(binary.data()[3 * r + 2]);
-        }
-        for (std::size_t r = 0; r < unary.shape(0); ++r) {
-            rules.upper.push_back(unary.data()[2 * r]);
-            rules.lower.push_back(unary.data()[2 * r + 1]);
-        }
-        rules.starts.assign(starts.data(), starts.data() + starts.shape(0));
-        rules.word_begin.assign(word_begin.data(), word_begin.data() + word_begin.shape(0));
-        rules.word_tag.assign(word_tag.data(), word_tag.data() + word_tag.shape(0));
-        rules.lexical = lexical, rules.n_edges = n_edges, rules.n_buckets = n_buckets;
-        rules.build(longest_chain);
-    }
+// A bound Chain of the second order.
+struct SecondOrderChain {
+    explicit SecondOrderChain(const Chain& chain_) : chain(chain_), data(chain.data) {}
 
-    GrammarRules rules;
+    Chain chain;
+    SecondOrderData data;
 };
 
-// A bound Grammar.
+// A bound Segments.
+struct Segments {
+    Segments(const Tokens& tokens_, Vector<std::int64_t> offsets_, std::int64_t n_labels, std::int64_t max_length,
+             bool lengths, bool ends)
+        : data{tokens_.matrix(), view(offsets_), n_labels, tokens_.n_columns(), max_length, lengths, ends},
+          tokens(tokens_),
+          offsets(std::move(offsets_)) {}
+
+    SegmentData data;
+    Tokens tokens;
+    Vector<std::int64_t> offsets;
+};
+
+// A bound Grammar; holding the arrays keeps them alive.
 struct Grammar {
-    Grammar(const Rules& rules_, Vector<std::int64_t> offsets_, Vector<std::int32_t> words_,
+    Grammar(const GrammarRules& rules_, Vector<std::int64_t> offsets_, Vector<std::int32_t> words_,
             Vector<std::int32_t> edges_, Vector<std::int64_t> tree_offsets_, Vector<std::int64_t> gold_offsets_,
             Vector<std::int32_t> gold_)
-        : rules(rules_.rules),
+        : rules(rules_),
           offsets(std::move(offsets_)),
           words(std::move(words_)),
           edges(std::move(edges_)),
           tree_offsets(std::move(tree_offsets_)),
           gold_offsets(std::move(gold_offsets_)),
           gold(std::move(gold_)),
-          data{&rules, offsets.data(), words.data(), edges.data(), tree_offsets.data(), gold_offsets.data(), gold.data()} {}
+          data{&rules, view(offsets), words.data(), edges.data(), view(tree_offsets), view(gold_offsets), gold.data()} {}
     Grammar(const Grammar&) = delete;
 
     GrammarRules rules;
@@ -182,10 +131,9 @@ struct AlignmentSide {
           borders(std::move(borders_)),
           dense(std::move(dense_)) {}
 
-    AlignedSide view() const {
-        const auto n_pairs = static_cast<std::int64_t>(offsets.shape(0)) - 1;
-        return {offsets.data(), codes.data(), gaps.data(), borders.data(), dense.data(),
-                static_cast<std::int64_t>(dense.shape(1)), offsets.data()[n_pairs], n_pairs};
+    AlignedSide data() const {
+        return {view(offsets), codes.data(), gaps.data(), borders.data(), dense.data(),
+                static_cast<std::int64_t>(dense.shape(1))};
     }
 
     Vector<std::int64_t> offsets;
@@ -193,32 +141,18 @@ struct AlignmentSide {
     Matrix<double> dense;
 };
 
-// A bound Alignment. Rows of `matches_`: stream of s, stream of t, codes of t, first weight; of `gaps_`: deletion, beside,
-// first, stream, first weight.
+// A bound Alignment.
 struct Alignment {
     Alignment(const AlignmentSide& s_, const AlignmentSide& t_, Matrix<std::int64_t> matches_, Matrix<std::int64_t> gaps_,
               std::int64_t dense_at, Vector<double> scale_, int ends)
-        : s(s_), t(t_), scale(std::move(scale_)) {
-        for (std::size_t k = 0; k < matches_.shape(0); ++k) {
-            const std::int64_t* row = matches_.data() + 4 * k;
-            matches.push_back({row[0], row[1], row[2], row[3]});
-        }
-        for (std::size_t k = 0; k < gaps_.shape(0); ++k) {
-            const std::int64_t* row = gaps_.data() + 5 * k;
-            gaps.push_back({row[0] != 0, row[1] != 0, row[2] != 0, row[3], row[4]});
-        }
-        order = order_by_codes(s.view(), static_cast<std::int64_t>(s.codes.shape(0)));
-        data = {s.view(), t.view(),     matches,      gaps,
-                dense_at, scale.data(), order.data(), static_cast<Ends>(ends), s.offsets.data()};
-    }
+        : s(s_),
+          t(t_),
+          matches(match_channels(view(matches_))),
+          gaps(gap_channels(view(gaps_))),
+          scale(std::move(scale_)),
+          order(order_by_codes(s.data(), static_cast<std::int64_t>(s.codes.shape(0)))),
+          data{s.data(), t.data(), matches, gaps, dense_at, scale.data(), order.data(), static_cast<Ends>(ends)} {}
     Alignment(const Alignment&) = delete;
-
-    std::vector<std::int64_t> places(const Vector<std::int64_t>& examples, std::int64_t copies = 1) const {
-        std::vector<std::int64_t> result{0};
-        for (std::size_t k = 0; k < examples.shape(0); ++k)
-            result.push_back(result.back() + copies * data.length(examples.data()[k]));
-        return result;
-    }
 
     AlignmentSide s, t;
     std::vector<MatchChannel> matches;

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "alignment/scores.hpp"
+#include "alignment/semirings.hpp"
+
+namespace structlearn {
+
+// The one dynamic program. An alignment is a set of matches (i, j) that increase in both; between two matches all
+// deletions come before all insertions, so that an alignment is exactly one path. Cell (i, j) of a table sums, in the
+// semiring, over the paths that have read i letters of s and j of t and ended with a match, a deletion, an insertion; the
+// start counts as a match. Cells have `width` doubles.
+template <class Semiring>
+class AlignmentTables {
+public:
+    explicit AlignmentTables(Semiring semiring = {}) : semiring(semiring) {}
+
+    void run(const AlignmentScores& scores) {
+        m_ = scores.m, n_ = scores.n, ends_ = scores.ends;
+        const std::int64_t row = (n_ + 1) * semiring.width();
+        for (auto* table : {&matched, &deleted, &inserted}) table->resize(static_cast<std::size_t>((m_ + 1) * row));
+        either_.resize(static_cast<std::size_t>(row));
+        any_.resize(either_.size());
+        semiring.fill(n_ + 1, &matched[0]);
+        semiring.fill(n_ + 1, &deleted[0]);
+        if (ends_ != Ends::local) semiring.set_one(&matched[0]);
+        for (std::int64_t i = 0; i <= m_; ++i) {
+            if (i > 0) {
+                const GapScores& gap = scores.deletion;
+                semiring.fill(1, &matched[at(i, 0)]);
+                semiring.shift(n_, any_.data(), scores.match[i - 1], &matched[at(i, 1)]);
+                semiring.join_shifted(n_ + 1, &matched[at(i - 1, 0)], gap.first[i - 1], gap.first_beside,
+                                      &deleted[at(i - 1, 0)], gap.next[i - 1], gap.next_beside, &deleted[at(i, 0)]);
+            }
+            const double* after = inserting_after(i);
+            if (ends_ == Ends::semiglobal && i == 0)
+                semiring.fill(n_ + 1, &inserted[0]);
+            else
+                semiring.scan(n_, after, scores.insertion.first_beside[i], scores.insertion.first,
+                              scores.insertion.next_beside[i], scores.insertion.next, &inserted[at(i, 0)]);
+            if (i < m_) matching_after(i, any_.data());
+        }
+    }
+
+    // Row i of what insertions begin after: matches and deletions; lives until the next call.
+    const double* inserting_after(std::int64_t i) {
+        semiring.join(n_ + 1, &matched[at(i, 0)], &deleted[at(i, 0)], either_.data());
+        return ends_ == Ends::semiglobal && i == m_ ? &deleted[at(i, 0)] : either_.data();
+    }
+
+    // After inserting_after(i), row i of what matches come after: anything, or the beginning where the ends are free.
+    void matching_after(std::int64_t i, double* out) {
+        semiring.join(n_ + 1, either_.data(), &inserted[at(i, 0)], out);
+        if (ends_ == Ends::local) semiring.join_one(n_ + 1, out);
+        if (ends_ == Ends::semiglobal)
+            for (std::int64_t j = 0; j <= (i == 0 ? n_ : 0); ++j) semiring.set_one(out + j * semiring.width());
+    }
+
+    // Calls visit(step, i, j, score) for all that may stand right before a step that led to cell (i, j): the step that led
+    // to the cell before, and what it adds to go on from there; without the score of a match.
+    template <class Visit>
+    void each_before(const AlignmentScores& scores, Step step, std::int64_t i, std::int64_t j, Visit&& visit) const {
+        const bool semiglobal = ends_ == Ends::semiglobal;
+        if (step == Step::match) {
+            --i, --j;
+            if (ends_ == Ends::local || (semiglobal && (i == 0 || j == 0))) visit(Step::start, i, j, 0.0);
+            if (semiglobal && (i == 0 || j == 0)) return;
+            for (Step before : {Step::match, Step::deletion, Step::insertion}) visit(before, i, j, 0.0);
+        } else if (step == Step::deletion) {
+            --i;
+            const GapScores& gap = scores.deletion;
+            visit(Step::match, i, j, gap.first[i] + gap.first_beside[j]);
+            visit(Step::deletion, i, j, gap.next[i] + gap.next_beside[j]);
+        } else {
+            --j;
+            const GapScores& gap = scores.insertion;
+            const double first = gap.first_beside[i] + gap.first[j];
+            if (!(semiglobal && i == m_)) visit(Step::match, i, j, first);
+            visit(Step::deletion, i, j, first);
+            visit(Step::insertion, i, j, gap.next_beside[i] + gap.next[j]);
+        }
+    }
+
+    // Calls visit(step, i, j) for all that may be the last step of an alignment.
+    template <class Visit>
+    void each_last(Visit&& visit) const {
+        if (ends_ == Ends::local) visit(Step::start, 0, 0);
+        for (std::int64_t i = ends_ == Ends::global ? m_ : 1; i <= m_; ++i)
+            for (std::int64_t j = ends_ == Ends::local || (ends_ == Ends::semiglobal && i == m_) ? 1 : n_; j <= n_; ++j)
+                visit(Step::match, i, j);
+        if (ends_ == Ends::global) visit(Step::deletion, m_, n_);
+        if (ends_ != Ends::local) visit(Step::insertion, m_, n_);
+    }
+
+    // The value of all paths to a cell that ended with that step.
+    const double* cell(Step step, std::int64_t i, std::int64_t j) const {
+        if (step == Step::start) return &one_;
+        const auto& table = step == Step::match ? matched : step == Step::deletion ? deleted : inserted;
+        return &table[static_cast<std::size_t>(at(i, j))];
+    }
+    // How many doubles a cell has.
+    std::int64_t width(Step step) const { return step == Step::start ? 1 : semiring.width(); }
+
+    std::int64_t at(std::int64_t i, std::int64_t j) const { return (i * (n_ + 1) + j) * semiring.width(); }
+    std::int64_t m() const { return m_; }
+    std::int64_t n() const { return n_; }
+    Ends ends() const { return ends_; }
+
+    Semiring semiring;
+    std::vector<double> matched, deleted, inserted;  // (m + 1, n + 1) cells
+
+private:
+    std::int64_t m_ = 0, n_ = 0;
+    Ends ends_ = Ends::global;
+    double one_ = 0.0;
+    std::vector<double> either_, any_;  // (n + 1) cells
+};
+
+}  // namespace structlearn

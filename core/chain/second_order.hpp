@@ -1,0 +1,173 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "chain/data.hpp"
+#include "chain/scores.hpp"
+#include "linear/vector.hpp"
+
+namespace structlearn {
+
+// A chain whose label triplets have weights as well, (n_labels, n_labels, n_labels): by the label in the middle, then
+// the one before it, then the one after it. They follow the weights of the chain.
+struct SecondOrderData : ChainData {
+    explicit SecondOrderData(const ChainData& chain) : ChainData(chain) {}
+
+    std::int64_t triplets_at() const { return ChainData::n_weights(); }
+    std::int64_t n_triplets() const { return n_labels * n_labels * n_labels; }
+    std::int64_t n_weights() const { return triplets_at() + n_triplets(); }
+    std::int64_t triplet(const std::int32_t* middle) const {
+        return (middle[0] * n_labels + middle[-1]) * n_labels + middle[1];
+    }
+};
+
+// Scores of one label sequence: those of a chain + Σ_t triplet[y_t, y_{t-1}, y_{t+1}].
+struct SecondOrderScores {
+    ChainScores chain;
+    const double* triplet;  // (n_labels, n_labels, n_labels): middle, before, after; all finite
+
+    // The triplets with a given label in the middle: (n_labels, n_labels), from the one before to the one after.
+    const double* around(std::int64_t middle) const { return triplet + middle * chain.n_labels * chain.n_labels; }
+
+    // values[a, b] += what the label b at t adds if a is at t − 1, triplets aside.
+    void arrive(std::int64_t t, double* values) const {
+        const std::int64_t L = chain.n_labels;
+        const double* transition = chain.into(t);
+        const double* emission = chain.emission + t * L;
+        for (std::int64_t a = 0; a < L; ++a)
+            for (std::int64_t b = 0; b < L; ++b) values[a * L + b] += transition[a * L + b] + emission[b];
+    }
+
+    // In the order of the decoder, so that a sequence has exactly the score with which it is found.
+    double of(const std::int32_t* labels) const {
+        const std::int64_t L = chain.n_labels;
+        double score = chain.start[labels[0]] + chain.emission[labels[0]];
+        for (std::int64_t t = 1; t < chain.length; ++t) {
+            const std::int32_t b = labels[t];
+            if (t > 1) score += around(labels[t - 1])[labels[t - 2] * L + b];
+            score += chain.into(t)[labels[t - 1] * L + b] + chain.emission[t * L + b];
+        }
+        return score + chain.stop[labels[chain.length - 1]];
+    }
+};
+
+// The one forward recursion over pairs of labels, O(T L³): message[t − 1, a, b] is the value of all prefixes that end
+// with a at t − 1 and b at t. step(t, before, out) is out[a, b] = ⊕_c (before[c, a] + triplet[a, c, b]) in some
+// semiring.
+template <class Step>
+void pair_messages(const SecondOrderScores& scores, std::vector<double>& message, Step&& step) {
+    const ChainScores& chain = scores.chain;
+    const std::int64_t L = chain.n_labels;
+    message.resize(static_cast<std::size_t>((chain.length - 1) * L * L));
+    for (std::int64_t t = 1; t < chain.length; ++t) {
+        double* here = &message[(t - 1) * L * L];
+        if (t > 1)
+            step(t, here - L * L, here);
+        else
+            for (std::int64_t a = 0; a < L; ++a) std::fill_n(here + a * L, L, chain.start[a] + chain.emission[a]);
+        scores.arrive(t, here);
+    }
+}
+
+// values[a, b] of all pairs at the end of a sequence, or values[b] of a single label.
+inline void last_values(const SecondOrderScores& scores, const std::vector<double>& message, std::vector<double>& values) {
+    const ChainScores& chain = scores.chain;
+    const std::int64_t L = chain.n_labels;
+    if (chain.length == 1) {
+        values.resize(static_cast<std::size_t>(L));
+        for (std::int64_t b = 0; b < L; ++b) values[b] = chain.start[b] + chain.emission[b] + chain.stop[b];
+        return;
+    }
+    values.assign(message.end() - L * L, message.end());
+    for (std::int64_t a = 0; a < L; ++a)
+        for (std::int64_t b = 0; b < L; ++b) values[a * L + b] += chain.stop[b];
+}
+
+// The best sequence of labels. As in a chain, the arg-max is found again on the way back.
+class BestOfSecondOrder {
+public:
+    // Writes the best labels and returns their score.
+    double run(const SecondOrderScores& scores, std::int32_t* labels) {
+        const std::int64_t L = scores.chain.n_labels;
+        const std::int64_t last = scores.chain.length - 1;
+        zeros_.assign(static_cast<std::size_t>(L), 0.0);
+        scratch_.resize(static_cast<std::size_t>(2 * L));
+        double* before = scratch_.data();
+        pair_messages(scores, message_, [&](std::int64_t, const double* pairs, double* out) {
+            for (std::int64_t a = 0; a < L; ++a) {
+                for (std::int64_t c = 0; c < L; ++c) before[c] = pairs[c * L + a];
+                max_plus_product(L, before, scores.around(a), zeros_.data(), out + a * L);
+            }
+        });
+        last_values(scores, message_, values_);
+        const auto best = std::max_element(values_.begin(), values_.end());
+        const std::int64_t pair = best - values_.begin();
+        labels[last] = static_cast<std::int32_t>(pair % L);
+        if (last > 0) labels[last - 1] = static_cast<std::int32_t>(pair / L);
+        for (std::int64_t t = last; t > 1; --t) {
+            const std::int64_t a = labels[t - 1];
+            for (std::int64_t c = 0; c < L; ++c) before[c] = message_[((t - 2) * L + c) * L + a];
+            labels[t - 2] =
+                static_cast<std::int32_t>(arg_max_plus(L, before, scores.around(a), labels[t], before + L));
+        }
+        return *best;
+    }
+
+private:
+    std::vector<double> message_;  // (length − 1, n_labels, n_labels)
+    std::vector<double> values_, scratch_, zeros_;
+};
+
+// The triplets' weights as scores.
+class TripletWeights {
+public:
+    TripletWeights(const SecondOrderData& data, const double* w) : triplet_(w + data.triplets_at()) {
+        if (data.balance == 1.0) return;
+        own_.assign(static_cast<std::size_t>(data.n_triplets()), 0.0);
+        add_scaled(data.n_triplets(), data.balance, triplet_, own_.data());
+        triplet_ = own_.data();
+    }
+    TripletWeights(const TripletWeights&) = delete;
+    TripletWeights& operator=(const TripletWeights&) = delete;
+
+    const double* scores() const { return triplet_; }
+
+private:
+    const double* triplet_;
+    std::vector<double> own_;  // times η, unless they are the weights themselves
+};
+
+// The weights as scores of sequences.
+class SecondOrderWeights {
+public:
+    SecondOrderWeights(const SecondOrderData& data, const double* w) : chain_(data, w), triplets_(data, w) {}
+
+    // Scores of sequence i; the workspace must outlive the result.
+    SecondOrderScores scores(const SecondOrderData& data, std::int64_t i, ChainWorkspace& workspace) const {
+        return {chain_.scores(data, i, workspace), triplets_.scores()};
+    }
+
+    const double* triplets() const { return triplets_.scores(); }
+
+private:
+    ChainWeights chain_;
+    TripletWeights triplets_;
+};
+
+// Calls visit(index, value) for the entries of Ψ(x_i, labels) − Ψ(x_i, other); an index may come more than once.
+template <class Visit>
+void difference(const SecondOrderData& data, std::int64_t i, const std::int32_t* labels, const std::int32_t* other,
+                Visit&& visit) {
+    difference(static_cast<const ChainData&>(data), i, labels, other, visit);
+    for (std::int64_t t = 1; t + 1 < data.length(i); ++t) {
+        const std::int64_t right = data.triplets_at() + data.triplet(labels + t);
+        const std::int64_t wrong = data.triplets_at() + data.triplet(other + t);
+        if (right == wrong) continue;
+        if (!data.kept || data.kept[right]) visit(right, data.balance);
+        if (!data.kept || data.kept[wrong]) visit(wrong, -data.balance);
+    }
+}
+
+}  // namespace structlearn

@@ -1,0 +1,158 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "dual/face.hpp"
+
+namespace structlearn {
+
+// How far a solve got.
+struct SolveReport {
+    double gap;      // primal − dual on the working sets: exact if it is small enough, else as last seen
+    bool unbounded;  // the dual has no maximum: no w meets the constraints of a hard margin
+};
+
+// Shuffles runs of neighbours, not single blocks: memory is read in pieces that way. (std::shuffle is not the same on every
+// platform; this is.)
+inline void shuffle_runs(std::vector<std::int64_t>& order, std::mt19937_64& random) {
+    constexpr std::size_t run = 16;
+    std::ranges::sort(order);
+    std::vector<std::size_t> begins;
+    for (std::size_t k = 0; k < order.size(); k += run) begins.push_back(k);
+    for (std::size_t k = begins.size(); k > 1; --k) std::swap(begins[k - 1], begins[random() % k]);
+    std::vector<std::int64_t> shuffled;
+    shuffled.reserve(order.size());
+    for (const std::size_t begin : begins)
+        for (std::size_t k = begin; k < std::min(begin + run, order.size()); ++k) shuffled.push_back(order[k]);
+    order.swap(shuffled);
+}
+
+// Without a budget all of α may be scaled by the t that maximises the dual; on data that cannot be separated this
+// lets the dual of the hard margin grow by factors instead of by steps.
+template <class Sets>
+void stretch(Sets& sets, double* w) {
+    double linear = 0.0;
+    double quadratic = sets.squared_norm(w);
+    for (std::int64_t i = 0; i < sets.n_blocks(); ++i) {
+        const DualBlock& dual = sets.dual(i);
+        linear += std::inner_product(dual.alpha().begin(), dual.alpha().end(), dual.b().begin(), 0.0);
+        quadratic += dual.r * dual.sigma() * dual.sigma();
+    }
+    if (!(linear > 0.0 && quadratic > 0.0)) return;
+    const double t = linear / quadratic;
+    for (std::int64_t i = 0; i < sets.n_blocks(); ++i)
+        for (double& alpha : sets.dual(i).alpha()) alpha *= t;
+    for (std::int64_t k = 0; k < sets.n_weights(); ++k) w[k] *= t;
+}
+
+// primal − dual over the planes of the working sets, at w.
+template <class Sets>
+double restricted_gap(Sets& sets, const double* w, double dual, bool hard) {
+    double gap = 0.0;
+    double largest = -std::numeric_limits<double>::infinity();
+    for (std::int64_t i = 0; i < sets.n_blocks(); ++i) {
+        largest = std::max(largest, sets.look(i, w));
+        gap += sets.seen(i);
+    }
+    if (!hard) return gap;
+    // The primal of a hard margin is that of w/γ, γ the smallest margin; without a margin there is none yet.
+    const double margin = 1.0 - largest;
+    if (margin <= 0.0) return std::numeric_limits<double>::infinity();
+    return 0.5 * sets.squared_norm(w) / (margin * margin) - dual;
+}
+
+// Maximises the dual over one block as if it were alone, from its Gram matrix; w is not involved.
+template <class Sets>
+double solve_alone(Sets& sets, std::int64_t i, double relative, std::int64_t max_rounds) {
+    sets.complete_products(i);
+    DualBlock& block = sets.dual(i);
+    const std::int64_t m = block.size();
+    std::vector<double> violations;
+    double gap = 0.0;
+    for (std::int64_t round = 0; round < max_rounds; ++round) {
+        violations.assign(block.b().begin(), block.b().end());
+        double dual = 0.0;
+        for (std::int64_t k = 0; k < m; ++k)
+            if (block.alpha()[k] > 0.0) block.add_products_scaled(k, -block.alpha()[k], violations);
+        for (std::int64_t k = 0; k < m; ++k) dual += 0.5 * block.alpha()[k] * (block.b()[k] + violations[k]);
+        gap = block.gap(violations);
+        if (gap <= relative * (dual + gap) || !block.ascend(violations)) break;
+        if (round % 3 == 2)
+            for (int step = 0; step < 20 && ascend_alone_on_face(block); ++step) {}
+    }
+    sets.count_idle();
+    return gap;
+}
+
+// Visits blocks in random order until primal − dual ≤ relative × primal on the restricted problem, or `max_visits` were
+// made. Blocks that showed little of the gap are left out until the others show even less.
+template <class Sets>
+SolveReport solve(Sets& sets, double* w, double relative, std::int64_t max_visits, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<std::int64_t> all;
+    for (std::int64_t i = 0; i < sets.n_blocks(); ++i)
+        if (sets.n_planes(i) > 0) all.push_back(i);
+    if (all.empty()) return {0.0, false};
+    const bool bounded = std::isfinite(sets.dual(0).u);
+    const bool hard = !bounded && sets.dual(0).r == 0.0;
+    if (all.size() == 1 && !hard) {
+        const auto alpha = sets.dual(all[0]).alpha();
+        std::vector<double> change(alpha.begin(), alpha.end());
+        const double gap = solve_alone(sets, all[0], relative, max_visits);
+        for (std::size_t k = 0; k < change.size(); ++k) change[k] = alpha[k] - change[k];
+        sets.add_rows(all[0], change.data(), w);
+        return {gap, false};
+    }
+    const auto n_all = static_cast<std::int64_t>(all.size());
+    std::vector<std::int64_t> order = all;
+    auto dual_value = [&] { return sets.linear_part() - 0.5 * sets.squared_norm(w); };
+    double dual = dual_value();
+    double gap = 0.0;
+    std::int64_t next_face = 16;
+    std::int64_t visits = 0;
+    while (visits < max_visits) {
+        shuffle_runs(order, random);
+        for (const std::int64_t i : order)
+            if (!sets.visit(i, w, &dual)) return {std::numeric_limits<double>::infinity(), true};
+        visits += static_cast<std::int64_t>(order.size());
+        if (!bounded) stretch(sets, w), dual = dual_value();
+        double visited = 0.0;
+        for (const std::int64_t i : order) visited += sets.seen(i);
+        gap = 0.0;
+        for (const std::int64_t i : all) gap += sets.seen(i);
+        bool everything = hard || visited < gap - visited;
+        // Pairwise steps are at their best at first; where they turn out slow, conjugate gradients help, in rounds that
+        // cost about as much as all passes so far.
+        const std::int64_t passes = visits / n_all;
+        if (passes >= next_face) {
+            const int steps = static_cast<int>(std::min<std::int64_t>(passes, 60));
+            for (std::int64_t spent = 0; spent < passes && ascend_on_face(sets, w, steps); spent += steps) {}
+            next_face *= 2;
+            dual = dual_value();
+            everything = true;
+        }
+        if (hard || gap <= relative * (dual + gap)) {
+            dual = dual_value();
+            gap = restricted_gap(sets, w, dual, hard);
+            if (gap <= relative * (dual + gap)) break;
+            everything = true;
+        }
+        if (everything) {
+            order = all;
+        } else {
+            const double little = 0.25 * gap / static_cast<double>(n_all);
+            std::erase_if(order, [&](std::int64_t i) { return sets.seen(i) < little; });
+            if (order.empty()) order = all;  // infinite gaps
+        }
+    }
+    sets.count_idle();
+    return {gap, false};
+}
+
+}  // namespace structlearn

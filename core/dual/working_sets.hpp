@@ -1,0 +1,387 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "dual/block.hpp"
+#include "dual/products.hpp"
+#include "dual/saved_sets.hpp"
+#include "linear/sparse.hpp"
+#include "linear/vector.hpp"
+
+namespace structlearn {
+
+// The dual of a structural SVM restricted to working sets of planes, one block an example:
+//
+//   max_α  Σ_ik b_ik α_ik − ½ ‖w‖² − ½ Σ_i r_i σ_i²    with  w = Σ_ik α_ik a_ik row_ik,  σ_i = Σ_k α_ik,
+//   α ≥ 0,  σ_i ≤ u_i   (u_i = ∞ for squared slacks and the hard margin).
+//
+// A visit to a block computes its violations at w, improves its multipliers with the Gram matrix at hand (see DualBlock),
+// and changes w once. How visits add up to a solution is the business of dual/restricted.hpp.
+//
+// `Store` says how planes are held. It has a `Block` of planes for each example and answers for whole blocks, so that it can
+// share work between planes:  dots(i, block, w, out) writes ⟨w, row⟩ of every plane, add(i, block, coefficients, w) adds
+// Σ coefficient · row to w, products(i, block, k, scratch, out) writes the inner products of plane k with all of them;
+// push, same and keep are about the planes themselves; write(i, block, k, out) appends a plane to flat arrays of the type
+// Written, which saved_planes.hpp reads again.
+template <class Store>
+class WorkingSets {
+public:
+    using Plane = typename Store::Plane;
+
+    WorkingSets(Store store, std::int64_t n_blocks, std::int64_t n_weights)
+        : store_(std::move(store)), n_weights_(n_weights), blocks_(static_cast<std::size_t>(n_blocks)), seen_(blocks_.size()), scratch_(n_weights) {}
+
+    std::int64_t n_blocks() const { return static_cast<std::int64_t>(blocks_.size()); }
+    std::int64_t n_planes(std::int64_t i) const { return blocks_[i].dual.size(); }
+    std::int64_t n_weights() const { return n_weights_; }
+    std::vector<std::int64_t> sizes() const {
+        std::vector<std::int64_t> sizes;
+        for (std::int64_t i = 0; i < n_blocks(); ++i) sizes.push_back(n_planes(i));
+        return sizes;
+    }
+    const Store& store() const { return store_; }
+    const DualBlock& dual(std::int64_t i) const { return blocks_[i].dual; }
+    DualBlock& dual(std::int64_t i) { return blocks_[i].dual; }
+    void set_alpha(std::int64_t i, std::span<const double> alpha) {
+        std::ranges::copy(alpha, blocks_[i].dual.alpha().begin());
+    }
+
+    // Multipliers that exceed a smaller budget are scaled into it.
+    void set_limits(std::span<const double> u, std::span<const double> r) {
+        for (std::size_t i = 0; i < blocks_.size(); ++i) {
+            DualBlock& dual = blocks_[i].dual;
+            dual.u = u[i];
+            dual.r = r[i];
+            const double sigma = dual.sigma();
+            if (sigma > dual.u)
+                for (double& alpha : dual.alpha()) alpha *= dual.u / sigma;
+        }
+    }
+
+    // Adds a plane with α = 0 and returns true, or returns false if the block already has the same one.
+    bool add(std::int64_t i, Plane plane, double a, double b) {
+        auto& [planes, dual] = blocks_[i];
+        for (std::int64_t k = 0; k < dual.size(); ++k)
+            if (dual.a()[k] == a && dual.b()[k] == b && store_.same(i, planes, k, plane)) return false;
+        store_.push(i, planes, plane);
+        dual.push(a, b);
+        return true;
+    }
+
+    // Adds plane(k) to the block of examples[k] for every k = which[j]; returns how many were new.
+    template <class MakePlane>
+    std::int64_t add_all(std::span<const std::int64_t> examples, std::span<const std::int64_t> which,
+                         std::span<const double> a, std::span<const double> b, MakePlane&& plane) {
+        std::int64_t added = 0;
+        for (std::size_t j = 0; j < which.size(); ++j) added += add(examples[which[j]], plane(which[j]), a[j], b[j]);
+        return added;
+    }
+
+    // The truth of an example has moved in weight space: `shift` joins every row of its block. Multipliers stay, so the dual
+    // keeps a feasible point; w = Σ α a row changes.
+    void rebase(std::int64_t i, const Plane& shift) {
+        store_.rebase(blocks_[i].planes, shift);
+        blocks_[i].dual.forget_products();
+    }
+    void rebase(const SparseRows& shifts) {
+        for (std::int64_t i = 0; i < n_blocks(); ++i)
+            if (shifts.rows.size(i) > 0) rebase(i, shifts[i]);
+    }
+
+    // The largest b − a⟨w, row⟩ of each block and which plane has it, 0 and −1 for the truth; and Σ α (b − a⟨w, row⟩) − ½ r σ²,
+    // which is what the block's slack term exceeds by its gap.
+    void violations(const double* w, double* largest, std::int64_t* which, double* covered) {
+        for (std::int64_t i = 0; i < n_blocks(); ++i) {
+            largest[i] = largest_violation(i, w, &which[i]);
+            covered[i] = blocks_[i].dual.covered(violations_);
+        }
+    }
+
+    double largest_violation(std::int64_t i, const double* w, std::int64_t* which = nullptr) {
+        measure(i, w, violations_);
+        const auto top = std::ranges::max_element(violations_);
+        const bool violated = top != violations_.end() && *top > 0.0;
+        if (which) *which = violated ? top - violations_.begin() : -1;
+        return violated ? *top : 0.0;
+    }
+
+    // The cutting plane that has weights[i] of the plane which[i] of every block, −1 for none: adds its row to the gradient,
+    // writes what each block gives to its a, and returns its b.
+    double cut(std::span<const std::int64_t> which, std::span<const double> weights, double* gradient,
+               double* coefficients) {
+        double offset = 0.0;
+        std::vector<double> factors;
+        for (std::int64_t i = 0; i < n_blocks(); ++i) {
+            const std::int64_t k = which[i];
+            if (k < 0 || weights[i] == 0.0) continue;
+            factors.assign(static_cast<std::size_t>(n_planes(i)), 0.0);
+            factors[k] = weights[i];
+            add_rows(i, factors.data(), gradient);
+            offset += weights[i] * dual(i).b()[k];
+            coefficients[i] = weights[i] * dual(i).a()[k];
+        }
+        return offset;
+    }
+
+    // Σ b α − ½ Σ r σ²; the dual is this minus ½‖w‖².
+    double linear_part() const {
+        double sum = 0.0;
+        for (const Block& block : blocks_) {
+            const DualBlock& dual = block.dual;
+            sum += std::inner_product(dual.alpha().begin(), dual.alpha().end(), dual.b().begin(), 0.0);
+            if (dual.r > 0.0) sum -= 0.5 * dual.r * dual.sigma() * dual.sigma();
+        }
+        return sum;
+    }
+
+    // w += Σ α a row
+    void weights(double* w) {
+        for (std::int64_t i = 0; i < n_blocks(); ++i) add_rows(i, blocks_[i].dual.alpha().data(), w);
+    }
+
+    // w += Σ_k factors[k] a row over the planes of one block.
+    void add_rows(std::int64_t i, const double* factors, double* w) {
+        const auto& [planes, dual] = blocks_[i];
+        scaled_.resize(static_cast<std::size_t>(dual.size()));
+        for (std::int64_t k = 0; k < dual.size(); ++k) scaled_[k] = factors[k] * dual.a()[k];
+        store_.add(i, planes, scaled_.data(), w);
+    }
+
+    // a⟨w, row⟩ of every plane of one block.
+    void scaled_dots(std::int64_t i, const double* w, std::vector<double>& out) {
+        const auto& [planes, dual] = blocks_[i];
+        out.resize(static_cast<std::size_t>(dual.size()));
+        store_.dots(i, planes, w, out.data());
+        for (std::int64_t k = 0; k < dual.size(); ++k) out[k] *= dual.a()[k];
+    }
+
+    // b − a⟨w, row⟩ of every plane of one block.
+    void measure(std::int64_t i, const double* w, std::vector<double>& out) {
+        scaled_dots(i, w, out);
+        for (std::size_t k = 0; k < out.size(); ++k) out[k] = blocks_[i].dual.b()[k] - out[k];
+    }
+
+    double squared_norm(const double* w) const { return inner_product(n_weights_, w, w); }
+
+    // Improves one block; `dual_value` grows by what that gains. False if the block is unbounded.
+    bool visit(std::int64_t i, double* w, double* dual_value) {
+        complete_products(i);
+        measure(i, w, violations_);
+        DualBlock& dual = blocks_[i].dual;
+        seen_[i] = dual.gap(violations_);
+        before_.assign(dual.alpha().begin(), dual.alpha().end());
+        earlier_ = violations_;
+        const double spent = dual.sigma();
+        if (!dual.ascend(violations_)) return false;
+        bool changed = false;
+        for (std::int64_t k = 0; k < dual.size(); ++k) {
+            before_[k] = dual.alpha()[k] - before_[k];
+            changed = changed || before_[k] != 0.0;
+            *dual_value += 0.5 * before_[k] * (earlier_[k] + violations_[k]);
+        }
+        if (!changed) return true;
+        *dual_value -= 0.5 * dual.r * (dual.sigma() * dual.sigma() - spent * spent);
+        add_rows(i, before_.data(), w);
+        return true;
+    }
+
+    // The gap of a block when it was last looked at.
+    double seen(std::int64_t i) const { return seen_[i]; }
+
+    // Looks at one block and returns the largest violation; its gap is `seen` then.
+    double look(std::int64_t i, const double* w) {
+        measure(i, w, violations_);
+        seen_[i] = blocks_[i].dual.gap(violations_);
+        return violations_.empty() ? -std::numeric_limits<double>::infinity() : std::ranges::max(violations_);
+    }
+
+    // Improves the given blocks one after another and carries each change into w. `gaps` receives what each block
+    // contributed to primal − dual before its visit. Returns false as soon as a block is unbounded.
+    bool improve(std::span<const std::int64_t> which, double* w, double* gaps) {
+        double dual = 0.0;
+        for (std::size_t k = 0; k < which.size(); ++k) {
+            if (!visit(which[k], w, &dual)) return false;
+            gaps[k] = seen_[which[k]];
+        }
+        return true;
+    }
+
+    // The planes that have α = 0 count one more idle turn.
+    void count_idle() {
+        for (Block& block : blocks_)
+            for (std::size_t k = 0; k < block.dual.alpha().size(); ++k)
+                block.dual.idle()[k] = block.dual.alpha()[k] > 0.0 ? 0 : block.dual.idle()[k] + 1;
+    }
+
+    // The same where α plays no part: `which` was of use, one a block, −1 for none.
+    void mark_used(const std::int64_t* which) {
+        for (std::size_t i = 0; i < blocks_.size(); ++i) {
+            const auto idle = blocks_[i].dual.idle();
+            for (std::size_t k = 0; k < idle.size(); ++k)
+                idle[k] = static_cast<std::int64_t>(k) == which[i] ? 0 : idle[k] + 1;
+        }
+    }
+
+    // Forgets planes that were idle more than `limit` times in a row; returns how many.
+    std::int64_t drop_idle(std::int64_t limit) {
+        std::int64_t dropped = 0;
+        for (std::int64_t i = 0; i < n_blocks(); ++i)
+            dropped += keep_if(i, [&](DualBlock& dual, std::int64_t k) { return dual.idle()[k] <= limit; });
+        return dropped;
+    }
+
+    // Forgets planes until the others take about `most` bytes: those without weight first, the longest idle among them
+    // before the rest, then those with the least weight, which is taken out of w. Returns whether that was necessary.
+    bool limit_memory(std::size_t most, double* w) {
+        const std::size_t bytes = nbytes();
+        if (bytes <= most) return false;
+        std::vector<double> worth;  // α, or minus the idle turns
+        auto worth_of = [](DualBlock& dual, std::int64_t k) {
+            return dual.alpha()[k] > 0.0 ? dual.alpha()[k] : -1.0 - dual.idle()[k];
+        };
+        for (Block& block : blocks_)
+            for (std::int64_t k = 0; k < block.dual.size(); ++k) worth.push_back(worth_of(block.dual, k));
+        const double kept_part = static_cast<double>(most) / static_cast<double>(bytes);
+        const auto too_many = static_cast<std::ptrdiff_t>((1.0 - kept_part) * static_cast<double>(worth.size()));
+        if (too_many == 0) return false;
+        std::ranges::nth_element(worth, worth.begin() + too_many);
+        const double least = worth[static_cast<std::size_t>(too_many)];
+        for (std::int64_t i = 0; i < n_blocks(); ++i) {
+            DualBlock& dual = blocks_[i].dual;
+            before_.assign(static_cast<std::size_t>(dual.size()), 0.0);
+            for (std::int64_t k = 0; k < dual.size(); ++k)
+                if (worth_of(dual, k) < least && dual.alpha()[k] > 0.0) before_[k] = -dual.alpha()[k];
+            add_rows(i, before_.data(), w);
+            keep_if(i, [&](DualBlock& block, std::int64_t k) { return worth_of(block, k) >= least; });
+        }
+        return least > 0.0;
+    }
+
+    // The norm of the longest row.
+    double radius() {
+        double largest = 0.0;
+        for (std::int64_t i = 0; i < n_blocks(); ++i) {
+            complete_products(i);
+            const DualBlock& dual = blocks_[i].dual;
+            for (std::int64_t k = 0; k < dual.size(); ++k)
+                if (dual.a()[k] != 0.0) largest = std::max(largest, dual.products(k)[k] / (dual.a()[k] * dual.a()[k]));
+        }
+        return std::sqrt(largest);
+    }
+
+    // Fills in the inner products of the planes that came since the last visit.
+    void complete_products(std::int64_t i) {
+        auto& [planes, dual] = blocks_[i];
+        for (std::int64_t k = dual.known_products(); k < dual.size(); ++k) {
+            row_.resize(static_cast<std::size_t>(dual.size()));
+            store_.products(i, planes, k, scratch_, row_.data());
+            for (std::int64_t l = 0; l <= k; ++l) row_[l] *= dual.a()[k] * dual.a()[l];
+            dual.add_products(row_);
+        }
+    }
+
+    // The inner products of the planes of one block, row after row.
+    std::vector<double> gram(std::int64_t i) {
+        complete_products(i);
+        std::vector<double> gram;
+        for (std::int64_t k = 0; k < n_planes(i); ++k)
+            gram.insert(gram.end(), dual(i).products(k), dual(i).products(k) + n_planes(i));
+        return gram;
+    }
+
+    // All multipliers and numbers of the planes; the planes themselves are appended to `planes`.
+    SavedDual save(typename Store::Written& planes) const {
+        SavedDual saved;
+        for (std::int64_t i = 0; i < n_blocks(); ++i) {
+            const DualBlock& dual = blocks_[i].dual;
+            saved.sizes.push_back(dual.size());
+            saved.known.push_back(dual.known_products());
+            saved.u.push_back(dual.u);
+            saved.r.push_back(dual.r);
+            for (std::int64_t k = 0; k < dual.size(); ++k) {
+                saved.alpha.push_back(dual.alpha()[k]);
+                saved.a.push_back(dual.a()[k]);
+                saved.b.push_back(dual.b()[k]);
+                saved.idle.push_back(dual.idle()[k]);
+                store_.write(i, blocks_[i].planes, k, planes);
+            }
+            for (std::int64_t k = 0; k < dual.known_products(); ++k)
+                saved.products.insert(saved.products.end(), dual.products(k), dual.products(k) + k + 1);
+        }
+        return saved;
+    }
+
+    // Puts back what was saved; next_plane(i) is asked for the planes in their order. If it throws, nothing has changed.
+    template <class NextPlane>
+    void restore(const SavedDualView& saved, NextPlane&& next_plane) {
+        check(saved, n_blocks());
+        std::vector<Block> blocks(blocks_.size());
+        std::size_t plane = 0;
+        std::size_t product = 0;
+        for (std::int64_t i = 0; i < n_blocks(); ++i) {
+            auto& [planes, dual] = blocks[i];
+            dual.u = saved.u[i];
+            dual.r = saved.r[i];
+            for (std::int64_t k = 0; k < saved.sizes[i]; ++k, ++plane) {
+                store_.push(i, planes, next_plane(i));
+                dual.push(saved.a[plane], saved.b[plane]);
+                dual.alpha().back() = saved.alpha[plane];
+                dual.idle().back() = saved.idle[plane];
+            }
+            for (std::int64_t k = 0; k < saved.known[i]; ++k) {
+                const auto row = saved.products.subspan(product, static_cast<std::size_t>(k) + 1);
+                row_.assign(row.begin(), row.end());
+                dual.add_products(row_);
+                product += row.size();
+            }
+        }
+        blocks_ = std::move(blocks);
+    }
+
+    // The memory that the planes take.
+    std::size_t nbytes() const {
+        std::size_t sum = 0;
+        for (const Block& block : blocks_) sum += block.planes.nbytes() + block.dual.nbytes();
+        return sum;
+    }
+
+private:
+    struct Block {
+        typename Store::Block planes;
+        DualBlock dual;
+    };
+
+    // Keeps the planes for which wanted(dual, k); returns how many are gone.
+    template <class Wanted>
+    std::int64_t keep_if(std::int64_t i, Wanted&& wanted) {
+        auto& [planes, dual] = blocks_[i];
+        kept_.clear();
+        for (std::int64_t k = 0; k < dual.size(); ++k)
+            if (wanted(dual, k)) kept_.push_back(k);
+        const std::int64_t gone = dual.size() - static_cast<std::int64_t>(kept_.size());
+        if (gone == 0) return 0;
+        store_.keep(i, planes, kept_);
+        dual.keep(kept_);
+        return gone;
+    }
+
+    Store store_;
+    std::int64_t n_weights_;
+    std::vector<Block> blocks_;
+    std::vector<double> seen_;  // the gap of each block when it was last looked at
+    Scratch scratch_;
+    std::vector<double> violations_, earlier_;
+    std::vector<double> before_;
+    std::vector<double> row_;
+    std::vector<double> scaled_;
+    std::vector<std::int64_t> kept_;
+};
+
+}  // namespace structlearn

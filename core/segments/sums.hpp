@@ -1,0 +1,136 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "linear/log_weights.hpp"
+#include "segments/scores.hpp"
+
+namespace structlearn {
+
+// Expected numbers of the parts of a segmentation; arrays that may be null are left out.
+struct SegmentCounts {
+    double* nodes;        // (length, n_labels): of tokens in a segment with this label
+    double* transitions;  // (n_labels, n_labels)
+    double* lengths;      // (longest, n_labels), or null
+    double* firsts;       // (length, n_labels): of segments that begin with a token, or null
+    double* lasts;        // (length, n_labels): of segments that end with it, or null
+};
+
+// Sums over all segmentations, in logarithms: log Z, marginals, samples.
+class SegmentSums {
+public:
+    // log Σ_y exp F(y)
+    double run(const SegmentScores& scores) {
+        L_ = scores.n_labels;
+        T_ = scores.length;
+        zeros_.assign(static_cast<std::size_t>(L_), 0.0);
+        workspace_.resize(static_cast<std::size_t>(2 * L_ + scores.longest));
+        segment_messages(
+            scores, enter_, leave_,
+            [&](std::int64_t, std::int64_t rows, const double* entered, double* out) {
+                log_sum_of_sums(rows, L_, entered, -L_, scores.span, workspace_.data(), out);
+            },
+            [&](const double* left, double* out) {
+                log_sum_product(L_, left, scores.transition, zeros_.data(), workspace_.data(), out);
+            });
+        log_z_ = log_sum(L_, &leave_[(T_ - 1) * L_], workspace_.data());
+        return log_z_;
+    }
+
+    // After `run`.
+    void marginals(const SegmentScores& scores, const SegmentCounts& counts) {
+        recur_backward(scores);
+        begun_.resize(enter_.size());
+        ended_.resize(enter_.size());
+        for (std::int64_t k = 0; k < T_ * L_; ++k) {
+            begun_[k] = enter_[k] + inside_[k];
+            ended_[k] = leave_[k] + rest_[k] - scores.closing[k];
+        }
+        exponentials(T_ * L_, begun_.data(), log_z_, begun_.data());
+        exponentials(T_ * L_, ended_.data(), log_z_, ended_.data());
+        // A token is in the segments that began until there, less those that ended before.
+        for (std::int64_t k = 0; k < T_ * L_; ++k)
+            counts.nodes[k] = k < L_ ? begun_[k] : std::max(counts.nodes[k - L_] + begun_[k] - ended_[k - L_], 0.0);
+        if (counts.firsts) std::copy(begun_.begin(), begun_.end(), counts.firsts);
+        if (counts.lasts) std::copy(ended_.begin(), ended_.end(), counts.lasts);
+        count_transitions(scores, counts.transitions);
+        if (counts.lengths) count_lengths(scores, counts.lengths);
+    }
+
+    // After `run`: the codes of a segmentation drawn with probability exp F(y) / Z, given two uniform numbers a token.
+    void sample(const SegmentScores& scores, const double* uniform, std::int32_t* codes) {
+        double* weight = workspace_.data();
+        std::int64_t next = 0;
+        for (std::int64_t end = T_; end > 0;) {
+            for (std::int64_t l = 0; l < L_; ++l)
+                weight[l] = leave_[(end - 1) * L_ + l] + (end < T_ ? scores.transition[l * L_ + next] : 0.0);
+            const std::int64_t label = draw(L_, weight, uniform[2 * end - 2]);
+            const std::int64_t rows = std::min(end, scores.longest);
+            for (std::int64_t k = 0; k < rows; ++k)
+                weight[k] = enter_[(end - 1 - k) * L_ + label] + scores.span[k * L_ + label];
+            const std::int64_t begin = end - 1 - draw(rows, weight, uniform[2 * end - 1]);
+            std::fill(codes + begin, codes + end, static_cast<std::int32_t>(L_ + label));
+            codes[begin] = static_cast<std::int32_t>(label);
+            next = label;
+            end = begin;
+        }
+    }
+
+private:
+    // inside[t, l]: of all that follows the opening of a segment l at t; rest[t, l]: of its closing after t and what
+    // follows.
+    void recur_backward(const SegmentScores& scores) {
+        inside_.resize(enter_.size());
+        rest_.assign(scores.closing, scores.closing + T_ * L_);
+        transposed_.resize(static_cast<std::size_t>(L_ * L_));
+        for (std::int64_t k = 0; k < L_; ++k)
+            for (std::int64_t l = 0; l < L_; ++l) transposed_[l * L_ + k] = scores.transition[k * L_ + l];
+        opened_.resize(static_cast<std::size_t>(L_));
+        for (std::int64_t t = T_ - 1; t >= 0; --t) {
+            if (t + 1 < T_) {
+                for (std::int64_t l = 0; l < L_; ++l)
+                    opened_[l] = scores.opening[(t + 1) * L_ + l] + inside_[(t + 1) * L_ + l];
+                log_sum_product(L_, opened_.data(), transposed_.data(), scores.closing + t * L_, workspace_.data(),
+                                &rest_[t * L_]);
+            }
+            log_sum_of_sums(std::min(T_ - t, scores.longest), L_, &rest_[t * L_], L_, scores.span, workspace_.data(),
+                            &inside_[t * L_]);
+        }
+    }
+
+    void count_transitions(const SegmentScores& scores, double* transitions) {
+        std::fill_n(transitions, L_ * L_, 0.0);
+        double* pairs = transposed_.data();
+        for (std::int64_t t = 1; t < T_; ++t) {
+            for (std::int64_t l = 0; l < L_; ++l) opened_[l] = scores.opening[t * L_ + l] + inside_[t * L_ + l];
+            for (std::int64_t k = 0; k < L_; ++k)
+                for (std::int64_t l = 0; l < L_; ++l)
+                    pairs[k * L_ + l] = leave_[(t - 1) * L_ + k] + scores.transition[k * L_ + l] + opened_[l];
+            exponentials(L_ * L_, pairs, log_z_, pairs);
+            add_scaled(L_ * L_, 1.0, pairs, transitions);
+        }
+    }
+
+    void count_lengths(const SegmentScores& scores, double* lengths) {
+        std::fill_n(lengths, scores.longest * L_, 0.0);
+        double* segments = begun_.data();
+        for (std::int64_t k = 0; k < scores.longest; ++k) {
+            const std::int64_t n = T_ - k;
+            for (std::int64_t t = 0; t < n; ++t)
+                for (std::int64_t l = 0; l < L_; ++l)
+                    segments[t * L_ + l] = enter_[t * L_ + l] + scores.span[k * L_ + l] + rest_[(t + k) * L_ + l];
+            exponentials(n * L_, segments, log_z_, segments);
+            for (std::int64_t t = 0; t < n; ++t) add_scaled(L_, 1.0, segments + t * L_, lengths + k * L_);
+        }
+    }
+
+    std::int64_t L_ = 0, T_ = 0;
+    double log_z_ = 0.0;
+    std::vector<double> enter_, leave_, inside_, rest_, begun_, ended_;  // (length, n_labels)
+    std::vector<double> transposed_, opened_, workspace_, zeros_;
+};
+
+}  // namespace structlearn
