@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bindings/unlocked.hpp"
+#include "linear/attribute_rows.hpp"
 #include "linear/name_table.hpp"
-#include "bindings/arrays.hpp"
 
 namespace structlearn::bindings {
 
@@ -167,45 +168,6 @@ void make_vocabulary(NameTable* place, nb::handle names) {
     new (place) NameTable(std::move(table));
 }
 
-// Rows with increasing columns; equal ones are summed, and what is zero is left out.
-struct TokenRows {
-    std::vector<std::int64_t> indptr{0};
-    std::vector<std::int32_t> columns;
-    std::vector<double> values;
-
-    void append(RowBuilder& row) {
-        row.sort();
-        for (const auto& [column, number] : row.entries()) {
-            columns.push_back(static_cast<std::int32_t>(column));
-            values.push_back(number);
-        }
-        indptr.push_back(static_cast<std::int64_t>(columns.size()));
-    }
-    nb::tuple to_numpy() {
-        return nb::make_tuple(bindings::to_numpy(std::move(indptr)), bindings::to_numpy(std::move(columns)),
-                              bindings::to_numpy(std::move(values)));
-    }
-};
-
-// The rows that `read_attributes` found, with name k in column `column_of[k]`, or left out where that is −1.
-nb::tuple attribute_rows(Vector<std::int64_t> indptr, Vector<std::int32_t> numbers, Vector<double> values,
-                         Vector<std::int32_t> column_of) {
-    TokenRows rows;
-    {
-        nb::gil_scoped_release unlocked;
-        RowBuilder row;
-        for (std::size_t token = 0; token + 1 < indptr.shape(0); ++token) {
-            row.clear();
-            for (std::int64_t k = indptr.data()[token]; k < indptr.data()[token + 1]; ++k) {
-                const std::int32_t column = column_of.data()[numbers.data()[k]];
-                if (column != NameTable::unknown) row(column, values.data()[k]);
-            }
-            rows.append(row);
-        }
-    }
-    return rows.to_numpy();
-}
-
 // A row a token of X; names without a column are left out.
 nb::tuple known_rows(const NameTable& vocabulary, nb::handle X, const nb::callable& items) {
     TokenRows rows;
@@ -221,14 +183,14 @@ nb::tuple known_rows(const NameTable& vocabulary, nb::handle X, const nb::callab
         }
         rows.append(row);
     });
-    return rows.to_numpy();
+    return to_numpy(std::move(rows).arrays());
 }
 
 }  // namespace
 
 void bind_attributes(nb::module_& module) {
     module.def("read_attributes", &read_attributes);
-    module.def("attribute_rows", &attribute_rows);
+    module.def("attribute_rows", unlocked(&attribute_rows));
     nb::class_<NameTable>(module, "Vocabulary")
         .def("__init__", &make_vocabulary)
         .def("__len__", &NameTable::size)
