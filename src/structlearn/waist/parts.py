@@ -123,7 +123,7 @@ class PartProblem(Problem):
         gaps: FloatArray,
         w: FloatArray,
     ) -> None:
-        """Dual steps towards the distribution that w gives, one example after another; see ``core/part_ascent.hpp``."""
+        """Dual steps towards the distribution that w gives, example after example; see ``core/parts/ascent.hpp``."""
         self._core.mix(order, self.part_offsets, limits, marginals, entropies, gaps, w)
 
     def exponentiate(
@@ -138,7 +138,7 @@ class PartProblem(Problem):
         steps: FloatArray,
         w: FloatArray,
     ) -> None:
-        """Exponentiated-gradient steps, one example after another; see ``core/part_ascent.hpp``."""
+        """Exponentiated-gradient steps, one example after another; see ``core/parts/ascent.hpp``."""
         self._core.exponentiate(order, self.part_offsets, limits, kappa, losses, theta, marginals, entropies, steps, w)
 
     def _token_marginals(self, w: FloatArray, lengths: IntArray, n_labels: int) -> list[FloatArray]:

@@ -208,7 +208,7 @@ class Grammar(Model):
         return known.get(word, known.get(word_form(word), known[UNKNOWN]))
 
     def _derivation(self, spec: GrammarSpec, tree: Tree, i: int, allow_unknown: bool) -> list[int]:
-        """The codes of a tree, see ``core/grammar.hpp``; none where the rules do not derive it."""
+        """The codes of a tree, see ``core/grammar/data.hpp``; none where the rules do not derive it."""
         codes: list[int] = []
         tags = iter(leaves(tree))
         first_word = len(spec.rule_codes)

@@ -21,7 +21,7 @@ from structlearn.waist.rows import SparseRows
 
 
 class CodedTrees(Sequence[tuple[int, LabelArray]]):
-    """Trees of several sentences: the number of the sentence, and codes, see ``core/grammar.hpp``; none for no tree."""
+    """Trees of several sentences: the number of each, and codes, none for no tree; see ``core/grammar/data.hpp``."""
 
     def __init__(self, examples: IntArray, codes: Ragged):
         self.examples = examples

@@ -19,7 +19,7 @@ from structlearn.models.grammar.binary_trees import Symbol, symbol_name
 Inputs = Literal["tags", "words"]
 #: The kind of words whose likes were never seen.
 UNKNOWN = "<unknown>"
-#: Ranges of lengths that spans are told apart by; see ``core/grammar.hpp``.
+#: Ranges of lengths that spans are told apart by; see ``core/grammar/rules.hpp``.
 N_BUCKETS = 9
 
 

@@ -20,7 +20,7 @@ from structlearn.waist.planes import Outputs
 
 
 class SegmentsProblem(PartProblem):
-    """A `Segments` model bound to data. Outputs are one code a token, see ``core/segments.hpp`` and `Ragged`.
+    """A `Segments` model bound to data. Outputs are one code a token, see ``core/segments/data.hpp`` and `Ragged`.
 
     `codes` is the truth that training aims at, `judged` the one that predictions are compared with.
     """

@@ -131,7 +131,7 @@ class Segments(Model):
 def _encode(
     spec: SegmentsSpec, offsets: IntArray, Y: Any, allow_unknown: bool
 ) -> tuple[LabelArray, np.ndarray[Any, np.dtype[np.bool_]]]:
-    """The codes of all tokens, see ``core/segments.hpp``, and whether the model can have the token's segment."""
+    """The codes of all tokens, see ``core/segments/data.hpp``, and whether the model can have the token's segment."""
     Y = read_segmentations(Y)
     if len(Y) != len(offsets) - 1:
         raise ValueError(f"X has {len(offsets) - 1} sequences but Y has {len(Y)}")
