@@ -64,7 +64,7 @@ def layers() -> dict[str, int]:
     """The height of every room, from the block of CONTRIBUTING.md that lists them from low to high."""
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     (block,) = re.findall(r"reads this list:\n\n```text\n(.*?)```", text, re.DOTALL)
-    rooms = [name for line in block.splitlines() for name in re.split(r"  +", line)[0].split()]
+    rooms = [name for names in re.findall(r"^(\S.*?)  ", block, re.MULTILINE) for name in names.split()]
     return {name: height for height, name in enumerate(rooms)}
 
 

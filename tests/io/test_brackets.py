@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structlearn.data import leaves
-from structlearn.io import Brackets, FormatError, Lines, clean_tree, recognise
+from structlearn.data import clean_tree, leaves
+from structlearn.io import Brackets, FormatError, Lines, recognise
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="()", exclude_categories=["Z", "C"]), min_size=1)
 TREES = st.recursive(

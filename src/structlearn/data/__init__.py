@@ -8,7 +8,7 @@ from structlearn.data.matches import from_gapped, to_gapped
 from structlearn.data.segments import from_bio, to_bio
 from structlearn.data.sequences import Sequences
 from structlearn.data.tags import spans
-from structlearn.data.trees import as_tree, brackets, format_tree, leaves, parse_tree
+from structlearn.data.trees import as_tree, brackets, clean_tree, format_tree, leaves, parse_tree
 
 __all__ = [
     "Document",
@@ -19,6 +19,7 @@ __all__ = [
     "as_tree",
     "base_counts",
     "brackets",
+    "clean_tree",
     "consensus",
     "format_tree",
     "from_bio",

@@ -156,3 +156,23 @@ def flat_tree(tokens: Sequence[tuple[str, str]]) -> Tree:
     ('ROOT', ('DT', 'the'), ('NN', 'dog'))
     """
     return ("ROOT", *tokens)
+
+
+def clean_tree(tree: Tree) -> Tree | None:
+    """A tree of the Penn Treebank as parsers are trained on it; None if nothing is left.
+
+    Traces (-NONE-) and phrases that hold nothing else are removed; function tags and indices are cut off labels,
+    NP-SBJ-1 to NP, but not off tags; a phrase that is the only child of one with the same label is merged with it.
+
+    >>> clean_tree(("S", ("NP-SBJ-1", ("-NONE-", "*")), ("VP", ("VP", ("VB", "go")))))
+    ('S', ('VP', ('VB', 'go')))
+    """
+    if is_leaf(tree):
+        return None if tree[0] == "-NONE-" else tree
+    children = [child for child in map(clean_tree, tree[1:]) if child is not None]
+    if not children:
+        return None
+    label = re.split(r"(?<=.)[-=|]", tree[0], maxsplit=1)[0]
+    if len(children) == 1 and children[0][0] == label and not is_leaf(children[0]):
+        return children[0]
+    return (label, *children)

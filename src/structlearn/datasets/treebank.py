@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import BinaryIO, cast
 
-from structlearn.data.trees import Tree, leaves
+from structlearn.data.trees import Tree, clean_tree, leaves
 from structlearn.datasets._files import find_file, reading
-from structlearn.io.brackets import Brackets, clean_tree
+from structlearn.io.brackets import Brackets
 from structlearn.io.text import open_text
 
 HOME = "https://www.nltk.org/nltk_data (corpus treebank)"
@@ -33,7 +33,7 @@ def fetch_treebank(max_length: int | None = None) -> ParsedSentences:
 
     As usual for parsing, traces are removed with the phrases that hold nothing else, function tags are cut off labels,
     the outer bracket without a label is taken off, and a phrase that is the only child of one with the same label is
-    merged with it (172 of them), see `structlearn.io.clean_tree`. Punctuation is kept.
+    merged with it (172 of them), see `structlearn.data.clean_tree`. Punctuation is kept.
 
     The file is ``treebank/treebank.zip``, an archive with ``combined/wsj_0001.mrg`` and so on.
 

@@ -1,7 +1,7 @@
 """Files: one module a format."""
 
 from structlearn.io.aligned import AlignedRows, read_aligned_pairs, read_alignment, write_aligned_pair
-from structlearn.io.brackets import Brackets, clean_tree
+from structlearn.io.brackets import Brackets
 from structlearn.io.columns import Columns
 from structlearn.io.conll2012 import Conll2012
 from structlearn.io.conllu import ConllU
@@ -36,7 +36,6 @@ __all__ = [
     "Pairs",
     "SvmHmm",
     "SvmLight",
-    "clean_tree",
     "open_text",
     "read_aligned_pairs",
     "read_alignment",

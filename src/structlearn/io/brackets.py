@@ -27,7 +27,7 @@ class Brackets(Format):
 
     A tree may extend over several lines. An outer bracket without a label, as the treebank has it, is taken off where
     it holds one tree, and is named ROOT where it holds several. Labels and words are left as they are: traces, function
-    tags and the like are for `clean_tree`.
+    tags and the like are for `structlearn.data.clean_tree`.
 
     Examples
     --------
@@ -96,26 +96,6 @@ class Brackets(Format):
             word = next(part for part in parts[1:] if isinstance(part, str))
             raise lines.error(f"the word {quoted(word)} in the bracket that ends here has no tag of its own", column)
         return tuple(parts)
-
-
-def clean_tree(tree: Tree) -> Tree | None:
-    """A tree of the Penn Treebank as parsers are trained on it; None if nothing is left.
-
-    Traces (-NONE-) and phrases that hold nothing else are removed; function tags and indices are cut off labels,
-    NP-SBJ-1 to NP, but not off tags; a phrase that is the only child of one with the same label is merged with it.
-
-    >>> clean_tree(("S", ("NP-SBJ-1", ("-NONE-", "*")), ("VP", ("VP", ("VB", "go")))))
-    ('S', ('VP', ('VB', 'go')))
-    """
-    if is_leaf(tree):
-        return None if tree[0] == "-NONE-" else tree
-    children = [child for child in map(clean_tree, tree[1:]) if child is not None]
-    if not children:
-        return None
-    label = re.split(r"(?<=.)[-=|]", tree[0], maxsplit=1)[0]
-    if len(children) == 1 and children[0][0] == label and not is_leaf(children[0]):
-        return children[0]
-    return (label, *children)
 
 
 def _unwrapped(tree: Tree) -> Tree:
