@@ -55,22 +55,23 @@ struct AlignedSide {
     const std::int32_t* borders;  // (n_border_streams, n_letters + n_pairs): before every letter, and after the last
     const double* dense;          // (n_letters, n_dense)
     std::int64_t n_dense;
+    std::int64_t n_letters = letters.total();
 
     std::int64_t length(std::int64_t i) const { return letters.size(i); }
-    const std::int32_t* code(std::int64_t stream, std::int64_t i) const { return codes + stream * letters.total() + letters.begin(i); }
-    const std::int32_t* gap(std::int64_t stream, std::int64_t i) const { return gaps + stream * letters.total() + letters.begin(i); }
+    const std::int32_t* code(std::int64_t stream, std::int64_t i) const { return codes + stream * n_letters + letters.begin(i); }
+    const std::int32_t* gap(std::int64_t stream, std::int64_t i) const { return gaps + stream * n_letters + letters.begin(i); }
     const std::int32_t* border(std::int64_t stream, std::int64_t i) const {
-        return borders + stream * (letters.total() + letters.count()) + letters.begin(i) + i;
+        return borders + stream * (n_letters + letters.count()) + letters.begin(i) + i;
     }
 };
 
 // Of every stream and pair the letters by their codes, counted from the pair's first one.
 inline std::vector<std::int64_t> order_by_codes(const AlignedSide& side, std::int64_t n_streams) {
-    std::vector<std::int64_t> order(static_cast<std::size_t>(n_streams * side.letters.total()));
+    std::vector<std::int64_t> order(static_cast<std::size_t>(n_streams * side.n_letters));
     for (std::int64_t stream = 0; stream < n_streams; ++stream)
         for (std::int64_t i = 0; i < side.letters.count(); ++i) {
             const std::int32_t* codes = side.code(stream, i);
-            std::int64_t* begin = order.data() + stream * side.letters.total() + side.letters.begin(i);
+            std::int64_t* begin = order.data() + stream * side.n_letters + side.letters.begin(i);
             std::iota(begin, begin + side.length(i), 0);
             std::stable_sort(begin, begin + side.length(i), [&](auto a, auto b) { return codes[a] < codes[b]; });
         }

@@ -195,7 +195,7 @@ private:
             const std::int64_t stream = data_.matches[begin].s_stream;
             while (end < data_.matches.size() && data_.matches[end].s_stream == stream) ++end;
             const std::int32_t* codes = data_.s.code(stream, i);
-            const std::span order(data_.order + stream * data_.s.letters.total() + data_.s.letters.begin(i), static_cast<std::size_t>(m));
+            const std::span order(data_.order + stream * data_.s.n_letters + data_.s.letters.begin(i), static_cast<std::size_t>(m));
             for (std::size_t first = 0, last = 0; first < order.size(); first = last) {
                 while (last < order.size() && codes[order[last]] == codes[order[first]]) ++last;
                 visit(data_.matches.subspan(begin, end - begin), order.subspan(first, last - first));

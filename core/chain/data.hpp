@@ -124,8 +124,8 @@ void transition_difference(const ChainData& data, std::int64_t i, const std::int
 
 // Calls visit(t) for the positions at which two labellings of sequence i differ.
 template <class Visit>
-void differing_positions(const ChainData& data, std::int64_t i, const std::int32_t* labels, const std::int32_t* other,
-                         Visit&& visit) {
+[[gnu::always_inline]] inline void differing_positions(const ChainData& data, std::int64_t i, const std::int32_t* labels,
+                                                       const std::int32_t* other, Visit&& visit) {
     for (std::int64_t t = 0; t < data.length(i); ++t)
         if (labels[t] != other[t]) visit(t);
 }
@@ -146,7 +146,7 @@ void differing_pairs(const ChainData& data, std::int64_t i, const std::int32_t* 
 template <class Visit>
 void difference(const ChainData& data, std::int64_t i, const std::int32_t* labels, const std::int32_t* other,
                       Visit&& visit_kept) {
-    auto visit = [&](std::int64_t index, double value) {
+    auto visit = [&](std::int64_t index, double value) __attribute__((always_inline)) {
         if (!data.kept || data.kept[index]) visit_kept(index, value);
     };
     differing_positions(data, i, labels, other, [&](std::int64_t t) {

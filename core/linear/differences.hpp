@@ -60,7 +60,9 @@ void add_differences(const Data& data, std::span<const std::int64_t> examples, s
         const double coefficient = coefficients[k];
         if (coefficient == 0.0) continue;
         difference(data, i, labels.data() + data.outputs().begin(i), others.data() + at[k],
-                   [&](std::int64_t index, double value) { w[index] += coefficient * value; });
+                   [coefficient, w = w.data()](std::int64_t index, double value) __attribute__((always_inline)) {
+                       w[index] += coefficient * value;
+                   });
     }
 }
 
