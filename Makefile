@@ -30,7 +30,7 @@ types: $(VENV)/.library $(VENV)/.lint
 # runtime is preloaded and leaks of the interpreter are not its business.
 sanitize: .venv-sanitize/.library
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so)" \
-	ASAN_OPTIONS=detect_leaks=0 .venv-sanitize/bin/pytest -n auto tests/core tests/models tests/solvers/test_n_slack.py tests/solvers/test_stepping.py -q -p no:cacheprovider
+	ASAN_OPTIONS=detect_leaks=0 .venv-sanitize/bin/pytest -n auto tests/core tests/data tests/waist tests/models tests/solvers/test_n_slack.py tests/solvers/test_stepping.py -q -p no:cacheprovider
 
 # Any bytes against everything that reads files; what it finds belongs into tests/fuzz/test_contract.py.
 FUZZ_SECONDS ?= 600
