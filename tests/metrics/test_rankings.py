@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, label_ranking_average_precision_score, ndcg_score
 
 from structlearn.metrics import average_precision, ndcg, precision_at_k, reciprocal_rank
+from structlearn.metrics.rankings import ranking_measures
 from structlearn.models import Ranking
 from structlearn.models.ranking.spec import DocumentSpec
 
@@ -75,7 +76,8 @@ def test_queries_without_relevant_documents_have_zero():
             r"the ranking of Y\[0\] does not have each of the documents 0 to 1",
         ),
         (lambda: ndcg([[1, 0]], [[0.9, 0.1]]), "does not have each of the documents"),
-        (lambda: ndcg([[1, -1]], [[0, 1]]), r"Y\[0\] has the relevance -1"),
+        (lambda: ndcg([[1, -1]], [[0, 1]]), r"Y\[0\]\[1\] is -1; the gain of a document must be ≥ 0"),
+        (lambda: ndcg([[1, 0], [0, 1024]], [[0, 1], [0, 1]]), r"Y\[1\]\[1\] is 1024; .* at most 53"),
         (lambda: ndcg([[1]], [[0]], gain="square"), "gain is 'square'"),
         (lambda: precision_at_k([[1]], [[0]], 0), "k is 0; it must be at least 1"),
     ],
@@ -83,3 +85,9 @@ def test_queries_without_relevant_documents_have_zero():
 def test_bad_calls_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_measures_without_gains_are_given_where_a_relevance_has_none():
+    scores = ranking_measures([[0, 1024]], [[1, 0]], 0.0, None, "ndcg_at_10").scores()
+    assert scores["mean_average_precision"] == 1.0
+    assert "ndcg_at_10" not in scores

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import warnings
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
-from structlearn.data.ragged import owners_of
+from structlearn.data.ragged import locate, owners_of
+
+Gain = Literal["exponential", "linear"]
+
+#: Up to here 2^y − 1 is exact, and sums over any number of documents are finite.
+MOST_GAIN = 2.0**53
 
 
 def relevances(Y: Any, offsets: IntArray) -> FloatArray:
@@ -32,6 +37,24 @@ def relevances(Y: Any, offsets: IntArray) -> FloatArray:
             raise ValueError(f"Y[{q}][{j}] is {values[j]}")
         flat[begin:end] = values
     return flat
+
+
+def gains_of(relevance: FloatArray, gain: Gain, offsets: IntArray) -> FloatArray:
+    """What every document gains, 2^y − 1 or y; names the first that gains less than nothing, or too much to add up.
+
+    >>> gains_of(np.array([0.0, 1.0, 4.0]), "exponential", np.array([0, 3]))
+    array([ 0.,  1., 15.])
+    """
+    most = np.log2(MOST_GAIN) if gain == "exponential" else MOST_GAIN
+    wrong = (relevance < 0) | (relevance > most)
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        q, j = locate(offsets, place)
+        why = "the gain of a document must be ≥ 0"
+        if relevance[place] > most:
+            why = f"with gain={gain!r} a relevance may be at most {most:g}"
+        raise ValueError(f"Y[{q}][{j}] is {relevance[place]:g}; {why}")
+    return np.exp2(relevance) - 1.0 if gain == "exponential" else relevance
 
 
 def grades_of(values: FloatArray, offsets: IntArray) -> LabelArray:

@@ -8,11 +8,14 @@ a query without relevant documents has 0 by every measure.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.queries import Gain, gains_of
+from structlearn.data.ragged import Ragged
 from structlearn.metrics.measures import Measures
 from structlearn.metrics.scores import ratio
 
@@ -67,14 +70,14 @@ def ndcg(
     rankings: Sequence[Any],
     k: int | None = None,
     *,
-    gain: Literal["exponential", "linear"] = "exponential",
+    gain: Gain = "exponential",
 ) -> FloatArray:
     """(n_queries,): Σ_p g(y_p)/log₂(1 + p) over the ranks p ≤ k, divided by the most that it can be.
 
     Parameters
     ----------
     Y, rankings
-        As for `precision_at_k`; the relevance must not be negative.
+        As for `precision_at_k`; the relevance must not be negative, and no gain above 2⁵³.
     k : int, optional
         None counts all documents.
     gain : {"exponential", "linear"}
@@ -88,12 +91,11 @@ def ndcg(
     if gain not in ("exponential", "linear"):
         raise ValueError(f"gain is {gain!r}; it may be 'exponential' or 'linear'")
     k = None if k is None else _checked(k)
+    given = Ragged.of(Y, np.float64)
+    gained = Ragged(gains_of(given.flat, gain, given.offsets), given.offsets)
     values = []
-    for q, y in enumerate(ranked_relevance(Y, rankings)):
-        if y.min() < 0:
-            raise ValueError(f"Y[{q}] has the relevance {y.min():g}; the gain of a document must be ≥ 0")
-        gains = np.exp2(y) - 1.0 if gain == "exponential" else y
-        discounts = 1.0 / np.log2(np.arange(2, len(y) + 2))
+    for gains in ranked_relevance(gained, rankings):
+        discounts = 1.0 / np.log2(np.arange(2, len(gains) + 2))
         ideal = (np.sort(gains)[::-1] * discounts)[:k].sum()
         values.append(float((gains * discounts)[:k].sum() / ideal) if ideal > 0 else 0.0)
     return np.array(values)
@@ -130,8 +132,10 @@ def ranking_measures(
     }
     values["mean_average_precision"] = average_precision(Y, rankings, threshold=threshold)
     values["mean_reciprocal_rank"] = reciprocal_rank(Y, rankings, threshold=threshold)
-    if all(np.min(y) >= 0 for y in Y):
+    # Of relevances that have no gain the other measures still say something.
+    with suppress(ValueError):
         values[f"ndcg_at_{k or 10}"] = ndcg(Y, rankings, k or 10)
+    first = first if first in values else "mean_average_precision"
     values = {first: values[first]} | values
     formulas = {
         name: lambda sums, column=column: ratio(sums[..., column], sums[..., -1]) for column, name in enumerate(values)

@@ -14,7 +14,7 @@ from structlearn.data.ragged import Ragged, owners_of, summed
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.models.base import Model
 from structlearn.models.ranking.documents import Documents
-from structlearn.models.ranking.ranking import checked_k
+from structlearn.models.ranking.ranking import checked_k, checked_threshold
 from structlearn.models.ranking.spec import DocumentSpec
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import PREDICTION, Scaling
@@ -74,6 +74,7 @@ class PrecisionAtK(Model):
 
     def check_options(self) -> None:
         checked_k(self.k)
+        checked_threshold(self.threshold)
 
     def specify(self, X: Any, Y: Any) -> DocumentSpec:
         self.check_options()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.data.queries import ranked, relevances, warn_of_empty
+from structlearn.data.queries import Gain, gains_of, ranked, relevances, warn_of_empty
 from structlearn.data.ragged import Ragged, summed
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.models.base import Model
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from structlearn.metrics import Measures
 
 Loss = Literal["roc_area", "average_precision", "ndcg", "precision_at_k", "recall_at_k", "break_even"]
-Gain = Literal["exponential", "linear"]
 LOSSES = ("roc_area", "average_precision", "ndcg", "precision_at_k", "recall_at_k", "break_even")
 GAINS = ("exponential", "linear")
 
@@ -60,7 +59,7 @@ class Ranking(Model):
     threshold : float
         Documents whose relevance is above it are relevant; of no importance to "roc_area" and "ndcg".
     gain : {"exponential", "linear"}
-        Whether a document of relevance y gains 2^y − 1 or y in "ndcg".
+        Whether a document of relevance y gains 2^y − 1 or y in "ndcg", at most 2⁵³ in either case.
 
     Notes
     -----
@@ -141,7 +140,7 @@ class Ranking(Model):
         if self.loss == "roc_area":
             return PairLoss(relevance, offsets)
         if self.loss == "ndcg":
-            return NdcgLoss(relevance, _gains(relevance, self.gain, offsets), self.k, offsets)
+            return NdcgLoss(relevance, gains_of(relevance, self.gain, offsets), self.k, offsets)
         relevant = (relevance > self.threshold).astype(np.float64)
         if self.loss == "average_precision":
             return AveragePrecisionLoss(relevant, offsets)
@@ -163,6 +162,7 @@ class Ranking(Model):
             raise ValueError(f"loss {self.loss!r} needs k, the number of documents that count")
         if self.k is not None:
             checked_k(self.k)
+        checked_threshold(self.threshold)
 
 
 class RankingProblem(Problem):
@@ -217,12 +217,12 @@ LOSSES_BY_CLASS: list[type[RankingLoss]] = [PairLoss, AveragePrecisionLoss, Ndcg
 def checked_k(k: Any) -> int:
     if isinstance(k, bool) or not isinstance(k, numbers.Integral) or int(k) < 1:
         raise ValueError(f"k is {k!r}; it must be a whole number ≥ 1")
+    if int(k) > np.iinfo(np.int32).max:
+        raise ValueError(f"k is {k}; it may be at most 2³¹ − 1")
     return int(k)
 
 
-def _gains(relevance: FloatArray, gain: Gain, offsets: IntArray) -> FloatArray:
-    if len(relevance) and relevance.min() < 0:
-        row = int(np.argmin(relevance))
-        q = int(np.searchsorted(offsets, row, side="right")) - 1
-        raise ValueError(f"Y[{q}][{row - offsets[q]}] is {relevance[row]:g}; the gain of a document must be ≥ 0")
-    return np.exp2(relevance) - 1.0 if gain == "exponential" else relevance
+def checked_threshold(threshold: Any) -> float:
+    if isinstance(threshold, bool) or not isinstance(threshold, numbers.Real) or np.isnan(float(threshold)):
+        raise ValueError(f"threshold is {threshold!r}; it must be a number")
+    return float(threshold)
