@@ -164,7 +164,7 @@ def test_tokens_without_attributes_are_rows_without_entries():
     [
         (3.0, ValueError, r"X\[1\]\[2\] is 3.0; expected a dict of features or a list of feature names"),
         (None, ValueError, r"X\[1\]\[2\] is None; expected"),
-        ("word", ValueError, r"X\[1\]\[2\] is 'word'; expected"),
+        ("word", ValueError, r"X\[1\]\[2\] is 'word'; a token is a dict or a list"),
         (b"word", ValueError, r"X\[1\]\[2\] is b'word'; expected"),
         (["a", 3], ValueError, r"X\[1\]\[2\] is \['a', 3\]; expected"),
         (("a", None), ValueError, r"X\[1\]\[2\] is \('a', None\); expected"),
@@ -177,7 +177,7 @@ def test_tokens_without_attributes_are_rows_without_entries():
         ({"b": [["a"]]}, ValueError, r"X\[1\]\[2\]\['b'\] is \[\['a'\]\]; a feature is"),
         ({"b": {"a": 1.0, "c": {7: None}}}, ValueError, r"X\[1\]\[2\]\['b'\]\['c'\]\[7\] is None; a feature is"),
         ({"b": {"a": np.nan}}, ValueError, r"X\[1\]\[2\]\['b'\]\['a'\] is nan$"),
-        ({"b": 10**400}, OverflowError, "int too large to convert to float"),
+        ({"b": 10**400}, ValueError, r"X\[1\]\[2\]\['b'\] is 10{400}"),
     ],
 )
 def test_what_is_no_token_is_refused_by_place_and_value(token, error, message):

@@ -120,7 +120,7 @@ def with_value(value):
         ([1, 2, 3], r"X\[0\] has 0 dimensions"),
         ([[["f"], 3.0], [["f"]], [["f"], ["f"], ["f"]]], r"X\[0\]\[1\] is 3.0; expected a dict"),
         ([[{"f": [1]}], [{}], [{}]], r"X\[0\]\[0\]\['f'\] is \[1\]"),
-        ([np.array([["u", "v"]]), DENSE[1], DENSE[2]], r"X\[0\] is not a matrix of numbers"),
+        ([np.array([["u", "v"]]), DENSE[1], DENSE[2]], r"X\[0\] holds <U1 values"),
         (DENSE[:2], "X has 2 sequences but Y has 3"),
         ([DENSE[0], DENSE[0], DENSE[2]], r"Y\[1\] has 1 labels but X\[1\] has 2 rows"),
     ],
@@ -199,3 +199,12 @@ def test_stacked_sequences_are_indexed_like_a_list():
         for left, right in zip(chosen, expected, strict=True):
             np.testing.assert_array_equal(left, right)
     assert len(stacked[:0]) == 0
+
+
+def test_plain_words_are_pointed_to_text_features():
+    message = r"X\[0\]\[0\] is 'the'; .* structlearn.features.TextFeatures"
+    with pytest.raises(ValueError, match=message):
+        Chain().specify([["the", "dog"]], [["DET", "NOUN"]])
+    spec = Chain().specify([[{"word": "the"}]], [["DET"]])
+    with pytest.raises(ValueError, match=message):
+        Chain().bind(spec, [["the", "dog"]])

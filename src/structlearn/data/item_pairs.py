@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.clusterings import to_labels
+from structlearn.data.matrices import checked_matrix
 from structlearn.data.ragged import offsets_of, reduced
 from structlearn.data.tokens import TokenMatrix
 
@@ -135,10 +136,10 @@ def _pairs_of(x: Any, i: int) -> ItemPairs:
         raise ValueError(f"X[{i}] has {n_items!r} items; expected a whole number ≥ 0")
     if int(n_items) > np.iinfo(np.int32).max:
         raise ValueError(f"X[{i}] has {n_items} items; at most 2³¹ − 1 are possible")
-    features = given if sp.issparse(given) else np.asarray(given, np.float64)
+    features = checked_matrix(given, f"X[{i}].features")
     if features.ndim != 2:
         raise ValueError(f"the features of X[{i}] have {features.ndim} dimensions; expected a matrix with a row a pair")
-    features = sp.csr_array(features)
+    features = sp.csr_array(features, dtype=np.float64)
     if not np.isfinite(features.data).all():
         row = int(np.searchsorted(features.indptr, np.flatnonzero(~np.isfinite(features.data))[0], side="right")) - 1
         raise ValueError(f"row {row} of the features of X[{i}] has a value that is not finite")

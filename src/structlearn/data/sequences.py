@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,10 @@ import scipy.sparse as sp
 
 from structlearn import _core
 from structlearn.data.arrays import IntArray, LabelArray
+from structlearn.data.matrices import checked_matrix, checked_numbers, checked_sparse
 from structlearn.data.ragged import Ragged, locate, offsets_of, places_of
+
+_WORDS = "a token is a dict or a list of its features, which structlearn.features.TextFeatures makes of words"
 
 
 class Sequences(Ragged):
@@ -37,11 +40,12 @@ class Sequences(Ragged):
     __slots__ = ("names",)
 
     def __init__(self, tokens: Any, lengths: npt.ArrayLike, names: Sequence[str] | None = None):
-        tokens = sp.csr_array(tokens) if sp.issparse(tokens) else np.asarray(tokens)
-        lengths = np.asarray(lengths, np.int64)
+        tokens = checked_matrix(tokens, "tokens")
+        lengths = np.asarray(lengths)
         if tokens.ndim != 2:
             raise ValueError(f"tokens has {tokens.ndim} dimensions; it must be a matrix with a row a token")
-        if lengths.ndim != 1 or (len(lengths) and lengths.min() < 0):
+        whole = lengths.dtype.kind in "iu" or not lengths.size
+        if lengths.ndim != 1 or not whole or lengths.min(initial=0) < 0:
             raise ValueError("lengths must be a list of non-negative integers")
         if lengths.sum() != tokens.shape[0]:
             raise ValueError(f"lengths add up to {lengths.sum()} but there are {tokens.shape[0]} tokens")
@@ -51,13 +55,21 @@ class Sequences(Ragged):
         self.names = None if names is None else tuple(names)
         _check_finite(tokens, self.offsets)
 
+    @classmethod
+    def _made(cls, tokens: Any, offsets: IntArray, names: tuple[str, ...] | None = None) -> Sequences:
+        """Of parts that were checked before."""
+        made = cls.__new__(cls)
+        Ragged.__init__(made, tokens, offsets)
+        made.names = names
+        return made
+
     @property
     def tokens(self) -> Any:
         return self.flat
 
     def take(self, which: npt.ArrayLike) -> Sequences:
         places, offsets = places_of(self.offsets, which)
-        return Sequences(self.flat[places], np.diff(offsets), self.names)
+        return Sequences._made(self.flat[places], offsets, self.names)
 
 
 class NamedColumns:
@@ -71,7 +83,7 @@ class NamedColumns:
         """A row a token; names that have no column are left out."""
         if isinstance(X, Sequences):
             return self._chosen(X)
-        indptr, indices, values = self._table.rows(X, _items)
+        indptr, indices, values = _read(self._table.rows, X)
         return sp.csr_array((values, indices, indptr), shape=(n_tokens, len(self.names)))
 
     def _chosen(self, X: Sequences) -> sp.csr_array:
@@ -94,15 +106,17 @@ def read_sequences(X: Any) -> Sequences:
     if isinstance(X, Sequences):
         return X
     if not _are_dicts(X):
-        return Sequences(_stacked(X, None), np.diff(offsets))
-    names, indptr, numbers, values = _core.read_attributes(X, _items)
+        return _stacked(X, offsets, None)
+    names, indptr, numbers, values = _read(_core.read_attributes, X)
     if len(indptr) - 1 != offsets[-1]:
         raise ValueError(f"X changed while it was read: it had {offsets[-1]} tokens and then {len(indptr) - 1}")
     order = sorted(range(len(names)), key=names.__getitem__)
     column_of = np.empty(len(names), np.int32)
     column_of[order] = np.arange(len(names))
     raw = sp.csr_array((values, numbers, indptr), shape=(int(offsets[-1]), len(names)))
-    return Sequences(_named_rows(raw, column_of, len(names)), np.diff(offsets), [names[k] for k in order])
+    rows = _named_rows(raw, column_of, len(names))
+    _check_finite(rows, offsets)
+    return Sequences._made(rows, offsets, tuple(names[k] for k in order))
 
 
 def stack(X: Any, columns: NamedColumns | None, n_inputs: int | None) -> tuple[Any, IntArray]:
@@ -114,7 +128,7 @@ def stack(X: Any, columns: NamedColumns | None, n_inputs: int | None) -> tuple[A
     if columns is not None:
         return columns.rows(X, int(offsets[-1])), offsets
     if not isinstance(X, Sequences):
-        X = Sequences(_stacked(X, n_inputs), np.diff(offsets))
+        X = _stacked(X, offsets, n_inputs)
     if n_inputs is not None and X.tokens.shape[1] != n_inputs:
         raise ValueError(f"X has {X.tokens.shape[1]} features a token but training had {n_inputs}")
     return X.tokens, offsets
@@ -134,6 +148,17 @@ def _checked(X: Any) -> tuple[Any, IntArray]:
     return X, offsets_of(lengths)
 
 
+def _read(read: Callable[..., Any], X: Sequence[Any]) -> Any:
+    """What the core reads of tokens, but for a whole number that no float can hold, which it does not name."""
+    try:
+        return read(X, _items)
+    except OverflowError:
+        for i, x in enumerate(X):
+            for t, token in enumerate(x):
+                list(_items(token, i, t))
+        raise
+
+
 def _named_rows(raw: sp.csr_array, column_of: LabelArray, n_columns: int) -> sp.csr_array:
     """The rows with each column moved to `column_of` it, or left out where that is −1; equal columns are summed."""
     indptr, numbers = np.asarray(raw.indptr, np.int64), np.asarray(raw.indices, np.int32)
@@ -141,10 +166,12 @@ def _named_rows(raw: sp.csr_array, column_of: LabelArray, n_columns: int) -> sp.
     return sp.csr_array((values, indices, indptr), shape=(raw.shape[0], n_columns))
 
 
-def _stacked(X: Sequence[Any], n_inputs: int | None) -> Any:
+def _stacked(X: Sequence[Any], offsets: IntArray, n_inputs: int | None) -> Sequences:
     parts = _arrays(X, n_inputs)
     sparse = any(sp.issparse(part) for part in parts)
-    return sp.csr_array(sp.vstack(parts, format="csr")) if sparse else np.concatenate(parts)
+    tokens = sp.csr_array(sp.vstack(parts, format="csr")) if sparse else np.concatenate(parts)
+    _check_finite(tokens, offsets)
+    return Sequences._made(tokens, offsets)
 
 
 def _are_dicts(X: Sequence[Any]) -> bool:
@@ -158,9 +185,9 @@ def _are_dicts(X: Sequence[Any]) -> bool:
 
 def _sequence(x: Any, i: int) -> Any:
     if sp.issparse(x):
-        return sp.csr_array(x)
+        return checked_sparse(x, f"X[{i}]")
     if isinstance(x, np.ndarray) or not hasattr(x, "__len__") or isinstance(x, (str, bytes)):
-        x = np.asarray(x)
+        x = np.asanyarray(x)
         if x.ndim != 2:
             raise ValueError(f"X[{i}] has {x.ndim} dimensions; a sequence is a matrix with a row a token")
     elif hasattr(x, "to_numpy"):
@@ -177,10 +204,9 @@ def _arrays(X: Sequence[Any], n_inputs: int | None) -> list[Any]:
     parts = []
     width = n_inputs
     for i, x in enumerate(X):
-        try:
-            part = x if sp.issparse(x) else np.asarray(x, np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"X[{i}] is not a matrix of numbers: {error}") from None
+        if isinstance(x, Sequence) and isinstance(x[0], str):
+            raise ValueError(f"X[{i}][0] is {x[0]!r}; {_WORDS}")
+        part = x if sp.issparse(x) else np.asarray(checked_numbers(x, f"X[{i}]"), np.float64)
         if part.ndim != 2:
             raise ValueError(f"X[{i}] has {part.ndim} dimensions; a sequence is a matrix with a row a token")
         width = part.shape[1] if width is None else width
@@ -196,7 +222,8 @@ def _items(token: Any, i: int, t: int) -> Iterator[tuple[str, float]]:
     if not isinstance(token, Mapping):
         listed = hasattr(token, "__iter__") and not isinstance(token, (str, bytes))
         if not listed or not all(isinstance(name, str) for name in token):
-            raise ValueError(f"X[{i}][{t}] is {token!r}; expected a dict of features or a list of feature names")
+            why = _WORDS if isinstance(token, str) else "expected a dict of features or a list of feature names"
+            raise ValueError(f"X[{i}][{t}] is {token!r}; {why}")
         yield from ((name, 1.0) for name in token)
         return
     for name, value in token.items():
@@ -212,7 +239,10 @@ def _named(name: str, value: Any, place: tuple[Any, ...]) -> Iterator[tuple[str,
     if isinstance(value, str):
         yield f"{name}={value}", 1.0
     elif isinstance(value, (bool, int, float, np.number, np.bool_)):
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = np.inf
         if not np.isfinite(number):
             raise ValueError(f"{_written(place)} is {value}")
         yield name, number
@@ -234,8 +264,6 @@ def _written(place: tuple[Any, ...]) -> str:
 
 def _check_finite(matrix: Any, offsets: IntArray) -> None:
     values = matrix.data if sp.issparse(matrix) else matrix
-    if not np.issubdtype(values.dtype, np.number) and values.dtype != bool:
-        raise ValueError(f"X holds {values.dtype} values; numbers or dicts of features are expected")
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.sum(values, dtype=np.float64)
     if np.isfinite(total) or np.isfinite(values).all():

@@ -27,6 +27,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names, check_is_fitted, validate_data
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.matrices import checked_table
 from structlearn.estimators.card import WithCard
 from structlearn.estimators.checkpoint import Checkpoint, identity
 from structlearn.estimators.inspectable import Inspectable
@@ -206,7 +207,7 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
             model = adapter(model).prepared(model, X, Y)
         if model.tabular:
             # scikit-learn's own words for what is wrong with X.
-            X = check_array(X, accept_sparse="csr", dtype=np.float64, estimator=self, input_name="X")
+            X = check_array(checked_table(X), accept_sparse="csr", dtype=np.float64, estimator=self, input_name="X")
         if Y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         n = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -305,7 +306,7 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
     def _bind(self, X: Any, Y: Any = None, *, allowed: Any = None) -> Problem:
         check_is_fitted(self)
         if self.model_.tabular:
-            X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+            X = validate_data(self, checked_table(X), reset=False, accept_sparse="csr", dtype=np.float64)
         problem: Problem = self.model_.bind(self.spec_, X, Y, allow_unknown=True, **restriction(self.model_, allowed))
         problem.n_threads = n_threads(self.n_jobs)
         if len(self.w_) != problem.n_features:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.matrices import checked_matrix
 from structlearn.models.alignment.alignment import Alignment
 from structlearn.models.alignment.features import AlignmentSpec
 from structlearn.models.base import LinearSpec, Model, Weights
@@ -196,7 +196,7 @@ def explain(
         assert isinstance(model, Multiclass)
         if t is not None:
             raise ValueError(f"t is {t}, but x has one label and no tokens; leave t out")
-        rows = model.bind(spec, (x if sp.issparse(x) else np.asarray(x, np.float64)).reshape(1, -1))
+        rows = model.bind(spec, checked_matrix(x, "x").reshape(1, -1))
         terms = list(_emission_terms(weights, rows, 0, names))
         possible = np.ones(len(spec.classes), bool)
         code = rows.predict(w)[0]

@@ -12,6 +12,7 @@ from sklearn.utils import check_array, column_or_1d
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.labels import LabelCodes, Labels, declared_classes, label_array, observed_classes
+from structlearn.data.matrices import checked_table
 from structlearn.data.tokens import TokenMatrix
 from structlearn.models.base import LinearSpec, Model, Weights
 from structlearn.models.multiclass.output_features import OutputFeatures, Taxonomy
@@ -281,7 +282,9 @@ class MulticlassProblem(PartProblem):
 
 
 def _matrix(X: Any, *, finite: bool = True) -> Any:
-    return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, input_name="X")
+    return check_array(
+        checked_table(X), accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, input_name="X"
+    )
 
 
 def _label_list(Y: Any) -> Labels:

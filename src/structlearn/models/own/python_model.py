@@ -37,6 +37,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.matrices import checked_matrix
 from structlearn.models.base import Model, Spec
 from structlearn.waist.objective import PREDICTION, Oracle, Scaling
 from structlearn.waist.planes import Outputs
@@ -296,8 +297,8 @@ def same_output(left: Any, right: Any) -> bool:
 
 def feature_row(feature: Any, i: int, size: int | None) -> sp.csr_array:
     """A joint feature of example i as a row of this size, or of any size."""
+    feature = checked_matrix(feature, f"joint_feature of example {i}")
     if not sp.issparse(feature):
-        feature = np.asarray(feature, np.float64)
         if feature.ndim != 1:
             raise ValueError(f"joint_feature of example {i} has {feature.ndim} dimensions; a vector is expected")
         feature = feature[None, :]

@@ -1,0 +1,107 @@
+"""Matrices as users give them: dense ones must hold real numbers, sparse ones indices that lie within them.
+
+SciPy takes the arrays of a sparse matrix as they are, and its kernels and ours follow them without a look.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+
+def checked_matrix(given: Any, where: str) -> Any:
+    """Numbers in an array, or a sparse matrix in rows; `where` names it in messages.
+
+    >>> checked_matrix([[1, 2]], "X[0]")
+    array([[1, 2]])
+    """
+    return checked_sparse(given, where) if sp.issparse(given) else checked_numbers(given, where)
+
+
+def checked_table(X: Any) -> Any:
+    """X with a row an example, on the way to scikit-learn's `check_array`: refuses what passes there and should not."""
+    if sp.issparse(X):
+        return checked_sparse(X, "X")
+    if isinstance(X, np.ma.MaskedArray) or (isinstance(X, np.ndarray) and X.dtype.kind in "USmM"):
+        return checked_numbers(X, "X")
+    return X
+
+
+def checked_numbers(given: Any, where: str) -> npt.NDArray[Any]:
+    """Real numbers in an array of any shape: whole ones, flags, or floating point of at most 64 bits."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise ValueError(f"{where} is a masked array; fill it, or leave masked rows out")
+    try:
+        array = np.asarray(given)
+        if array.dtype.kind == "O" and not any(isinstance(value, (str, bytes)) for value in array.flat):
+            array = array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{where} is not a matrix of numbers: {error}") from None
+    _check_real(array, where)
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):
+            array = array.astype(np.float64)
+    return array
+
+
+def checked_sparse(given: Any, where: str) -> sp.csr_array:
+    """A sparse matrix of any format, in rows; refuses indices that lead out of it."""
+    if given.ndim != 2:
+        raise ValueError(f"{where} has {given.ndim} dimensions; expected a matrix")
+    if given.format == "lil":
+        given = given.tocsr()
+    elif given.format in ("dok", "dia"):
+        given = given.tocoo()
+    _check_real(given.data, where)
+    if given.format == "coo":
+        rows, columns = given.coords
+        if not len(given.data) == len(rows) == len(columns):
+            raise _broken(where, f"{len(given.data)} values but {len(rows)} rows and {len(columns)} columns")
+        _check_indices(rows, given.shape[0], "row", where)
+        _check_indices(columns, given.shape[1], "column", where)
+        return sp.csr_array(given)
+    _check_compressed(given, where)
+    matrix = sp.csr_array(given)
+    matrix.prune()
+    return matrix
+
+
+def _check_compressed(matrix: Any, where: str) -> None:
+    """CSR, CSC and BSR, which have the same three arrays over rows, columns or rows of blocks."""
+    block = matrix.blocksize if matrix.format == "bsr" else (1, 1)
+    lines, across = matrix.shape[0] // block[0], matrix.shape[1] // block[1]
+    names = ("row", "column")
+    if matrix.format == "csc":
+        lines, across, names = across, lines, ("column", "row")
+    indptr, indices = matrix.indptr, matrix.indices
+    if indptr.dtype.kind not in "iu" or indptr.shape != (lines + 1,):
+        raise _broken(where, f"indptr must be {lines + 1} whole numbers, not {indptr.dtype} of shape {indptr.shape}")
+    if len(indices) != len(matrix.data):
+        raise _broken(where, f"it has {len(indices)} indices but {len(matrix.data)} values")
+    falls = np.flatnonzero(indptr[1:] < indptr[:-1])
+    if len(falls):
+        k = int(falls[0])
+        raise _broken(where, f"indptr falls from {indptr[k]} to {indptr[k + 1]} at {names[0]} {k}")
+    if indptr[0] != 0 or indptr[-1] > len(indices):
+        raise _broken(where, f"indptr goes from {indptr[0]} to {indptr[-1]}, but it has {len(indices)} entries")
+    _check_indices(indices, across, names[1], where)
+
+
+def _check_indices(indices: npt.NDArray[Any], size: int, name: str, where: str) -> None:
+    if indices.dtype.kind not in "iu" or indices.ndim != 1:
+        raise _broken(where, f"its {name}s are {indices.dtype} of shape {indices.shape}, not whole numbers")
+    if len(indices) and (indices.min() < 0 or indices.max() >= size):
+        wrong = indices[(indices < 0) | (indices >= size)][0]
+        raise _broken(where, f"it has an entry in {name} {wrong}, but {name}s are numbered 0 to {size - 1}")
+
+
+def _check_real(values: npt.NDArray[Any], where: str) -> None:
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"{where} holds {values.dtype} values; real numbers are expected")
+
+
+def _broken(where: str, why: str) -> ValueError:
+    return ValueError(f"{where} is a broken sparse matrix: {why}")
