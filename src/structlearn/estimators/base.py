@@ -205,6 +205,7 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
                 raise TypeError(f"{name} is a {type(data).__name__}; a list or an array is needed")
         if not isinstance(model, Model):
             model = adapter(model).prepared(model, X, Y)
+        model.check_overrides()
         if model.tabular:
             # scikit-learn's own words for what is wrong with X.
             X = check_array(checked_table(X), accept_sparse="csr", dtype=np.float64, estimator=self, input_name="X")

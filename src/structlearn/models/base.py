@@ -20,6 +20,20 @@ if TYPE_CHECKING:
 
 Kind = Literal["sequences", "segments", "examples", "outputs"]
 
+#: What training and prediction ask of models that users write in Python, and of no other.
+ASKED_OF_OWN_MODELS = (
+    "joint_feature",
+    "loss",
+    "inference",
+    "loss_augmented_inference",
+    "best_per_loss_level",
+    "k_best",
+    "outputs",
+    "max_loss",
+    "complete",
+    "completions",
+)
+
 
 @dataclass(frozen=True)
 class Spec:
@@ -139,6 +153,19 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
 
     def check_options(self) -> None:
         """Refuses options that mean nothing, by name; `specify` asks for it, and so does who loads a model."""
+
+    @classmethod
+    def check_overrides(cls) -> None:
+        """Refuses methods of one's own models in a subclass of a model whose problem never asks for them."""
+        owner = next(base for base in cls.__mro__ if "bind" in vars(base))
+        for base in cls.__mro__[: cls.__mro__.index(owner)]:
+            for name in ASKED_OF_OWN_MODELS:
+                if callable(vars(base).get(name)):
+                    raise TypeError(
+                        f"{base.__name__} overrides {name}, which {owner.__name__} does not ask: its losses and "
+                        f"decoders are compiled, and its options choose among them; write a model of your own instead, "
+                        f"a class with joint_feature, loss and oracles that is no {owner.__name__}"
+                    )
 
     @abstractmethod
     def specify(self, X: Any, Y: Any) -> Spec:

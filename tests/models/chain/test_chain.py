@@ -132,6 +132,7 @@ def test_label_weights_off_every_small_grid_have_no_loss_levels(label_weight):
         ({"balance": np.nan}, "balance is nan"),
         ({"label_weight": {"a": -2.0}}, r"label_weight\['a'\] is -2.0"),
         ({"label_weight": {"a": 2.0}, "loss": "zero_one"}, "label_weight belongs to the Hamming loss"),
+        ({"label_weight": {"PERSON": 5}}, "label_weight names 'PERSON', which is not one of the labels: 'a', 'b'"),
         ({"classes": []}, "classes is empty"),
         ({"classes": ["a", "b", "a"]}, "classes has 'a' more than once"),
     ],
@@ -139,6 +140,10 @@ def test_label_weights_off_every_small_grid_have_no_loss_levels(label_weight):
 def test_impossible_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         bound(Chain(**options), [np.eye(2)], [["a", "b"]])
+
+
+def test_a_declared_label_may_have_a_weight_without_having_been_seen():
+    bound(Chain(classes=["a", "b", "c"], label_weight={"c": 5}), [np.eye(2)], [["a", "b"]])
 
 
 def test_a_label_without_a_price_never_counts():

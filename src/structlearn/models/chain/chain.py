@@ -107,6 +107,10 @@ class Chain(Model):
         self.check_options()
         X, Y = self.read(X, Y)
         classes = Y.classes if self.classes is None else declared_classes(self.classes)
+        for label in self.label_weight or {}:
+            if label not in classes:
+                labels = ", ".join(map(repr, classes[:10])) + (", …" if len(classes) > 10 else "")
+                raise ValueError(f"label_weight names {label!r}, which is not one of the labels: {labels}")
         return LinearSpec(classes=classes, n_inputs=X.tokens.shape[1], vocabulary=X.names)
 
     def bind(
