@@ -37,11 +37,15 @@ from structlearn.estimators.watch import Watch
 from structlearn.models.base import LinearSpec, Model
 from structlearn.models.multiclass.multiclass import MulticlassProblem
 from structlearn.models.own.python_latent_model import adapter
+from structlearn.models.own.python_model import PythonModel
 from structlearn.persistence import model_file
 from structlearn.solvers import DualState, Solution, Solver
 from structlearn.waist.objective import Objective
 from structlearn.waist.problem import Problem
 from structlearn.wording import count
+
+#: Rounding may leave a relative gap this far below zero; one further below is no certificate.
+_LEAST_GAP = -1e-6
 
 
 def _is_tabular(estimator: StructuredEstimator) -> bool:
@@ -110,6 +114,13 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
             Seconds after which the state is written, at the end of the iteration.
         """
         training = self._prepare(X, y, sample_weight, allowed)
+        if training.contradiction is not None:
+            warnings.warn(
+                f"{training.contradiction}; nothing is certified with such an oracle (see "
+                "structlearn.testing.check_model; one that only approximates is declared by exactness = 'approximate')",
+                RuntimeWarning,
+                stacklevel=3,
+            )
         held_out = None
         if validation is not None:
             if not (isinstance(validation, (tuple, list)) and len(validation) == 2):
@@ -135,7 +146,15 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
         unfinished = training.solver.unfinished(solution.state)
         if unfinished and not (solution.converged or watch.stopped):
             warnings.warn(unfinished, ConvergenceWarning, stacklevel=3)
-        if self.duality_gap_ < -1e-6:
+        suspicious = isinstance(training.model, PythonModel) and training.contradiction is None
+        if suspicious and self.objective_ == 0.0 and not self.w_.any():
+            warnings.warn(
+                "the best weights are all zero: no constraint was ever violated, since every output that the oracles "
+                "found has loss 0 (see structlearn.testing.check_model)",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+        if self.duality_gap_ < _LEAST_GAP:
             warnings.warn(
                 f"the duality gap is {self.duality_gap_:.2g}, below zero: an oracle of the model does not find the "
                 "most violating output (see structlearn.testing.check_model), or the solver's dual is no lower bound",
@@ -235,7 +254,10 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
         objective = self._objective(weight)
         solver = self._configured(self._solver())
         solver.check(problem, objective)
-        return Training(model, problem, spec, objective, solver, kept)
+        contradiction = problem.contradiction()
+        if contradiction is not None:
+            problem.exactness = "approximate"
+        return Training(model, problem, spec, objective, solver, kept, contradiction)
 
     def _configured(self, solver: Solver, **given: Any) -> Solver:
         """The solver with those of its options that were given to the estimator."""
@@ -282,15 +304,18 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
     def _take_over(self, training: Training, solution: Solution, watch: Watch, X: Any) -> None:
         """Sets all fitted attributes at once: a fit that failed leaves the estimator as it was."""
         record, w = watch.chosen
+        if not np.isfinite(w).all():
+            k = int(np.argmin(np.isfinite(w)))
+            raise ValueError(f"{type(training.solver).__name__} found weights that are not finite: w[{k}] is {w[k]}")
         for name, value in training.fitted(w).items():
             setattr(self, name, value)
         self.C_ = training.objective.C
         self.history_ = solution.history
         self.n_iter_ = max(solution.state.iteration, 1)
-        self.converged_ = solution.converged
         self.objective_ = float(record["primal"])
         # The best bound that the whole run proved, also for weights that early stopping chose from its middle.
         self.duality_gap_ = relative_gap(record | {"gap": record["primal"] - solution.history[-1]["dual"]})
+        self.converged_ = solution.converged and training.contradiction is None and not self.duality_gap_ < _LEAST_GAP
         self.training_ = training.problem.sizes() | {
             "seconds": solution.state.seconds,
             "library": version("structlearn"),

@@ -21,7 +21,10 @@ from structlearn.waist.problem import Problem
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """Everything a run needs, made before the estimator itself is touched."""
+    """Everything a run needs, made before the estimator itself is touched.
+
+    Where the oracles contradict each other, `contradiction` says how, and the problem counts as approximate.
+    """
 
     model: Model
     problem: Problem
@@ -29,6 +32,7 @@ class Training:
     objective: Objective
     solver: Solver
     kept: npt.NDArray[np.bool_]
+    contradiction: str | None = None
 
     def fitted(self, w: FloatArray) -> dict[str, Any]:
         """The attributes that make an estimator ready to predict with w."""

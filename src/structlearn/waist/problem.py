@@ -82,6 +82,13 @@ class Problem(ABC):
         """What to add to the message that this oracle is missing: how the user can supply it."""
         return ""
 
+    def contradiction(self) -> str | None:
+        """How the oracles contradict each other on a few examples, asked before training; None if they do not.
+
+        For oracles that users write; those of the library are compared with enumeration by its tests.
+        """
+        return None
+
     def sizes(self) -> dict[str, int]:
         """How much data there is, for people: examples, tokens."""
         return {"examples": self.n_examples}

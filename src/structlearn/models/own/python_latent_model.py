@@ -27,7 +27,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.models.own.python_model import PythonModel, PythonSpec, feature_row, same_output
+from structlearn.models.own.python_model import ONE_OUTPUT, PythonModel, PythonSpec, feature_row, same_output
+from structlearn.models.own.spot_check import contradiction
 from structlearn.waist.latent import LatentProblem
 from structlearn.waist.objective import PREDICTION, Oracle, Scaling
 from structlearn.waist.planes import Outputs
@@ -112,10 +113,22 @@ class PythonLatentProblem(LatentProblem):
         self._X = X
         self._Y = Y
 
+    def contradiction(self) -> str | None:
+        return contradiction(self, [name for name in ONE_OUTPUT if hasattr(self._model, name)])
+
+    def ask_oracle(self, name: str, i: int, w: FloatArray) -> Any:
+        assert self._Y is not None
+        arguments = (self._X[i], w) if name == "inference" else (self._X[i], self._Y[i], w)
+        return getattr(self._model, name)(*arguments)
+
+    def truth_at(self, i: int, w: FloatArray) -> Any:
+        assert self._Y is not None
+        return (self._Y[i], self._model.complete(self._X[i], self._Y[i], w))
+
     def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[Any]]:
         if scaling.oracle == "loss_levels":
             scores = {
-                int(i): self._score(i, truth, w) for i, truth in zip(examples, self.truths(w, examples), strict=True)
+                int(i): self.score_of(i, truth, w) for i, truth in zip(examples, self.truths(w, examples), strict=True)
             }
         else:
             scores = dict.fromkeys(map(int, examples), 0.0)
@@ -134,7 +147,7 @@ class PythonLatentProblem(LatentProblem):
         return SparseRows.from_matrix(sp.csr_array(matrix))
 
     def output_losses(self, examples: IntArray, outputs: Outputs) -> FloatArray:
-        return np.array([self._loss(int(i), output) for i, output in zip(examples, outputs, strict=True)])
+        return np.array([self.loss_of(int(i), output) for i, output in zip(examples, outputs, strict=True)])
 
     def random_completions(self, random: np.random.Generator) -> list[Any]:
         assert self._Y is not None
@@ -161,7 +174,7 @@ class PythonLatentProblem(LatentProblem):
                 f"score needs the largest loss of an example: write max_loss(y) or outputs(x) in "
                 f"{type(self._model).__name__}"
             )
-        return np.array([max(self._loss(i, pair) for pair in self._listed(i)) for i in range(self.n_examples)])
+        return np.array([max(self.loss_of(i, pair) for pair in self._listed(i)) for i in range(self.n_examples)])
 
     def radii(self) -> FloatArray:
         assert self.completions is not None
@@ -191,15 +204,15 @@ class PythonLatentProblem(LatentProblem):
         if scaling is PREDICTION:
             if hasattr(self._model, "inference"):
                 return checked_pair("inference", i, self._model.inference(x, w))
-            return max(self._listed(i), key=lambda pair: self._score(i, pair, w))
+            return max(self._listed(i), key=lambda pair: self.score_of(i, pair, w))
         assert self._Y is not None
         if scaling.oracle == "loss_augmented" and hasattr(self._model, "loss_augmented_inference"):
             answer = self._model.loss_augmented_inference(x, self._Y[i], w)
             return checked_pair("loss_augmented_inference", i, answer)
 
         def violation(pair: Any) -> float:
-            a, b = scaling(np.array([self._loss(i, pair)]))
-            return float(b[0] - a[0] * (truth_score - self._score(i, pair, w)))
+            a, b = scaling(np.array([self.loss_of(i, pair)]))
+            return float(b[0] - a[0] * (truth_score - self.score_of(i, pair, w)))
 
         return max(self._listed(i), key=violation)
 
@@ -211,10 +224,10 @@ class PythonLatentProblem(LatentProblem):
     def _feature(self, i: int, pair: Any) -> sp.csr_array:
         return feature_row(self._model.joint_feature(self._X[i], *pair), i, self.n_features)
 
-    def _score(self, i: int, pair: Any, w: FloatArray) -> float:
+    def score_of(self, i: int, pair: Any, w: FloatArray) -> float:
         return float((self._feature(int(i), pair) @ w)[0])
 
-    def _loss(self, i: int, pair: Any) -> float:
+    def loss_of(self, i: int, pair: Any) -> float:
         assert self._Y is not None
         loss = float(self._model.loss(self._Y[i], *pair))
         if not (np.isfinite(loss) and loss >= 0.0):

@@ -39,6 +39,7 @@ import scipy.sparse as sp
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.matrices import checked_matrix
 from structlearn.models.base import Model, Spec
+from structlearn.models.own.spot_check import contradiction
 from structlearn.waist.objective import PREDICTION, Oracle, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
@@ -54,6 +55,9 @@ _SOURCES: dict[Oracle, tuple[str, ...]] = {
     "second_best": ("k_best", "outputs"),
     "loss_levels": ("best_per_loss_level", "outputs"),
 }
+
+#: The oracles that return one output.
+ONE_OUTPUT = ("inference", "loss_augmented_inference")
 
 #: What each method returns.
 _FORMS = {
@@ -164,6 +168,18 @@ class PythonProblem(Problem):
         options = dict(self._model.get_params()) if hasattr(self._model, "get_params") else {}
         return str(joblib.hash((options, self._X, self._Y)))
 
+    def contradiction(self) -> str | None:
+        return contradiction(self, [name for name in ONE_OUTPUT if hasattr(self._model, name)])
+
+    def ask_oracle(self, name: str, i: int, w: FloatArray) -> Any:
+        assert self._Y is not None
+        arguments = (self._X[i], w) if name == "inference" else (self._X[i], self._Y[i], w)
+        return getattr(self._model, name)(*arguments)
+
+    def truth_at(self, i: int, w: FloatArray) -> Any:
+        assert self._Y is not None
+        return self._Y[i]
+
     def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[Any]]:
         answers = ((i, self._decode(int(i), w, scaling)) for i in examples)
         found = [(i, answer[0]) for i, answer in answers if answer is not None]
@@ -173,14 +189,14 @@ class PythonProblem(Problem):
         assert self._truths is not None
         rows = [self._truths[i] - self._feature(int(i), y) for i, y in zip(examples, outputs, strict=True)]
         matrix = sp.vstack([*rows, sp.csr_array((0, self.n_features))], format="csr")
-        losses = np.array([self._loss(int(i), y) for i, y in zip(examples, outputs, strict=True)])
+        losses = np.array([self.loss_of(int(i), y) for i, y in zip(examples, outputs, strict=True)])
         return SparseRows.from_matrix(sp.csr_array(matrix)), losses
 
     def losses(self, outputs: Outputs) -> FloatArray:
-        return np.array([self._loss(i, y) for i, y in enumerate(outputs)])
+        return np.array([self.loss_of(i, y) for i, y in enumerate(outputs)])
 
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
-        return [[(y, self._score(i, y, w)) for y in self._best(i, w, k)] for i in range(self.n_examples)]
+        return [[(y, self.score_of(i, y, w)) for y in self._best(i, w, k)] for i in range(self.n_examples)]
 
     def max_losses(self) -> FloatArray:
         if hasattr(self._model, "max_loss"):
@@ -191,7 +207,7 @@ class PythonProblem(Problem):
                 f"score needs the largest loss of an example: write max_loss(y) or outputs(x) in "
                 f"{type(self._model).__name__}"
             )
-        return np.array([max(self._loss(i, y) for y in self._listed(i)) for i in range(self.n_examples)])
+        return np.array([max(self.loss_of(i, y) for y in self._listed(i)) for i in range(self.n_examples)])
 
     def radii(self) -> FloatArray:
         assert self._truths is not None
@@ -211,25 +227,25 @@ class PythonProblem(Problem):
         if scaling is PREDICTION:
             if hasattr(model, "inference"):
                 return (self._ask("inference", i, x, w),)
-            return (max(self._listed(i), key=lambda y: self._score(i, y, w)),)
+            return (max(self._listed(i), key=lambda y: self.score_of(i, y, w)),)
         assert self._Y is not None
         truth = self._Y[i]
         candidates: Iterable[Any]
         if scaling.bars_truth:
             candidates = self._best(i, w, 2) if hasattr(model, "k_best") else self._listed(i)
             others = [y for y in candidates if not same_output(y, truth)]
-            return (max(others, key=lambda y: self._score(i, y, w)),) if others else None
+            return (max(others, key=lambda y: self.score_of(i, y, w)),) if others else None
         if scaling.oracle == "loss_augmented" and hasattr(model, "loss_augmented_inference"):
             return (self._ask("loss_augmented_inference", i, x, truth, w),)
         if hasattr(model, "best_per_loss_level"):
             candidates = [truth, *self._ask("best_per_loss_level", i, x, truth, w)]
         else:
             candidates = [truth, *self._listed(i)]
-        truth_score = self._score(i, truth, w)
+        truth_score = self.score_of(i, truth, w)
 
         def violation(y: Any) -> float:
-            a, b = scaling(np.array([self._loss(i, y)]))
-            return float(b[0] - a[0] * (truth_score - self._score(i, y, w)))
+            a, b = scaling(np.array([self.loss_of(i, y)]))
+            return float(b[0] - a[0] * (truth_score - self.score_of(i, y, w)))
 
         return (max(candidates, key=violation),)
 
@@ -239,7 +255,7 @@ class PythonProblem(Problem):
             if len(best) > k:
                 raise ValueError(f"k_best of example {i} returned {len(best)} outputs for k={k}")
             return best
-        return sorted(self._listed(i), key=lambda y: -self._score(i, y, w))[:k]
+        return sorted(self._listed(i), key=lambda y: -self.score_of(i, y, w))[:k]
 
     def _listed(self, i: int) -> list[Any]:
         if not hasattr(self._model, "outputs"):
@@ -250,7 +266,7 @@ class PythonProblem(Problem):
     def _ask(self, method: str, i: int, *arguments: Any) -> Any:
         """What a method of the model answers for an example, a list where it stands for several outputs."""
         answer = getattr(self._model, method)(*arguments)
-        several = method not in ("inference", "loss_augmented_inference")
+        several = method not in ONE_OUTPUT
         if several:
             if isinstance(answer, (str, bytes, Mapping)) or not isinstance(answer, Iterable):
                 raise TypeError(f"{method} of example {i} returned {answer!r}; expected {_FORMS[method]}")
@@ -277,10 +293,10 @@ class PythonProblem(Problem):
     def _feature(self, i: int, y: Any) -> sp.csr_array:
         return feature_row(self._model.joint_feature(self._X[i], y), i, self.n_features)
 
-    def _score(self, i: int, y: Any, w: FloatArray) -> float:
+    def score_of(self, i: int, y: Any, w: FloatArray) -> float:
         return float((self._feature(i, y) @ w)[0])
 
-    def _loss(self, i: int, y: Any) -> float:
+    def loss_of(self, i: int, y: Any) -> float:
         assert self._Y is not None
         loss = float(self._model.loss(self._Y[i], y))
         if not (np.isfinite(loss) and loss >= 0.0):
