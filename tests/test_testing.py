@@ -201,3 +201,50 @@ def test_what_is_no_number_counts_as_unchanged():
     with pytest.raises(ModelError) as error:
         check_model(OneOfSeveral(3, 4), X, Y)
     assert not any("changes its arguments" in finding for finding in error.value.findings)
+
+
+class Sign:
+    """y is -1 or 1, and on a tie np.sign says 0."""
+
+    def joint_feature(self, x, y):
+        return np.array([x * y])
+
+    def loss(self, y, y_hat):
+        return float(y != y_hat)
+
+    def inference(self, x, w):
+        return np.sign(x * w[0])
+
+    def loss_augmented_inference(self, x, y, w):
+        return -y if -2.0 * y * x * w[0] + 1.0 >= 0.0 else y
+
+
+def test_a_tie_may_be_answered_with_neither():
+    check_model(Sign(), [0.5, 0.0], [1, -1])
+
+
+class WorksAboveZero(Sign):
+    def inference(self, x, w):
+        return 1 if x > 0 else -1
+
+
+def test_weights_come_from_where_the_oracles_work():
+    with pytest.raises(ModelError, match="inference"):
+        check_model(WorksAboveZero(), [0.5, -2.0], [1, -1])
+    check_model(WorksAboveZero(), [0.5, -2.0], [1, -1], weights="nonnegative")
+    check_model(WorksAboveZero(), [0.5, -2.0], [1, -1], weights=lambda random, size: random.uniform(1, 2, size))
+
+
+def test_weights_of_another_kind_are_refused():
+    with pytest.raises(ValueError, match="weights is 'positive'"):
+        check_model(Sign(), [0.5], [1], weights="positive")
+    with pytest.raises(ValueError, match=r"shape \(2,\), but there are 1 weights"):
+        check_model(Sign(), [0.5], [1], weights=lambda random, size: np.ones(2))
+
+
+def test_a_declared_approximation_need_not_find_the_best_but_an_output():
+    approximate = type("Approximate", (WorksAboveZero,), {"exactness": "approximate"})
+    check_model(approximate(), [0.5, -2.0], [1, -1])
+    nothing = type("Nothing", (approximate,), {"inference": lambda self, x, w: None})
+    with pytest.raises(ModelError, match="None is no output"):
+        check_model(nothing(), [0.5, -2.0], [1, -1])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from structlearn.data.arrays import FloatArray
 from structlearn.models.own.python_latent_model import PythonLatentModel
 from structlearn.models.own.python_model import same_output
+from structlearn.models.own.relaxation import exactness_of, loss_between, relaxed_options
 
 
 class ModelError(AssertionError):
@@ -23,14 +24,20 @@ class ModelError(AssertionError):
         self.findings = findings
 
 
-def check_model(model: Any, X: Any, Y: Any, *, n_weights: int = 20, random_state: int = 0) -> None:
+Weights = Literal["normal", "nonnegative"] | Callable[[np.random.Generator, int], FloatArray]
+
+
+def check_model(
+    model: Any, X: Any, Y: Any, *, n_weights: int = 20, weights: Weights = "normal", random_state: int = 0
+) -> None:
     """Looks for the usual mistakes in a model of your own and raises `ModelError` with all that it finds.
 
     Checked on the given examples: joint features are finite vectors of one size and do not change from call to call;
     the loss is zero on the truth, finite and nowhere negative; for random weights every oracle returns an output that
     no other one beats, compared with all outputs if the model has ``outputs(x)``, otherwise with outputs that its
     oracles return under other weights; nothing the model is handed is changed by it. Of a model with latent parts also:
-    what completes a truth has no loss, and no other latent part of that truth scores more.
+    what completes a truth has no loss, and no other latent part of that truth scores more. Oracles that are declared to
+    be approximate need not find the best output, but what they return must be one.
 
     Parameters
     ----------
@@ -40,6 +47,11 @@ def check_model(model: Any, X: Any, Y: Any, *, n_weights: int = 20, random_state
         A few examples, the smaller the faster.
     n_weights : int
         Number of random weight vectors.
+    weights : {"normal", "nonnegative"} or callable
+        From where they are drawn: for oracles that work for some weights only, such as graph cuts, those ≥ 0, or what a
+        function of a random generator and the number of weights returns.
+    random_state : int
+        Seed of the weights.
 
     Examples
     --------
@@ -62,8 +74,12 @@ def check_model(model: Any, X: Any, Y: Any, *, n_weights: int = 20, random_state
         raise ValueError(f"X has {len(X)} examples and Y has {len(Y)}; give a few of both")
     if hasattr(model, "initialize"):
         model.initialize(X, Y)
-    random = np.random.default_rng(random_state)
-    check = _LatentCheck(model, X, Y, random) if hasattr(model, "complete") else _Check(model, X, Y, random)
+    if not (callable(weights) or weights in ("normal", "nonnegative")):
+        raise ValueError(
+            f"weights is {weights!r}; it may be 'normal', 'nonnegative' or a function of a generator and a size"
+        )
+    draw = _Draw(np.random.default_rng(random_state), weights)
+    check = _LatentCheck(model, X, Y, draw) if hasattr(model, "complete") else _Check(model, X, Y, draw)
     check.features()
     if not check.findings:
         check.losses()
@@ -75,6 +91,23 @@ def check_model(model: Any, X: Any, Y: Any, *, n_weights: int = 20, random_state
         raise ModelError(list(check.findings))
 
 
+class _Draw:
+    """Random weights."""
+
+    def __init__(self, random: np.random.Generator, weights: Weights):
+        self._random = random
+        self._weights = weights
+
+    def __call__(self, size: int) -> FloatArray:
+        if callable(self._weights):
+            w = np.asarray(self._weights(self._random, size), np.float64)
+            if w.shape != (size,):
+                raise ValueError(f"weights returned an array of shape {w.shape}, but there are {size} weights")
+            return w
+        w = self._random.normal(size=size)
+        return np.abs(w) if self._weights == "nonnegative" else w
+
+
 class _OracleError(Exception):
     """An oracle raised; it has been told."""
 
@@ -82,11 +115,12 @@ class _OracleError(Exception):
 class _Check:
     """Findings are kept in a dict from a mistake's kind and place to its sentence, so that each is told once."""
 
-    def __init__(self, model: Any, X: Any, Y: Any, random: np.random.Generator):
+    def __init__(self, model: Any, X: Any, Y: Any, draw: _Draw):
         self._model = model
         self._X = X
         self._Y = Y
-        self._random = random
+        self._draw = draw
+        self._exactness = exactness_of(model)
         self._size = 0
         self._told: dict[str, str] = {}
         self._truths = list(Y)
@@ -116,7 +150,7 @@ class _Check:
 
     def losses(self) -> None:
         for i, (y, truth) in enumerate(zip(self._Y, self._truths, strict=True)):
-            if (loss := self._model.loss(y, copy.deepcopy(truth))) != 0:
+            if (loss := loss_between(self._model, y, copy.deepcopy(truth))) != 0:
                 self._tell("truth", f"loss(Y[{i}], Y[{i}]) is {loss}, not zero")
 
     def listed_outputs(self) -> None:
@@ -130,21 +164,24 @@ class _Check:
                 self._inspect(i, other)
 
     def oracles(self) -> None:
-        w = self._random.normal(size=self._size)
+        w = self._draw(self._size)
+        relaxed = relaxed_options(self._model)
         for i, (x, y) in enumerate(zip(self._X, self._Y, strict=True)):
             with suppress(_OracleError):
                 if hasattr(self._model, "inference"):
                     self._argmax(i, "inference", (x, w), w, augmented=False)
                 if hasattr(self._model, "loss_augmented_inference"):
-                    self._argmax(i, "loss_augmented_inference", (x, y, w), w, augmented=True)
+                    self._argmax(i, "loss_augmented_inference", (x, y, w), w, augmented=True, **relaxed)
                 if hasattr(self._model, "k_best"):
                     self._k_best(i, w)
                 if hasattr(self._model, "best_per_loss_level"):
                     self._levels(i, w)
 
-    def _argmax(self, i: int, name: str, arguments: tuple[Any, ...], w: FloatArray, *, augmented: bool) -> None:
-        output = self._call(i, name, arguments)
-        if not self._inspect(i, output):
+    def _argmax(
+        self, i: int, name: str, arguments: tuple[Any, ...], w: FloatArray, *, augmented: bool, **options: bool
+    ) -> None:
+        output = self._call(i, name, arguments, **options)
+        if not self._inspect(i, output) or not self._must_be_best(augmented):
             return
         value = self._value(i, output, w, augmented)
         better = self._better(value, ((self._value(i, y, w, augmented), y) for y in self._seen[i]))
@@ -156,6 +193,10 @@ class _Check:
             )
         self._remember(i, output)
 
+    def _must_be_best(self, augmented: bool) -> bool:
+        """Whether an oracle claims to find the argmax; a relaxed model does where the loss is added only."""
+        return self._exactness == "exact" or (augmented and self._exactness == "relaxed")
+
     def _k_best(self, i: int, w: FloatArray) -> None:
         best = list(self._call(i, "k_best", (self._X[i], w, 2)))
         if not all(self._inspect(i, y) for y in best):
@@ -165,7 +206,7 @@ class _Check:
             self._tell("k_best", f"k_best(X[{i}], w, 2) returns {best[0]!r} twice")
         elif scores != sorted(scores, reverse=True):
             self._tell("k_best", f"k_best(X[{i}], w, 2) is not in order of score: {scores}")
-        else:
+        elif self._must_be_best(False):
             others = [y for y in self._seen[i] if not any(same_output(y, known) for known in best)]
             better = self._better(scores[-1], ((self._value(i, y, w, False), y) for y in others))
             if better is not None or (len(best) < 2 and others):
@@ -176,7 +217,7 @@ class _Check:
 
     def _levels(self, i: int, w: FloatArray) -> None:
         outputs = list(self._call(i, "best_per_loss_level", (self._X[i], self._Y[i], w)))
-        if not all(self._inspect(i, y) for y in outputs):
+        if not all(self._inspect(i, y) for y in outputs) or not self._must_be_best(False):
             return
         level = {self._model.loss(self._Y[i], y): self._value(i, y, w, False) for y in outputs}
         for y in self._seen[i]:
@@ -191,11 +232,11 @@ class _Check:
         for y in outputs:
             self._remember(i, y)
 
-    def _call(self, i: int, name: str, arguments: tuple[Any, ...]) -> Any:
+    def _call(self, i: int, name: str, arguments: tuple[Any, ...], **options: bool) -> Any:
         """Calls an oracle on copies, and tells if it changed them."""
         handed = copy.deepcopy(arguments)
         try:
-            answer = getattr(self._model, name)(*handed)
+            answer = getattr(self._model, name)(*handed, **options)
         except Exception as error:
             self._tell("broken", f"{name} fails on X[{i}]: {type(error).__name__}: {error}")
             raise _OracleError from error
@@ -207,7 +248,7 @@ class _Check:
         """Whether an output has proper features and a proper loss."""
         try:
             feature = _dense(self._model.joint_feature(self._X[i], y))
-            loss = float(self._model.loss(self._Y[i], y))
+            loss = loss_between(self._model, self._Y[i], y)
         except Exception as error:
             self._tell("broken", f"{y!r} is no output for X[{i}]: {type(error).__name__}: {error}")
             return False
@@ -223,7 +264,7 @@ class _Check:
 
     def _value(self, i: int, y: Any, w: FloatArray, augmented: bool) -> float:
         score = float(_dense(self._model.joint_feature(self._X[i], y)) @ w)
-        return score + float(self._model.loss(self._Y[i], y)) if augmented else score
+        return score + loss_between(self._model, self._Y[i], y) if augmented else score
 
     @staticmethod
     def _better(value: float, others: Iterable[tuple[float, Any]]) -> tuple[float, Any] | None:
@@ -259,15 +300,15 @@ class _Pairs:
 class _LatentCheck(_Check):
     """The same for pairs (y, h); truths are completed at random weights."""
 
-    def __init__(self, model: Any, X: Any, Y: Any, random: np.random.Generator):
-        super().__init__(_Pairs(model), X, Y, random)
+    def __init__(self, model: Any, X: Any, Y: Any, draw: _Draw):
+        super().__init__(_Pairs(model), X, Y, draw)
         n_features = PythonLatentModel(model).specify(X, Y).n_features
-        self._truths = [(y, model.complete(x, y, random.normal(size=n_features))) for x, y in zip(X, Y, strict=True)]
+        self._truths = [(y, model.complete(x, y, draw(n_features))) for x, y in zip(X, Y, strict=True)]
         self._seen = [[truth] for truth in self._truths]
 
     def oracles(self) -> None:
         super().oracles()
-        w = self._random.normal(size=self._size)
+        w = self._draw(self._size)
         for i, (x, y) in enumerate(zip(self._X, self._Y, strict=True)):
             with suppress(_OracleError):
                 self._complete(i, x, y, w)
@@ -276,7 +317,7 @@ class _LatentCheck(_Check):
         pair = (y, self._call(i, "complete", (x, y, w)))
         if not self._inspect(i, pair):
             return
-        if (loss := self._model.loss(y, pair)) != 0:
+        if (loss := loss_between(self._model, y, pair)) != 0:
             self._tell("complete", f"complete(X[{i}], Y[{i}], w) returns {pair[1]!r}, with which the loss is {loss}")
         if hasattr(self._model, "completions"):
             for h in self._model.completions(x, y):
@@ -284,7 +325,7 @@ class _LatentCheck(_Check):
         value = self._value(i, pair, w, False)
         others = [other for other in self._seen[i] if same_output(other[0], y)]
         better = self._better(value, ((self._value(i, other, w, False), other[1]) for other in others))
-        if better is not None:
+        if better is not None and self._exactness == "exact":
             self._tell(
                 "complete",
                 f"complete(X[{i}], Y[{i}], w) returns {pair[1]!r} with score {value:.3g}, but {better[1]!r} has "

