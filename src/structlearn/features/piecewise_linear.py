@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.fields import check_whole
 from structlearn.data.ragged import offsets_of
 from structlearn.features.monotone import MonotoneCurves
 
@@ -74,8 +75,7 @@ class PiecewiseLinear(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
     def fit(self, X: Any, y: Any = None) -> Self:
         if not (isinstance(self.n_knots, (int, np.integer)) and self.n_knots >= 1):
             raise ValueError(f"n_knots is {self.n_knots}; it must be a whole number ≥ 1")
-        if not (np.isfinite(self.smoothness) and self.smoothness >= 0):
-            raise ValueError(f"smoothness is {self.smoothness}; it must be a number ≥ 0")
+        self._check_smoothness()
         X = self._checked(X, reset=True)
         if self.knots is None:
             # The middle of bin p of P has rank 1 + (N − 1)(p − ½)/P among N numbers.
@@ -91,6 +91,18 @@ class PiecewiseLinear(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
                         f"feature {j} goes from {knots[0]} to {knots[-1]}; its range must be a finite number"
                     )
         return self
+
+    def check_learnt(self) -> None:
+        """Refuses knots that `fit` could not have chosen; who loads a transformer asks for it."""
+        self._check_smoothness()
+        check_whole("n_features_in_", self.n_features_in_)
+        if not isinstance(self.knots_, list) or len(self.knots_) != self.n_features_in_:
+            raise ValueError(f"knots_ is no list of {self.n_features_in_} arrays")
+        for j, knots in enumerate(self.knots_):
+            if not isinstance(knots, np.ndarray) or knots.dtype != np.float64 or knots.ndim != 1 or not len(knots):
+                raise ValueError(f"knots_[{j}] is no array of numbers")
+            if not np.isfinite(knots).all() or (knots[1:] <= knots[:-1]).any():
+                raise ValueError(f"knots_[{j}] does not hold increasing finite numbers")
 
     def transform(self, X: Any) -> sp.csr_array:
         check_is_fitted(self)
@@ -158,6 +170,10 @@ class PiecewiseLinear(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
             i, j = bad[0]
             raise ValueError(f"X[{i}, {j}] is {'NaN' if np.isnan(X[i, j]) else X[i, j]}")
         return np.asarray(X)
+
+    def _check_smoothness(self) -> None:
+        if not (np.isfinite(self.smoothness) and self.smoothness >= 0):
+            raise ValueError(f"smoothness is {self.smoothness}; it must be a number ≥ 0")
 
     def _offsets(self) -> IntArray:
         """Where the columns of every feature begin, and their number."""

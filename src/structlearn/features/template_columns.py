@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn.data.arrays import IntArray
+from structlearn.data.fields import check_distinct, check_tuple, check_whole
 from structlearn.features.templates import Field, Template, name, parse
 from structlearn.features.token_columns import TokenColumns
 
@@ -45,18 +46,51 @@ class Vocabulary:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         def numbered(texts: list[str]) -> dict[str, int]:
+            check_distinct("texts", texts)
             return dict(zip(texts, range(len(texts)), strict=True))
 
         def template(text: str) -> Template:
             return parse([text])[0]
 
-        return cls(
+        vocabulary = cls(
             parse(values["templates"]),
             {template(text): numbered(texts) for text, texts in values["texts"].items()},
             {template(text): seen for text, seen in values["combinations"].items()},
             values["columns"],
-            sum(int(np.count_nonzero(columns >= 0)) for columns in values["columns"]),
         )
+        vocabulary._check()
+        vocabulary.n_columns = sum(int(np.count_nonzero(columns >= 0)) for columns in vocabulary.columns)
+        return vocabulary
+
+    def _check(self) -> None:
+        """Refuses codes and columns that `learn` could not have given: they are used as indices."""
+        for template, texts in self.texts.items():
+            check_tuple(f"texts of {name(template)}", tuple(texts), str)
+        if not isinstance(self.columns, list) or len(self.columns) != len(self.templates):
+            raise ValueError(f"columns is no list of {len(self.templates)} arrays, one a template")
+        begin = 0
+        for template, columns in zip(self.templates, self.columns, strict=True):
+            size = self._checked_size(_anchored(template))
+            if not isinstance(columns, np.ndarray) or columns.dtype != np.int32 or columns.shape != (size + 1,):
+                raise ValueError(f"the columns of {name(template)} are no array of {size + 1} whole numbers")
+            kept = columns[columns >= 0]
+            if columns.min() < -1 or columns[-1] != -1 or not np.array_equal(kept, begin + np.arange(len(kept))):
+                raise ValueError(f"the columns of {name(template)} do not go on from {begin}")
+            begin += len(kept)
+
+    def _checked_size(self, template: Template) -> int:
+        """How many values a template has, after a look at those of all its beginnings."""
+        if len(template) > 1:
+            last = _anchored(template[-1:])
+            seen = self.combinations.get(template)
+            if not isinstance(seen, np.ndarray) or seen.dtype != np.int64 or seen.ndim != 1:
+                raise ValueError(f"combinations lacks the numbers of {name(template)}")
+            most = self._checked_size(template[:-1]) * self._checked_size(last)
+            if len(seen) and (seen[0] < 0 or int(seen[-1]) >= most or (seen[1:] <= seen[:-1]).any()):
+                raise ValueError(f"the numbers of {name(template)} do not increase from 0 to before {most}")
+        elif template and template not in self.texts:
+            raise ValueError(f"texts lacks the values of {name(template)}")
+        return self.size(template)
 
     def learn(self, tokens: TokenColumns, min_count: int) -> Columns:
         """Number the values in these tokens, and give the columns of the tokens."""
@@ -166,6 +200,7 @@ class Hashing:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
+        check_whole("n_columns", values["n_columns"], 1)
         return cls(parse(values["templates"]), values["n_columns"])
 
     def find(self, tokens: TokenColumns) -> Columns:

@@ -94,6 +94,13 @@ class TextFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self.numbering_ = numbering
         return Sequences(_indicators(found, numbering.n_columns), tokens.lengths)
 
+    def check_learnt(self) -> None:
+        """Refuses what `fit` could not have learnt; who loads a transformer asks for it."""
+        self._parsed_templates()
+        if not isinstance(self.numbering_, Vocabulary | Hashing):
+            raise ValueError(f"numbering_ is a {type(self.numbering_).__name__}")
+        self._check_columns(self.numbering_.templates)
+
     def transform(self, X: Any) -> Sequences:
         check_is_fitted(self)
         tokens = self._tokens(X, self.numbering_.templates)
@@ -128,6 +135,10 @@ class TextFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         if self.n_hashed is not None and self.min_count > 1:
             raise ValueError("min_count needs a vocabulary of features; with n_hashed leave it at 1")
         templates = parse(default_templates(self.columns) if self.templates is None else self.templates)
+        self._check_columns(templates)
+        return templates
+
+    def _check_columns(self, templates: tuple[Template, ...]) -> None:
         for template in templates:
             for part in template:
                 if part.column not in self.columns:
@@ -135,7 +146,6 @@ class TextFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
                     raise ValueError(f"the template {name(template)!r} uses {part.column!r}; the columns are {known}")
                 if part.attribute:
                     attribute(part.attribute)
-        return templates
 
 
 def _indicators(columns: Columns, n_columns: int) -> sp.csr_array:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from structlearn.data.fields import check_distinct, check_tuple
 from structlearn.data.sequences import NamedColumns, Sequences, read_sequences, stack
 
 
@@ -40,6 +41,15 @@ class TokenTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.transformer_ = clone(self.transformer).fit(X.tokens, labels)
         self.vocabulary_ = X.names
         return self
+
+    def check_learnt(self) -> None:
+        """Refuses what `fit` could not have learnt; who loads a transformer asks for it."""
+        if not hasattr(self.transformer_, "transform"):
+            raise ValueError(f"transformer_ is a {type(self.transformer_).__name__}, which transforms nothing")
+        check_is_fitted(self.transformer_)
+        if self.vocabulary_ is not None:
+            check_tuple("vocabulary_", self.vocabulary_, str)
+            check_distinct("vocabulary_", self.vocabulary_)
 
     def transform(self, X: Any) -> Sequences:
         check_is_fitted(self)

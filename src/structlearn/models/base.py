@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 from sklearn.base import BaseEstimator
 
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.fields import check_distinct, check_flag, check_tuple, check_whole
 from structlearn.data.sequences import NamedColumns, stack
 from structlearn.waist.problem import Problem
 
@@ -44,7 +45,13 @@ class Spec:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        return cls(**values)
+        """The spec that was written; the values may come from a file that anybody could have made."""
+        spec = cls(**values)
+        spec.check()
+        return spec
+
+    def check(self) -> None:
+        """Refuses, by name, what no data could have taught: kernels rely on it."""
 
 
 class TokenColumns:
@@ -69,6 +76,16 @@ class TokenColumns:
     def stack(self, X: Any) -> tuple[Any, IntArray]:
         """All tokens of sequences as one matrix of these columns, and the offsets of the sequences in it."""
         return stack(X, self.columns, self.n_inputs)
+
+    def check_columns(self) -> None:
+        """Refuses a vocabulary that does not name every column once."""
+        check_whole("n_inputs", self.n_inputs)
+        if self.vocabulary is None:
+            return
+        check_tuple("vocabulary", self.vocabulary, str)
+        check_distinct("vocabulary", self.vocabulary)
+        if len(self.vocabulary) != self.n_inputs:
+            raise ValueError(f"vocabulary has {len(self.vocabulary)} names but n_inputs is {self.n_inputs}")
 
     def __getstate__(self) -> dict[str, Any]:
         # The fields only: what is looked up in `columns` is quickly made again.
@@ -102,6 +119,14 @@ class LinearSpec(TokenColumns, Spec):
     @property
     def n_columns(self) -> int:
         return self.n_inputs + self.intercept
+
+    def check(self) -> None:
+        self.check_columns()
+        check_tuple("classes", self.classes)
+        check_distinct("classes", self.classes)
+        check_flag("intercept", self.intercept)
+        if not self.classes:
+            raise ValueError("classes is empty")
 
 
 class Weights(NamedTuple):
@@ -177,6 +202,13 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
 
         With `allow_unknown`, labels that are not in the spec count as always wrong instead of being refused.
         """
+
+    def n_weights(self, spec: Any) -> int | None:
+        """How long w is, from the spec alone; None where only a bound problem tells.
+
+        A model that was loaded is asked before its weights are read: it refuses options and specs that do not fit.
+        """
+        return None
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures | None:
         """What `evaluate` shall say of predictions beyond their loss and how many are right; None for no more.

@@ -5,16 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, MutableMapping
 from dataclasses import fields, is_dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from structlearn.persistence.container import Tensors
+from structlearn.persistence.declared import check_declared
+from structlearn.persistence.learnt import check_learnt
 from structlearn.persistence.registry import registered
 
 #: Longer arrays and lists of texts become tensors of the file.
 _INLINE = 64
+#: An array may be written without its zeros, and read so, if it has at most this many entries for each that is left;
+_SPARSEST = 1000
+#: or if it has at most this many entries, and all such arrays of a file together at most 2²⁶, which are 512 MB.
+_SMALL = 2**24
+_ALLOWANCE = 2**26
 
 
 def encode(value: Any, what: str, tensors: MutableMapping[str, npt.NDArray[Any]] | None = None) -> Any:
@@ -74,7 +82,7 @@ def decode(value: Any, tensors: Tensors | None = None) -> Any:
         case {"float": text}:
             return float(text)
         case {"scalar": text}:
-            return np.dtype(text).type
+            return _dtype(text, "biuf").type
         case {"bytes": text}:
             return bytes.fromhex(text)
         case {"tuple": items}:
@@ -85,13 +93,19 @@ def decode(value: Any, tensors: Tensors | None = None) -> Any:
             return frozenset(decode(items, tensors))
         case {"array": items, "dtype": dtype, "shape": shape}:
             # Indexing with nothing makes a scalar of an array without dimensions.
-            return np.array(items, dtype=np.dtype(dtype)).reshape(shape)[()]
+            return _listed(items, _dtype(dtype, "biufU"), shape)[()]
         case {"tensor": name}:
             return _tensor(name, tensors)
         case {"places": places, "values": values, "shape": shape}:
             return _filled(_tensor(places, tensors), _tensor(values, tensors), shape)
         case {"texts": name}:
-            return _tensor(name, tensors).tobytes().decode("utf-8", "surrogatepass").split("\n")
+            return (
+                _tensor(name, tensors)
+                .astype(np.uint8, casting="safe")
+                .tobytes()
+                .decode("utf-8", "surrogatepass")
+                .split("\n")
+            )
         case {"mapping": pairs}:
             return {decode(key, tensors): decode(item, tensors) for key, item in pairs}
         case {"object": name, "options": options}:
@@ -99,15 +113,48 @@ def decode(value: Any, tensors: Tensors | None = None) -> Any:
     raise ValueError(f"the file holds a value of an unknown kind: {sorted(value)}")
 
 
+def check_sizes(value: Any, tensors: Tensors) -> None:
+    """Refuses, before anything is decoded, JSON that would need memory out of proportion to its file.
+
+    Every tensor may be asked for once, as `encode` does it, and arrays without their zeros must not grow too much.
+    """
+    named: set[str] = set()
+    zeros = 0
+    rest = [value]
+    while rest:
+        value = rest.pop()
+        if isinstance(value, dict):
+            for key in ("tensor", "texts", "places", "values"):
+                name = value.get(key)
+                if isinstance(name, str) and name in named:
+                    raise ValueError(f"the file asks for the array {name!r} twice")
+                if isinstance(name, str):
+                    named.add(name)
+            if "places" in value:
+                size, stored = _size(value.get("shape")), len(np.atleast_1d(_tensor(value["places"], tensors)))
+                zeros += size if size > _SPARSEST * stored else 0
+                if zeros > _ALLOWANCE:
+                    raise ValueError(f"the file holds an array of {size} entries, all but {stored} of them zeros")
+            rest.extend(value.values())
+        elif isinstance(value, list):
+            rest.extend(value)
+
+
 def _built(name: str, options: dict[str, Any], learnt: dict[str, Any]) -> Any:
     kind = registered(name)
     if kind is None:
         raise ValueError(f"the file holds an object {name!r}, which this version does not know")
-    result = kind.from_dict(options) if hasattr(kind, "from_dict") else kind(**options)
+    if hasattr(kind, "from_dict"):
+        result = kind.from_dict(options)
+    else:
+        check_declared(kind, options)
+        result = kind(**options)
     for key, item in learnt.items():
         if not _is_learnt(key):
             raise ValueError(f"the file sets {key!r} of {name}, which is nothing that fitting learns")
         setattr(result, key, item)
+    if learnt:
+        check_learnt(result)
     return result
 
 
@@ -134,18 +181,44 @@ def _stored(array: npt.NDArray[Any], tensors: MutableMapping[str, npt.NDArray[An
         flat = np.ascontiguousarray(array).reshape(-1)
         # By their bits: −0.0 is a number of its own.
         places = np.flatnonzero(flat.view(np.int64))
-        if 3 * len(places) < array.size:
+        if 3 * len(places) < array.size <= max(_SPARSEST * len(places), _SMALL):
             short = places.astype(np.uint32) if array.size < 2**32 else places
             return {"places": _put(short, tensors), "values": _put(flat[places], tensors), "shape": list(array.shape)}
     return {"tensor": _put(array, tensors)}
 
 
 def _filled(places: npt.NDArray[Any], values: npt.NDArray[Any], shape: Any) -> npt.NDArray[np.float64]:
-    array = np.zeros(shape)
-    if len(places) != len(values) or (len(places) and int(places.max()) >= array.size):
+    size = _size(shape)
+    fit = places.dtype.kind in "iu" and values.dtype == np.float64 and places.ndim == 1 and places.shape == values.shape
+    if not fit or (len(places) and not (int(places.min()) >= 0 and int(places.max()) < size)):
         raise ValueError("the file holds an array whose parts do not fit together")
-    array.reshape(-1)[places] = values
-    return array
+    array = np.zeros(size)
+    array[places] = values
+    return array.reshape(shape)
+
+
+def _size(shape: Any) -> int:
+    if not isinstance(shape, list) or not all(type(length) is int and length >= 0 for length in shape):
+        raise ValueError(f"the file holds an array of the shape {shape!r}")
+    return prod(shape)
+
+
+def _dtype(text: Any, kinds: str) -> np.dtype[Any]:
+    found = np.dtype(text if isinstance(text, str) else "O")
+    if found.kind not in kinds:
+        raise ValueError(f"the file holds an array of the type {text!r}")
+    return found
+
+
+def _listed(items: Any, dtype: np.dtype[Any], shape: Any) -> npt.NDArray[Any]:
+    # Texts take as much as the type says, however short they are.
+    if _count(items) != _size(shape) or dtype.itemsize * _size(shape) > _ALLOWANCE:
+        raise ValueError(f"the file holds {_count(items)} numbers or texts for an array of {shape} {dtype}")
+    return np.array(items, dtype=dtype).reshape(shape)
+
+
+def _count(items: Any) -> int:
+    return sum(map(_count, items)) if isinstance(items, list) else 1
 
 
 def _put(array: npt.NDArray[Any], tensors: MutableMapping[str, npt.NDArray[Any]]) -> str:
@@ -155,6 +228,6 @@ def _put(array: npt.NDArray[Any], tensors: MutableMapping[str, npt.NDArray[Any]]
 
 
 def _tensor(name: Any, tensors: Tensors | None) -> npt.NDArray[Any]:
-    if tensors is None or name not in tensors:
+    if tensors is None or not isinstance(name, str) or name not in tensors:
         raise ValueError(f"the file lacks the array {name!r}")
     return tensors[name]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -23,25 +23,43 @@ from structlearn.models.base import Model
 from structlearn.models.own.python_latent_model import adapter
 from structlearn.models.own.unknown_model import UnknownModel
 from structlearn.persistence import container, registry
-from structlearn.persistence.codec import decode, encode
+from structlearn.persistence.codec import check_sizes, decode, encode
+from structlearn.persistence.declared import check_declared
 from structlearn.persistence.registry import registered
 from structlearn.solvers import Solver
 
 FORMAT = "structlearn"
 VERSION = 2
 
-#: Fitted attributes that go into a file beside the weights.
-_FITTED = (
-    "C_",
-    "history_",
-    "n_iter_",
-    "converged_",
-    "objective_",
-    "duality_gap_",
-    "stationarity_",
-    "n_features_in_",
-    "training_",
-)
+
+def _is_number(value: Any) -> bool:
+    return value is None or isinstance(value, (int, float))
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_history(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(record, dict) for record in value)
+
+
+def _is_vector(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == 1
+
+
+#: Fitted attributes that go into a file beside the weights, and what they must be.
+_FITTED: dict[str, Callable[[Any], bool]] = {
+    "C_": _is_number,
+    "history_": _is_history,
+    "n_iter_": _is_whole,
+    "converged_": lambda value: type(value) is bool,
+    "objective_": _is_number,
+    "duality_gap_": _is_number,
+    "stationarity_": _is_number,
+    "n_features_in_": _is_whole,
+    "training_": lambda value: isinstance(value, dict),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +144,26 @@ def read(path: str | os.PathLike[str], model: Any = None, *, to_look_at: bool = 
     """Everything that a model file holds; `to_look_at` takes an `UnknownModel` for one of the user's own."""
     path = Path(path)
     metadata, tensors = container.read(path, FORMAT, what="structlearn model")
+    try:
+        return _read(path, metadata, tensors, model, to_look_at=to_look_at)
+    except Exception as error:  # whatever values that nobody foresaw make of the classes they are given to
+        if isinstance(error, ValueError) and str(path) in str(error):
+            raise
+        name = "" if type(error) is ValueError else f"{type(error).__name__}: "
+        raise ValueError(f"{path} is damaged or edited: {name}{error}") from error
+
+
+def _read(path: Path, metadata: dict[str, Any], tensors: container.Tensors, model: Any, *, to_look_at: bool) -> Saved:
     if metadata["version"] > VERSION:
         raise ValueError(
             f"{path} has format version {metadata['version']}, written by structlearn {metadata.get('library')}; this "
             f"version reads up to {VERSION}"
         )
-    try:
-        if to_look_at and metadata["model_params"] is None:
-            model = _unknown(metadata)
-        estimator = _estimator(path, metadata, tensors, model)
-        steps = [(name, decode(step, tensors)) for name, step in metadata.get("steps", [])]
-    except (KeyError, TypeError, AttributeError, IndexError, RecursionError, MemoryError) as error:
-        raise ValueError(f"{path} is damaged or edited: {type(error).__name__}: {error}") from error
+    check_sizes(metadata, tensors)
+    if to_look_at and metadata["model_params"] is None:
+        model = _unknown(metadata)
+    estimator = _estimator(path, metadata, tensors, model)
+    steps = [(name, decode(step, tensors)) for name, step in metadata.get("steps", [])]
     reader = None
     with suppress(ValueError, TypeError):
         # A format of the user's own that is not known here is not needed to predict.
@@ -146,7 +172,17 @@ def read(path: str | os.PathLike[str], model: Any = None, *, to_look_at: bool = 
         return Saved(estimator, reader)
     from sklearn.pipeline import Pipeline
 
+    _check_steps([*steps, (metadata["name"], estimator)])
     return Saved(Pipeline([*steps, (metadata["name"], estimator)]), reader)
+
+
+def _check_steps(steps: list[tuple[Any, Any]]) -> None:
+    names = [name for name, _ in steps]
+    if not all(isinstance(name, str) and name and "__" not in name for name in names) or len(set(names)) < len(names):
+        raise ValueError(f"the steps of the pipeline are called {names}; names must be texts that differ")
+    for name, step in steps[:-1]:
+        if not hasattr(step, "transform"):
+            raise ValueError(f"the step {name!r} is a {type(step).__name__}, which transforms nothing")
 
 
 def steps_of(estimator: Any) -> tuple[list[tuple[str, Any]], Any]:
@@ -188,7 +224,9 @@ def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors,
         kind = registered(metadata["model"])
         if kind is None or not issubclass(kind, Model):
             raise ValueError(f"{path} holds a model {metadata['model']!r}, which this version does not know")
-        bound = kind(**decode(metadata["model_params"], tensors))
+        options = decode(metadata["model_params"], tensors)
+        check_declared(kind, options)
+        bound = kind(**options)
         bound.check_options()
     elif model is None:
         raise ValueError(f"{path} was trained with a model of your own: load it with load(path, model=YourModel())")
@@ -201,6 +239,7 @@ def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors,
     kind = registry.estimators().get(metadata["estimator"])
     if kind is None:
         raise ValueError(f"{path} holds an estimator {metadata['estimator']!r}, which this version does not know")
+    check_declared(kind, params)
     estimator = kind(bound if model is None else model, **params)
     if metadata.get("own_solver"):
         warnings.warn(
@@ -211,11 +250,21 @@ def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors,
         )
     estimator.model_ = bound
     estimator.spec_ = bound.spec_from_dict(decode(metadata["spec"], tensors))
+    n_weights = bound.n_weights(estimator.spec_)
     # Files of version 1 have these two as tensors of that name.
-    estimator.w_ = np.array(tensors["w"] if metadata["version"] == 1 else decode(metadata["w"], tensors), np.float64)
+    w = tensors["w"] if metadata["version"] == 1 else decode(metadata["w"], tensors)
+    if not _is_vector(w) or not np.isfinite(w).all():
+        raise ValueError("w is no array of finite numbers")
+    if n_weights is not None and len(w) != n_weights:
+        raise ValueError(f"w_ has {len(w)} entries, but the model has {n_weights} weights")
+    estimator.w_ = w
     estimator.slacks_ = tensors.get("slacks") if metadata["version"] == 1 else decode(metadata["slacks"], tensors)
+    if estimator.slacks_ is not None and not _is_vector(estimator.slacks_):
+        raise ValueError("slacks is no array of numbers")
     for name, value in decode(metadata["fitted"], tensors).items():
         if name in _FITTED:
+            if not _FITTED[name](value):
+                raise ValueError(f"{name} is {value!r:.80}")
             setattr(estimator, name, value)
     if hasattr(estimator.spec_, "classes"):
         estimator.classes_ = label_array(estimator.spec_.classes)

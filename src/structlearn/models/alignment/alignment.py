@@ -191,6 +191,9 @@ class Alignment(Model):
         names = [(getattr(sequence, "header", "").split() or [""])[0] for sequence in x]
         return draw_alignment(s, t, y, truth, names=names, width=width)
 
+    def n_weights(self, spec: AlignmentSpec) -> int:
+        return self.layout(spec).n_features
+
     def spec_from_dict(self, values: dict[str, Any]) -> AlignmentSpec:
         return AlignmentSpec.from_dict(values)
 

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from structlearn.data.fields import check_distinct, check_tuple, check_whole
 from structlearn.models.base import Spec
 
 Features = Literal["substitution", "simple", "anova2", "tensor", "sum", "window", "profile"]
@@ -50,6 +51,21 @@ class AlignmentSpec(Spec):
     structures: tuple[tuple[Any, ...] | None, tuple[Any, ...] | None] = (None, None)
     accessibilities: tuple[tuple[Any, ...] | None, tuple[Any, ...] | None] = (None, None)
     profile_sizes: tuple[int, int] = (0, 0)
+
+    def check(self) -> None:
+        check_tuple("residues", self.residues)
+        check_distinct("residues", self.residues)
+        for name in ("structures", "accessibilities", "profile_sizes"):
+            check_tuple(name, getattr(self, name))
+            if len(getattr(self, name)) != 2:
+                raise ValueError(f"{name} has {len(getattr(self, name))} sides; it must have two")
+        for name in ("structures", "accessibilities"):
+            for side, symbols in enumerate(getattr(self, name)):
+                if symbols is not None:
+                    check_tuple(f"{name}[{side}]", symbols)
+                    check_distinct(f"{name}[{side}]", symbols)
+        for side, size in enumerate(self.profile_sizes):
+            check_whole(f"profile_sizes[{side}]", size)
 
     def symbols(self, side: int) -> dict[str, tuple[Any, ...]]:
         """The symbols of each annotation that a side has."""

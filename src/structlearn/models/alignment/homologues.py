@@ -70,6 +70,9 @@ class Homologues(Model):
         aligner = self._aligner().bind(spec, pairs)
         return HomologuesProblem(aligner, offsets, places, alignments)
 
+    def n_weights(self, spec: AlignmentSpec) -> int:
+        return self._aligner().n_weights(spec)
+
     def spec_from_dict(self, values: dict[str, Any]) -> AlignmentSpec:
         return AlignmentSpec.from_dict(values)
 

@@ -159,9 +159,7 @@ class Chain(Model):
         array([[6., 7.],
                [8., 9.]])
         """
-        L, n_pairs = len(spec.classes), len(self.pair_columns(spec))
-        ends, triplets = L * self.boundaries, L**3 * (self.order == 2)
-        sizes = [spec.n_columns * L, L * L, ends, ends, n_pairs * L * L, triplets]
+        L, sizes = len(spec.classes), self._sizes(spec)
         if len(w) != sum(sizes):
             raise ValueError(f"w has {len(w)} weights but the model has {sum(sizes)}")
         emissions, transitions, start, stop, pairs, triples = np.split(w, np.cumsum(sizes)[:-1])
@@ -170,9 +168,18 @@ class Chain(Model):
             transitions.reshape(L, L),
             start if self.boundaries else None,
             stop if self.boundaries else None,
-            pairs.reshape(n_pairs, L, L) if n_pairs else None,
-            triples.reshape(L, L, L) if triplets else None,
+            pairs.reshape(-1, L, L) if len(pairs) else None,
+            triples.reshape(L, L, L) if len(triples) else None,
         )
+
+    def n_weights(self, spec: LinearSpec) -> int:
+        return sum(self._sizes(spec))
+
+    def _sizes(self, spec: LinearSpec) -> list[int]:
+        """How many weights the parts have, in the order of `Weights`."""
+        L, n_pairs = len(spec.classes), len(self.pair_columns(spec))
+        ends = L * self.boundaries
+        return [spec.n_columns * L, L * L, ends, ends, n_pairs * L * L, L**3 * (self.order == 2)]
 
     def pair_columns(self, spec: LinearSpec) -> list[int]:
         """The columns of the features that score pairs of labels, in the order of their weights."""

@@ -119,8 +119,17 @@ class LatentChain(Model):
     def loss_in_words(self) -> str:
         return "wrong labels"
 
+    def n_weights(self, spec: LinearSpec) -> int:
+        S = sum(self._state_counts(spec))
+        return (spec.n_inputs + S + 2 * self.boundaries) * S
+
     def label_of_state(self, spec: LinearSpec) -> IntArray:
         """The code of the label that each state belongs to: states of one label are neighbours."""
+        counts = self._state_counts(spec)
+        return np.repeat(np.arange(len(counts)), counts)
+
+    def _state_counts(self, spec: LinearSpec) -> list[int]:
+        """How many states each label has."""
         if isinstance(self.states, Mapping):
             unknown = [label for label in self.states if label not in spec.classes]
             if unknown:
@@ -129,7 +138,7 @@ class LatentChain(Model):
         for label, count in zip(spec.classes, counts, strict=True):
             if not (isinstance(count, (int, np.integer)) and count >= 1):
                 raise ValueError(f"label {label!r} has states={count!r}; it must be a whole number ≥ 1")
-        return np.repeat(np.arange(len(counts)), counts)
+        return counts
 
 
 class LatentChainProblem(LatentProblem):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from structlearn.data.fields import check_whole
 from structlearn.data.item_pairs import _pairs_of
 from structlearn.drawing.base import Drawing
 from structlearn.metrics.measures import Measures
@@ -16,6 +17,9 @@ class PairSpec(Spec):
     """How many features a pair has."""
 
     n_inputs: int
+
+    def check(self) -> None:
+        check_whole("n_inputs", self.n_inputs)
 
 
 class PairModel(Model):
@@ -39,6 +43,9 @@ class PairModel(Model):
         from structlearn.drawing.documents import draw_document
 
         return draw_document(x, y, truth) if isinstance(x, Document) else None
+
+    def n_weights(self, spec: PairSpec) -> int:
+        return spec.n_inputs
 
     def spec_from_dict(self, values: dict[str, Any]) -> PairSpec:
         return PairSpec.from_dict(values)

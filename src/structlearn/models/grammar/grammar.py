@@ -178,6 +178,11 @@ class Grammar(Model):
 
         return draw_tree(y, truth, width=width)
 
+    def n_weights(self, spec: GrammarSpec) -> int:
+        if self.inputs == "words" and UNKNOWN not in spec.words:
+            raise ValueError(f"words lacks {UNKNOWN!r}, the kind of new words")
+        return spec.core_rules(lexical=self.inputs == "words", spans=self.spans).n_weights
+
     def spec_from_dict(self, values: dict[str, Any]) -> GrammarSpec:
         return GrammarSpec.from_dict(values)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from structlearn import _core
 from structlearn.data.arrays import IntArray
+from structlearn.data.fields import check_distinct, check_tuple, check_whole, check_within
 from structlearn.data.ragged import offsets_of
 from structlearn.data.trees import ROOTS
 from structlearn.models.base import Spec
@@ -57,6 +58,52 @@ class GrammarSpec(Spec):
     words: tuple[str, ...]
     word_tags: tuple[tuple[int, ...], ...]
     longest_chain: int
+
+    def check(self) -> None:
+        for name in ("labels", "tags", "words"):
+            check_tuple(name, getattr(self, name), str)
+            check_distinct(name, getattr(self, name))
+        check_whole("longest_chain", self.longest_chain)
+        for name in ("phrases", "parts", "word_tags"):
+            check_tuple(name, getattr(self, name), tuple)
+        known = set(self.labels)
+        for k, names in enumerate(self.phrases):
+            check_tuple(f"phrases[{k}]", names, str)
+            if not names or names[0] not in known:
+                raise ValueError(f"phrases[{k}] is {names!r}, whose label is not in labels")
+        for k, part in enumerate(self.parts):
+            check_within(f"parts[{k}]", part[:1] or (None,), 0, len(self.phrases))
+            check_tuple(f"parts[{k}][1:]", part[1:], str)
+        if len(self.word_tags) != len(self.words):
+            raise ValueError(f"word_tags are given for {len(self.word_tags)} words but there are {len(self.words)}")
+        for k, tags in enumerate(self.word_tags):
+            check_within(f"word_tags[{k}]", tags, len(self.phrases), len(self.phrases) + len(self.tags))
+        self._check_rules()
+
+    def _check_rules(self) -> None:
+        """Numbers of rules in the ranges, and binary ones in the order, that ``core/grammar/rules.hpp`` relies on."""
+        n_phrases = len(self.phrases)
+        n_plain = n_phrases + len(self.tags)
+        n_symbols = n_plain + len(self.parts)
+        for name, width in (("binary", 3), ("unary", 2), ("starts", 1)):
+            numbers = getattr(self, name)
+            check_tuple(name, numbers, int)
+            if len(numbers) % width:
+                raise ValueError(f"{name} has {len(numbers)} numbers, which are no rows of {width}")
+        check_within("binary", self.binary, 0, n_symbols)
+        check_within("the right children of binary", self.binary[2::3], 0, n_plain)
+        check_within("the parents of unary", self.unary[::2], 0, n_phrases)
+        check_within("the children of unary", self.unary[1::2], 0, n_plain)
+        check_within("starts", self.starts, 0, n_plain)
+        check_distinct("starts", self.starts)
+        check_distinct("unary", zip(self.unary[::2], self.unary[1::2], strict=True))
+        rows = list(zip(self.binary[1::3], self.binary[2::3], self.binary[::3], strict=True))
+        check_distinct("binary", rows)
+        if rows != sorted(rows):
+            raise ValueError("binary is not in the order of left children, right children and parents")
+        for k in range(0, len(self.binary), 3):
+            if n_phrases <= self.binary[k] < n_plain:
+                raise ValueError(f"binary[{k}] is {self.binary[k]}, a tag, which has no children")
 
     @cached_property
     def symbols(self) -> list[Symbol]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.dna import BASES, base_codes
+from structlearn.data.fields import check_distinct
 from structlearn.data.labels import LabelCodes, observed_classes, plain
 from structlearn.models.base import Model, Spec
 from structlearn.models.motif.best_word import BestWord, best_word
@@ -30,6 +31,9 @@ class MotifSpec(Spec):
 
     negative: Any
     positive: Any
+
+    def check(self) -> None:
+        check_distinct("classes", self.classes)
 
     @property
     def classes(self) -> tuple[Any, Any]:
@@ -154,6 +158,9 @@ class Motif(Model):
 
     def loss_in_words(self) -> str:
         return "1 for a wrong label"
+
+    def n_weights(self, spec: MotifSpec) -> int:
+        return len(BASES) * sum(self.widths) + int(len(BASES) ** (self.background_order + 1))
 
     def spec_from_dict(self, values: dict[str, Any]) -> MotifSpec:
         return MotifSpec.from_dict(values)

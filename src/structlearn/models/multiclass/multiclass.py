@@ -109,6 +109,10 @@ class Multiclass(Model):
             return Weights(w.reshape(spec.n_columns, len(spec.classes)))
         return Weights(w.reshape(spec.n_columns, -1) @ self.output_features.matrix(spec.classes).T)
 
+    def n_weights(self, spec: LinearSpec) -> int:
+        classes, features = spec.classes, self.output_features
+        return spec.n_columns * (len(classes) if features is None else features.matrix(classes).shape[1])
+
     def cost_matrix(self, classes: Sequence[Any]) -> FloatArray | None:
         """Δ as a matrix over the classes, (n_classes, n_classes); None is zero-one, which needs no matrix."""
         if isinstance(self.cost, str):

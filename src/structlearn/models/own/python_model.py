@@ -38,6 +38,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.fields import check_whole
 from structlearn.data.matrices import checked_matrix
 from structlearn.models.base import Model, Spec
 from structlearn.models.own.relaxation import exactness_of, loss_between, relaxed_options
@@ -76,6 +77,9 @@ class PythonSpec(Spec):
     """The size of Ψ."""
 
     n_features: int
+
+    def check(self) -> None:
+        check_whole("n_features", self.n_features, most=2**63 - 1)
 
 
 class PythonModel(Model):
@@ -137,6 +141,9 @@ class PythonModel(Model):
 
     def loss_in_words(self) -> str:
         return f"the loss of {type(self.user_model).__name__}"
+
+    def n_weights(self, spec: PythonSpec) -> int:
+        return spec.n_features
 
     def spec_from_dict(self, values: dict[str, Any]) -> PythonSpec:
         return PythonSpec.from_dict(values)

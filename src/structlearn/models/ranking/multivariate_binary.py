@@ -82,6 +82,11 @@ class MultivariateBinary(Model):
             raise ValueError(f"{what} {len(classes)} different labels; MultivariateBinary needs two, declare `classes`")
         return LinearSpec(classes, X.tokens.shape[1], X.names)
 
+    def n_weights(self, spec: LinearSpec) -> int:
+        if len(spec.classes) != 2:
+            raise ValueError(f"classes has {len(spec.classes)} labels; it must have two")
+        return spec.n_columns
+
     def bind(
         self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False
     ) -> MultivariateBinaryProblem:

@@ -132,6 +132,9 @@ class Ranking(Model):
 
         return draw_ranking(y, truth, k=self.k)
 
+    def n_weights(self, spec: DocumentSpec) -> int:
+        return spec.n_inputs
+
     def spec_from_dict(self, values: dict[str, Any]) -> DocumentSpec:
         return DocumentSpec.from_dict(values)
 

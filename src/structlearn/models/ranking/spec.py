@@ -32,4 +32,9 @@ class DocumentSpec(TokenColumns, Spec):
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         names = values["vocabulary"]
-        return cls(values["n_inputs"], None if names is None else tuple(names))
+        spec = cls(values["n_inputs"], None if names is None else tuple(names))
+        spec.check()
+        return spec
+
+    def check(self) -> None:
+        self.check_columns()

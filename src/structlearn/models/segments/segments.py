@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from structlearn.data.arrays import IntArray, LabelArray
+from structlearn.data.fields import check_whole
 from structlearn.data.labels import LabelCodes, declared_classes, observed_classes
 from structlearn.data.segments import Segmentations, read_segmentations
 from structlearn.data.sequences import Sequences, read_sequences
@@ -23,6 +24,10 @@ class SegmentsSpec(LinearSpec):
     """A `LinearSpec` and the length of the longest segment."""
 
     max_length: int = 1
+
+    def check(self) -> None:
+        super().check()
+        check_whole("max_length", self.max_length, 1)
 
 
 class Segments(Model):
@@ -116,6 +121,10 @@ class Segments(Model):
             lengths=self.lengths,
             ends=self.ends,
         )
+
+    def n_weights(self, spec: SegmentsSpec) -> int:
+        L = len(spec.classes)
+        return ((1 + 2 * self.ends) * spec.n_columns + L + self.lengths * spec.max_length) * L
 
     def spec_from_dict(self, values: dict[str, Any]) -> SegmentsSpec:
         return SegmentsSpec.from_dict(values)
