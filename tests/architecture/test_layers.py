@@ -1,8 +1,10 @@
-"""Imports go down: the order of the rooms stands in CONTRIBUTING.md and nowhere else."""
+"""Imports go down: the order of the rooms stands in CONTRIBUTING.md, that of the core in core/README.md."""
+
+import re
 
 import pytest
 
-from tests.architecture.layers import Import, imports, imports_of, layers, modules, rings, room, upward
+from tests.architecture.layers import ROOT, Import, imports, imports_of, layers, modules, rings, room, upward
 
 
 def test_every_room_has_its_layer():
@@ -38,3 +40,14 @@ def test_imports_in_functions_and_for_types_count(source):
 def test_models_and_solvers_do_not_know_each_other():
     sideways = Import("structlearn.solvers.base", "structlearn.models.base", 1)
     assert upward([sideways], layers()) == [sideways]
+
+
+def test_no_include_of_the_core_goes_up():
+    core = ROOT / "core"
+    lines = re.findall(r"^- (.*?):", (core / "README.md").read_text("utf-8"), re.MULTILINE)
+    height = {name: k for k, line in enumerate(lines) for name in re.findall(r"`(\w+)/`", line)}
+    assert set(height) == {path.name for path in core.iterdir() if path.is_dir()}
+    for path in [*core.rglob("*.hpp"), *core.rglob("*.cpp")]:
+        own = path.relative_to(core).parts[0]
+        for included in re.findall(r'#include "(\w+)/', path.read_text("utf-8")):
+            assert included == own or height[included] < height[own], f"{path.relative_to(core)} includes {included}/"
