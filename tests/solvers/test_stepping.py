@@ -1,9 +1,12 @@
 """What all solvers have in common: states, steps, and the problems they refuse."""
 
+import re
+
 import numpy as np
 import pytest
 
-from structlearn.models import PythonModel
+from structlearn import StructuralSVM
+from structlearn.models import Chain, PythonModel
 from structlearn.solvers import BlockCoordinate, ExcessiveGap, Extragradient, NSlack, OneSlack, Perceptron, Subgradient
 from structlearn.waist import MarginObjective
 from tests.models.enumerated import EnumeratedMulticlass, bound
@@ -156,3 +159,30 @@ def test_tol_is_the_relative_gap_that_ends_a_run():
             gaps = [record["gap"] / record["primal"] for record in history]
             assert gaps[-1] <= tol
             assert all(gap > tol for gap in gaps[:-1])
+
+
+@pytest.mark.parametrize(
+    ("w", "record", "message"),
+    [
+        ([np.nan], {}, "‖w‖² is nan after 3 iterations; scale the features or lower C"),
+        ([1e200], {}, "‖w‖² is inf after 3 iterations; scale the features"),
+        ([0.0], {"primal": np.nan, "certified": True}, "the objective is no number after 3 iterations"),
+    ],
+)
+def test_a_run_ends_where_its_numbers_do(w, record, message, problem, objective):
+    class Derailed(Perceptron):
+        def update(self, state, problem, objective):
+            state = super().update(state, problem, objective)
+            if state.iteration == 2:
+                state.w, state.record = np.array(w), record
+            return state
+
+    with pytest.raises(FloatingPointError, match=re.escape(message)):
+        Derailed(max_iter=9).run(problem, objective)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_features_too_large_to_square_end_a_run_instead_of_a_certificate_without_numbers():
+    X = [np.array([[1.0, -1.0], [2.0, 1.0]]) * 1e200] * 2
+    with pytest.raises(FloatingPointError, match="scale the features"):
+        StructuralSVM(Chain(), max_iter=5).fit(X, [["a", "b"], ["b", "a"]])

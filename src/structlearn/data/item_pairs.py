@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.clusterings import to_labels
-from structlearn.data.matrices import checked_matrix
+from structlearn.data.matrices import check_finite, checked_matrix
 from structlearn.data.ragged import offsets_of, reduced
 from structlearn.data.tokens import TokenMatrix
 
@@ -140,9 +140,7 @@ def _pairs_of(x: Any, i: int) -> ItemPairs:
     if features.ndim != 2:
         raise ValueError(f"the features of X[{i}] have {features.ndim} dimensions; expected a matrix with a row a pair")
     features = sp.csr_array(features, dtype=np.float64)
-    if not np.isfinite(features.data).all():
-        row = int(np.searchsorted(features.indptr, np.flatnonzero(~np.isfinite(features.data))[0], side="right")) - 1
-        raise ValueError(f"row {row} of the features of X[{i}] has a value that is not finite")
+    check_finite(features, lambda row, column: f"X[{i}].features[{row}, {column}]")
     return ItemPairs(int(n_items), features, *x[2:])
 
 

@@ -5,6 +5,7 @@ SciPy takes the arrays of a sparse matrix as they are, and its kernels and ours 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,21 @@ def checked_sparse(given: Any, where: str) -> sp.csr_array:
     matrix = sp.csr_array(given)
     matrix.prune()
     return matrix
+
+
+def check_finite(matrix: Any, name: Callable[[int, int], str]) -> None:
+    """Refuses the first number that is not finite; `name` says where an entry is."""
+    values = matrix.data if sp.issparse(matrix) else matrix
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.sum(values, dtype=np.float64)
+    if np.isfinite(total) or np.isfinite(values).all():
+        return
+    k = int(np.argmin(np.isfinite(values)))
+    if sp.issparse(matrix):
+        row, column = int(np.searchsorted(matrix.indptr, k, side="right")) - 1, int(matrix.indices[k])
+    else:
+        row, column = divmod(k, matrix.shape[1])
+    raise ValueError(f"{name(row, column)} is {values.flat[k]}")
 
 
 def _check_compressed(matrix: Any, where: str) -> None:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from structlearn import _core
 from structlearn.data.arrays import IntArray, LabelArray
-from structlearn.data.matrices import checked_matrix, checked_numbers, checked_sparse
+from structlearn.data.matrices import check_finite, checked_matrix, checked_numbers, checked_sparse
 from structlearn.data.ragged import Ragged, locate, offsets_of, places_of
 
 _WORDS = "a token is a dict or a list of its features, which structlearn.features.TextFeatures makes of words"
@@ -263,17 +263,8 @@ def _written(place: tuple[Any, ...]) -> str:
 
 
 def _check_finite(matrix: Any, offsets: IntArray) -> None:
-    values = matrix.data if sp.issparse(matrix) else matrix
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = np.sum(values, dtype=np.float64)
-    if np.isfinite(total) or np.isfinite(values).all():
-        return
-    dense = matrix.tocoo() if sp.issparse(matrix) else matrix
-    if sp.issparse(matrix):
-        bad = int(np.argmin(np.isfinite(dense.data)))
-        row, column, value = int(dense.row[bad]), int(dense.col[bad]), dense.data[bad]
-    else:
-        row, column = (int(k) for k in np.argwhere(~np.isfinite(matrix))[0])
-        value = matrix[row, column]
-    i, t = locate(offsets, row)
-    raise ValueError(f"X[{i}][{t}, {column}] is {value}")
+    def name(row: int, column: int) -> str:
+        i, t = locate(offsets, row)
+        return f"X[{i}][{t}, {column}]"
+
+    check_finite(matrix, name)

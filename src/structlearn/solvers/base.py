@@ -270,8 +270,20 @@ def _end_iteration(state: State, history: list[Record], begin: float, observe: O
             "dual_seconds": state.dual_seconds,
         }
     )
+    _check_numbers(state)
     history.append(state.record)
     return bool(observe(state)) if observe is not None else False
+
+
+def _check_numbers(state: State) -> None:
+    """Ends a run that can only go on from NaN to NaN."""
+    record = state.record
+    with np.errstate(over="ignore", invalid="ignore"):
+        norm = float(state.w @ state.w)
+    undefined = record["certified"] and np.isnan(record["primal"])
+    if undefined or not np.isfinite(norm):
+        what = "the objective is no number" if np.isfinite(norm) else f"‖w‖² is {norm}"
+        raise FloatingPointError(f"{what} after {state.iteration} iterations; scale the features or lower C")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -267,7 +267,7 @@ def test_forests_that_do_not_fit_are_refused(h: Any, message: str) -> None:
         (ItemPairs(3, [[1.0]]), "X[1] has 3 pairs, but its features have 1 rows"),
         (ItemPairs(2, [[1.0, 2.0]]), "the pairs of X[1] have 2 features, but training had 1"),
         (ItemPairs(2, [1.0]), "the features of X[1] have 1 dimensions"),
-        (ItemPairs(2, [[np.nan]]), "row 0 of the features of X[1] has a value that is not finite"),
+        (ItemPairs(2, [[np.nan]]), "X[1].features[0, 0] is nan"),
         (ItemPairs(-1, [[1.0]]), "X[1] has -1 items"),
         (ItemPairs(2, [[1.0]], [(0, 2)]), "pair 0 of X[1] is (0, 2); there are 2 items"),
         (ItemPairs(2, [[1.0]], [(1, 1)]), "pair 0 of X[1] is (1, 1)"),

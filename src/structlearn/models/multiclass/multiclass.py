@@ -286,9 +286,8 @@ class MulticlassProblem(PartProblem):
 
 
 def _matrix(X: Any, *, finite: bool = True) -> Any:
-    return check_array(
-        checked_table(X), accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, input_name="X"
-    )
+    X = checked_table(X)
+    return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, input_name="X")
 
 
 def _label_list(Y: Any) -> Labels:
