@@ -29,7 +29,11 @@ def observed_classes(labels: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def declared_classes(classes: Iterable[Any]) -> tuple[Any, ...]:
+    if not isinstance(classes, Iterable):
+        raise ValueError(f"classes is {classes!r}; it must be a list of labels")
     result = tuple(plain(label) for label in classes)
+    for k, label in enumerate(result):
+        check_label(label, f"classes[{k}]")
     if not result:
         raise ValueError("classes is empty; declare at least one label or leave it None")
     repeated = [label for label in result if result.count(label) > 1]
@@ -96,16 +100,21 @@ def read_label_sequences(Y: Any) -> LabelSequences:
     return LabelSequences(codes[found], offsets_of([len(y) for y in lists]), classes)
 
 
+def check_label(label: Any, where: str) -> None:
+    """Refuses what cannot be told from other labels."""
+    if isinstance(label, float) and label != label:
+        raise ValueError(f"{where} is nan; a label must be equal to itself")
+    try:
+        hash(label)
+    except TypeError:
+        raise ValueError(f"{where} is {label!r}; a label must be hashable, such as a text") from None
+
+
 def _refuse_labels(lists: Sequence[Any]) -> NoReturn:
     """Names the first label that can be none."""
     for i, labels in enumerate(lists):
         for t, label in enumerate(labels):
-            if isinstance(label, float) and label != label:
-                raise ValueError(f"Y[{i}][{t}] is nan; a label must be equal to itself")
-            try:
-                hash(label)
-            except TypeError:
-                raise ValueError(f"Y[{i}][{t}] is {label!r}; a label must be hashable, such as a text") from None
+            check_label(label, f"Y[{i}][{t}]")
     raise AssertionError("all labels can be labels")
 
 

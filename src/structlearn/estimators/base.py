@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import os
 import sys
 import warnings
@@ -28,6 +27,7 @@ from sklearn.utils.validation import _check_feature_names, check_is_fitted, vali
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.matrices import checked_table
+from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.estimators.card import WithCard
 from structlearn.estimators.checkpoint import Checkpoint, identity
 from structlearn.estimators.inspectable import Inspectable
@@ -219,6 +219,9 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
         model = self.model
         if isinstance(model, type):
             raise TypeError(f"model is the class {model.__name__}; give an object, {model.__name__}()")
+        for name in ("fit_intercept", "track_loss", "warm_start"):
+            flag_option(name, getattr(self, name, False))
+        whole_option("n_iter_no_change", self.n_iter_no_change, 1)
         for name, data in (("X", X), ("y", Y)):
             if isinstance(data, Iterator):
                 raise TypeError(f"{name} is a {type(data).__name__}; a list or an array is needed")
@@ -265,12 +268,12 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
         given["max_iter"] = self.max_iter
         if "random_state" in known:
             given["random_state"] = self.random_state
-        if self.max_iter is not None and not (isinstance(self.max_iter, numbers.Integral) and self.max_iter >= 0):
-            raise ValueError(f"max_iter is {self.max_iter}; it must be a whole number ≥ 0")
+        if self.max_iter is not None:
+            whole_option("max_iter", self.max_iter, 0)
         given = {name: value for name, value in given.items() if value is not None}
         for name in ("tol", "eps"):
-            if name in given and not given[name] > 0:
-                raise ValueError(f"{name} is {given[name]}; it must be positive")
+            if name in given:
+                real_option(name, given[name], positive=True)
         for name, value in given.items():
             if name not in known:
                 raise ValueError(f"{type(solver).__name__} has no option {name!r}, but {name}={value!r} was given")
@@ -344,9 +347,7 @@ def price(C: Any, default: float, sample_weight: FloatArray) -> float:
     """C as given, or the default times S = Σ s_i."""
     if C is None:
         return default * float(sample_weight.sum())
-    if not isinstance(C, numbers.Real):
-        raise ValueError(f"C is {C!r}; it must be a positive number")
-    return float(C)
+    return real_option("C", C, positive=True)
 
 
 def chosen_solver(given: Any, named: dict[str, type[Solver]], default: type[Solver]) -> Solver:
@@ -355,7 +356,7 @@ def chosen_solver(given: Any, named: dict[str, type[Solver]], default: type[Solv
         return given
     if given == "auto":
         return default()
-    if given not in named:
+    if not isinstance(given, str) or given not in named:
         names = ", ".join(map(repr, ["auto", *named]))
         raise ValueError(f"solver is {given!r}; it may be {names} or a Solver object")
     return named[given]()

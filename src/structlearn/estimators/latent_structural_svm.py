@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.options import whole_option
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
 from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.training import Training
@@ -140,6 +141,7 @@ class LatentStructuralSVM(StructuredEstimator):
         checkpoint_every: float = 60.0,
     ) -> Self:
         """Trains; see `StructuralSVM.fit`. A checkpoint is for a single run, `n_init=1`."""
+        whole_option("n_init", self.n_init, 1)
         options: dict[str, Any] = {"validation": validation}
         if self.n_init == 1:
             options |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
@@ -147,8 +149,6 @@ class LatentStructuralSVM(StructuredEstimator):
             self.stationarity_ = float(self.history_[-1].get("stationarity", np.nan))
             self.objectives_ = np.array([self.objective_])
             return self
-        if not (isinstance(self.n_init, int) and self.n_init > 1):
-            raise ValueError(f"n_init is {self.n_init!r}; it must be a whole number ≥ 1")
         if checkpoint is not None:
             raise ValueError(f"a checkpoint is for a single run, but n_init={self.n_init}")
         if isinstance(self.init, (np.ndarray, list, tuple)):
@@ -227,6 +227,8 @@ class LatentStructuralSVM(StructuredEstimator):
             if not np.isfinite(init).all():
                 raise ValueError("init holds weights that are not finite")
             return Start(w=np.asarray(init, np.float64))
+        if not hasattr(init, "__len__"):
+            raise ValueError(f"init is {init!r}; expected a word, weights, latent parts or a function that gives these")
         if len(init) != len(training.kept):
             raise ValueError(f"init has {len(init)} latent parts, but there are {len(training.kept)} examples")
         kept = [h for h, there in zip(init, training.kept, strict=True) if there]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from sklearn.utils import compute_class_weight
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.labels import label_array
+from structlearn.data.matrices import checked_numbers
 from structlearn.models.base import LinearSpec, Model
 from structlearn.solvers import Solver
 from structlearn.waist.objective import Objective
@@ -55,7 +57,7 @@ def restriction(model: Model, allowed: Any) -> dict[str, Any]:
 def checked_weight(sample_weight: Any, n: int) -> FloatArray:
     if sample_weight is None:
         return np.ones(n)
-    weight = np.asarray(sample_weight, np.float64)
+    weight = checked_numbers(sample_weight, "sample_weight").astype(np.float64)
     if weight.ndim != 1:
         raise ValueError(f"Sample weights must be a 1D array; sample_weight has {weight.ndim} dimensions")
     if len(weight) != n:
@@ -75,6 +77,7 @@ def class_weights(class_weight: Any, Y: Sequence[Any] | npt.NDArray[Any]) -> Flo
 def n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
-    if n_jobs == 0:
-        raise ValueError("n_jobs is 0; give a number of threads, or -1 for all cores")
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs is {n_jobs!r}; give a number of threads, or -1 for all cores")
+    n_jobs = int(n_jobs)
     return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)

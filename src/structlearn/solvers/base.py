@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.options import real_option, whole_option
 from structlearn.waist.objective import MarginObjective, Objective
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
@@ -142,6 +143,10 @@ class Solver(ABC):
     def check(self, problem: Any, objective: Any) -> None:
         """Refuses, before any work, a problem or an objective that the algorithm cannot handle."""
         name = type(self).__name__
+        whole_option("max_iter", self.max_iter, 0)
+        for option in ("tol", "eps"):
+            if getattr(self, option, None) is not None:
+                real_option(option, getattr(self, option))
         if not isinstance(objective, self.objectives):
             raise ValueError(f"{name} is not made for {objective}")
         if problem.latent and not self.takes_latent:

@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.options import real_option
 
 Rescaling = Literal["margin", "slack"] | None
 Slack = Literal["linear", "squared", "hard"]
@@ -180,7 +181,7 @@ class LikelihoodObjective(Objective):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0.0 <= self.l1_ratio <= 1.0:
+        if not real_option("l1_ratio", self.l1_ratio) <= 1.0:
             raise ValueError(f"l1_ratio is {self.l1_ratio}; it must be between 0 and 1")
 
     def __str__(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import Flags, IntArray, LabelArray
+from structlearn.data.labels import check_label
 from structlearn.data.ragged import locate
 from structlearn.models.chain.transitions import TransitionMask
 
@@ -43,6 +44,7 @@ def label_mask(
             row = mask[offsets[i] + t]
             row[:] = False
             for label in labels:
+                check_label(label, f"{name}[{i}][{t}]")
                 if label in codes:
                     row[codes[label]] = True
                 elif not allow_unknown:

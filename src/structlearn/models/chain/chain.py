@@ -9,6 +9,7 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.labels import LabelSequences, declared_classes, read_label_sequences
+from structlearn.data.options import flag_option, real_option
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.models.base import LinearSpec, Model, Weights
@@ -189,7 +190,8 @@ class Chain(Model):
         columns = []
         for name in chosen:
             column = spec.vocabulary.index(name) if spec.vocabulary and name in spec.vocabulary else name
-            if not (isinstance(column, (int, np.integer)) and 0 <= column < spec.n_inputs):
+            whole = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
+            if not (whole and 0 <= column < spec.n_inputs):
                 raise ValueError(f"pair_features holds {name!r}, which is no feature of a token")
             columns.append(int(column))
         return columns
@@ -224,14 +226,16 @@ class Chain(Model):
     def check_options(self) -> None:
         if self.loss not in ("hamming", "zero_one"):
             raise ValueError(f"loss is {self.loss!r}; it may be 'hamming' or 'zero_one'")
-        if not (np.isfinite(self.balance) and self.balance >= 0):
-            raise ValueError(f"balance is {self.balance}; it must be a number ≥ 0")
+        real_option("balance", self.balance)
+        flag_option("boundaries", self.boundaries)
+        flag_option("observed_only", self.observed_only)
+        if not isinstance(self.label_weight or {}, Mapping):
+            raise ValueError(f"label_weight is {self.label_weight!r}; it must be a dict of labels and numbers")
         for label, weight in (self.label_weight or {}).items():
-            if not (np.isfinite(weight) and weight >= 0):
-                raise ValueError(f"label_weight[{label!r}] is {weight}; it must be a number ≥ 0")
+            real_option(f"label_weight[{label!r}]", weight)
         if self.label_weight and self.loss == "zero_one":
             raise ValueError("label_weight belongs to the Hamming loss; with loss='zero_one' leave it out")
-        if self.order not in (1, 2):
+        if isinstance(self.order, bool) or self.order not in (1, 2):
             raise ValueError(f"order is {self.order!r}; it may be 1 or 2")
         if self.order == 2 and self.loss == "zero_one":
             raise ValueError("loss='zero_one' needs a second-best decoder, which a chain with order=2 does not have")

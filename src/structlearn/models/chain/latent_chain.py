@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray, digest
-from structlearn.data.labels import declared_classes, observed_classes
+from structlearn.data.labels import check_label, declared_classes, observed_classes
+from structlearn.data.options import flag_option, real_option
 from structlearn.data.ragged import Ragged, places_of, summed
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
@@ -24,6 +25,9 @@ from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import PREDICTION, Oracle, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
+
+#: How many states a label may have.
+MOST_STATES = 1000
 
 
 class LatentChain(Model):
@@ -84,7 +88,12 @@ class LatentChain(Model):
     def read(self, X: Any, Y: Any) -> tuple[Sequences, Any]:
         return read_sequences(X), Y
 
+    def check_options(self) -> None:
+        real_option("balance", self.balance)
+        flag_option("boundaries", self.boundaries)
+
     def specify(self, X: Any, Y: Any) -> LinearSpec:
+        self.check_options()
         if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
             raise ValueError("Y is empty; training needs at least one sequence")
         for i, y in enumerate(Y):
@@ -136,8 +145,11 @@ class LatentChain(Model):
                 raise ValueError(f"states names {unknown[0]!r}, which is not one of the labels")
         counts = [self.states.get(c, 1) if isinstance(self.states, Mapping) else self.states for c in spec.classes]
         for label, count in zip(spec.classes, counts, strict=True):
-            if not (isinstance(count, (int, np.integer)) and count >= 1):
-                raise ValueError(f"label {label!r} has states={count!r}; it must be a whole number ≥ 1")
+            whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
+            if not (whole and 1 <= count <= MOST_STATES):
+                raise ValueError(
+                    f"label {label!r} has states={count!r}; it must be a whole number ≥ 1, at most {MOST_STATES}"
+                )
         return counts
 
 
@@ -293,10 +305,10 @@ class LatentChainProblem(LatentProblem):
 def _said(Y: Any) -> list[Any]:
     """All labels that occur, alone or in sets."""
     said: dict[Any, None] = {}
-    for y in Y:
-        for entry in y.tolist() if isinstance(y, np.ndarray) else y:
-            if isinstance(entry, (set, frozenset, list)):
-                said.update(dict.fromkeys(entry))
-            elif entry is not None:
-                said[entry] = None
+    for i, y in enumerate(Y):
+        for t, entry in enumerate(y.tolist() if isinstance(y, np.ndarray) else y):
+            for label in entry if isinstance(entry, (set, frozenset, list)) else (entry,):
+                check_label(label, f"Y[{i}][{t}]")
+                if label is not None:
+                    said[label] = None
     return list(said)
