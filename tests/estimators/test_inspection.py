@@ -298,9 +298,11 @@ def test_questions_that_make_no_sense_are_refused(tagger):
 def test_a_model_of_ones_own_is_told_what_is_possible_instead():
     rows = [np.array([0.0, 1.0]), np.array([1.0, 0.0])]
     svm = StructuralSVM(EnumeratedMulticlass(1 - np.eye(2)), C=10).fit(rows, [0, 1])
-    for ask in (svm.top_weights, lambda: svm.explain(rows[0])):
-        with pytest.raises(TypeError, match=r"weights of EnumeratedMulticlass are w_, .* w_ \* joint_feature\(x, y\)"):
-            ask()
+    for name in ("top_weights", "explain"):
+        with pytest.raises(AttributeError) as told:
+            getattr(svm, name)
+        assert "EnumeratedMulticlass" in str(told.value.__cause__)
+        assert "w_" in str(told.value.__cause__)
 
     class Own(Model):
         specify = bind = None

@@ -26,7 +26,6 @@ def inspect_model(
         structlearn inspect tagger.slm
         structlearn inspect tagger.slm --top 20
     """
-    from contextlib import suppress
     from dataclasses import asdict
 
     from structlearn.estimators.inspection import feature_names
@@ -36,10 +35,8 @@ def inspect_model(
     saved = read(model, to_look_at=True)
     _, last = steps_of(saved.estimator)
     weights = None
-    if top > 0:
-        # Weights of other structures have no names.
-        with suppress(TypeError):
-            weights = last.top_weights(top, feature_names=feature_names(saved.estimator))
+    if top > 0 and hasattr(last, "top_weights"):
+        weights = last.top_weights(top, feature_names=feature_names(saved.estimator))
     patterns = _patterns(last.model_, last.w_) if isinstance(last.model_, Motif) else []
     if as_json:
         shown = terminal.facts(saved.estimator) | {"reader": getattr(saved.reader, "name", None)}

@@ -28,6 +28,7 @@ from sklearn.utils.validation import _check_feature_names, check_is_fitted, vali
 from structlearn.data.arrays import FloatArray
 from structlearn.data.matrices import checked_table
 from structlearn.data.options import flag_option, real_option, whole_option
+from structlearn.estimators.abilities import needs
 from structlearn.estimators.card import WithCard
 from structlearn.estimators.checkpoint import Checkpoint, identity
 from structlearn.estimators.inspectable import Inspectable
@@ -168,11 +169,14 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
         problem = self._bind(X, allowed=allowed)
         return problem.present(problem.predict(self.w_))
 
+    @needs("k_best")
     def k_best(self, X: Any, k: int, *, allowed: Any = None) -> list[list[tuple[Any, float]]]:
         """The k best outputs of every example with their scores ⟨w, Ψ(x, y)⟩, best first."""
         if k < 1:
             raise ValueError(f"k is {k}; it must be at least 1")
-        return self._bind(X, allowed=allowed).k_best(self.w_, k)
+        problem: Any = self._bind(X, allowed=allowed)
+        found: list[list[tuple[Any, float]]] = problem.k_best(self.w_, k)
+        return found
 
     @available_if(_is_tabular)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:

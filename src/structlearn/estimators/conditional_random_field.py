@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from structlearn.data.arrays import FloatArray
+from structlearn.estimators.abilities import needs
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
 from structlearn.solvers import LBFGS, DualCoordinate, ExponentiatedGradient, IterativeScaling, Solver
 from structlearn.waist.objective import LikelihoodObjective
@@ -114,14 +115,17 @@ class ConditionalRandomField(StructuredEstimator):
         problem = self._sums(X, allowed=allowed)
         return problem.present(problem.most_probable_labels(self.w_))
 
+    @needs("sums")
     def predict_marginals(self, X: Any, *, allowed: Any = None) -> Any:
         """P(y_t = l | x): for a chain one array (length, n_labels) a sequence, for classes (n_examples, n_classes)."""
         return self._sums(X, allowed=allowed).label_probabilities(self.w_)
 
+    @needs("sums")
     def predict_proba(self, X: Any) -> Any:
         """The same as `predict_marginals`, by scikit-learn's name."""
         return self.predict_marginals(X)
 
+    @needs("sums")
     def predict_log_proba(self, X: Any, y: Any = None) -> FloatArray:
         """log P(y | x) of one given output an example, −∞ for labels never seen or forbidden.
 
@@ -135,12 +139,14 @@ class ConditionalRandomField(StructuredEstimator):
                 return np.asarray(np.log(self.predict_marginals(X)))
         return self._sums(X, y).log_probabilities(self.w_)
 
+    @needs("k_best")
     def k_best(self, X: Any, k: int, *, allowed: Any = None) -> list[list[tuple[Any, float]]]:
         """The k most probable outputs of every example with log P(y | x), best first."""
         found = super().k_best(X, k, allowed=allowed)
         log_z = self._sums(X, allowed=allowed).log_partitions(self.w_)
         return [[(y, score - z) for y, score in best] for best, z in zip(found, log_z.tolist(), strict=True)]
 
+    @needs("sums")
     def sample(self, X: Any, n_samples: int = 1, random_state: Any = None) -> list[list[Any]]:
         """Outputs drawn from P(y | x), `n_samples` for every example."""
         if n_samples < 1:
@@ -148,6 +154,7 @@ class ConditionalRandomField(StructuredEstimator):
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         return self._sums(X).samples(self.w_, n_samples, random)
 
+    @needs("sums")
     def entropy(self, X: Any) -> FloatArray:
         """H(P(· | x)) of every example, in nats: how undecided the model is."""
         return self._sums(X).output_entropies(self.w_)

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from structlearn.data.arrays import FloatArray
 from structlearn.estimators import inspection
+from structlearn.estimators.abilities import needs
 
 
 class Inspectable:
@@ -18,6 +19,7 @@ class Inspectable:
     spec_: Any
     w_: FloatArray
 
+    @needs("top_weights")
     def top_weights(self, n: int = 10, *, feature_names: Sequence[str] | None = None) -> inspection.TopWeights:
         """The strongest weights, by name, for models whose weights have names.
 
@@ -46,6 +48,7 @@ class Inspectable:
         check_is_fitted(self)
         return inspection.top_weights(self.model_, self.spec_, self.w_, n, self._feature_names(feature_names))
 
+    @needs("explain")
     def explain(
         self,
         x: Any,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 Kind = Literal["sequences", "segments", "examples", "outputs"]
+Ability = Literal["k_best", "sums", "top_weights", "explain"]
 
 #: What training and prediction ask of models that users write in Python, and of no other.
 ASKED_OF_OWN_MODELS = (
@@ -166,11 +167,18 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
     kind : {"sequences", "segments", "examples", "outputs"}
         What an output is, for `evaluate`: a label for every token, labelled segments, one label, or something else.
         For the first three the spec has `classes`.
+    abilities : frozenset of {"k_best", "sums", "top_weights", "explain"}
+        What a fitted estimator can do with the model beyond predicting: the k best outputs; probabilities, which are
+        sums over all outputs; weights by name; explanations of labels. It has the methods for these only.
     """
 
     tabular: ClassVar[bool] = False
     takes_allowed: ClassVar[bool] = False
     kind: ClassVar[Kind] = "outputs"
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return frozenset()
 
     def read(self, X: Any, Y: Any) -> tuple[Any, Any]:
         """The data in a form that `specify` and `bind` take as well, without reading them again."""

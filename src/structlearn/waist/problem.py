@@ -97,10 +97,6 @@ class Problem(ABC):
         """A digest of the data, equal only for equal data; None where there is no such thing."""
         return None
 
-    def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
-        """The k best outputs of each example with their scores, best first."""
-        raise NotImplementedError(f"{type(self).__name__} has no k-best decoder")
-
     def oracle(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
         """The most violating output of each example at w, as a plane; see `decode`."""
         examples, outputs = self.decode(w, examples, scaling)

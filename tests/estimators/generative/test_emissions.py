@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 
-from structlearn.estimators.generative import Discrete, Gaussian, PiecewiseLinearCounts
+from structlearn.estimators.generative import Discrete, Gaussian, HiddenMarkov, PiecewiseLinearCounts
 
 seeds = st.integers(0, 2**32)
 
@@ -119,9 +119,11 @@ def test_piecewise_linear_scores_follow_their_definition(seed, n_knots, tied):
 
 
 def test_scores_that_are_no_probabilities_are_not_sampled():
-    emission = PiecewiseLinearCounts().fit(np.zeros((2, 1)), np.array([0, 1]), 2)
-    with pytest.raises(NotImplementedError, match="PiecewiseLinearCounts gives scores that are no probabilities"):
-        emission.sample(np.array([0]), np.random.default_rng(0))
+    assert not hasattr(HiddenMarkov(PiecewiseLinearCounts()), "sample")
+    assert hasattr(HiddenMarkov(Discrete()), "sample")
+    with pytest.raises(AttributeError) as told:
+        _ = HiddenMarkov(PiecewiseLinearCounts()).sample
+    assert "PiecewiseLinearCounts gives scores that are no probabilities" in str(told.value.__cause__)
 
 
 @pytest.mark.parametrize(

@@ -37,10 +37,6 @@ class Emission(BaseEstimator, ABC):  # type: ignore[misc]
     def log_score(self, tokens: Any) -> FloatArray:
         """log b_s(x) of every token and label, (n_tokens, n_labels)."""
 
-    def sample(self, codes: LabelArray, rng: np.random.Generator) -> Any:
-        """A token for each label."""
-        raise NotImplementedError(f"{type(self).__name__} gives scores that are no probabilities; it has no samples")
-
 
 class Discrete(Emission):
     """b_s(v) = (n_{s,v} + smoothing) / Σ_u (n_{s,u} + smoothing) with n_{s,v} the number of tokens v with label s.

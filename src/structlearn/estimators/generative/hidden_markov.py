@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
@@ -18,6 +19,13 @@ from structlearn.data.ragged import Ragged, offsets_of
 from structlearn.estimators.generative.emissions import Emission
 from structlearn.estimators.generative.probabilities import Smoothing, checked_distributions, frequencies, log
 from structlearn.inference.chain import k_best, marginals
+
+
+def _has_samples(estimator: HiddenMarkov) -> bool:
+    if not hasattr(estimator.emission, "sample"):
+        name = type(estimator.emission).__name__
+        raise AttributeError(f"{name} gives scores that are no probabilities, from which nothing can be drawn")
+    return True
 
 
 class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
@@ -181,6 +189,7 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         codes = LabelCodes(self._names().tolist(), allow_unknown=True)
         return float(np.mean(_encoded(truth, codes) == _encoded(predicted, codes)))
 
+    @available_if(_has_samples)  # type: ignore[untyped-decorator]
     def sample(
         self, n_sequences: int, lengths: npt.ArrayLike, random_state: int | np.random.Generator | None = None
     ) -> tuple[list[Any], list[list[Any]]]:
@@ -209,7 +218,8 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         inside = np.arange(codes.shape[1]) < np.broadcast_to(wanted, n_sequences)[:, None]
         drawn = codes[inside]
         offsets = offsets_of(inside.sum(axis=1))
-        tokens = Ragged(self.emission_.sample(drawn, rng), offsets)
+        emission: Any = self.emission_
+        tokens = Ragged(emission.sample(drawn, rng), offsets)
         return list(tokens), [labels.tolist() for labels in Ragged(names[drawn], offsets)]
 
     def __sklearn_tags__(self) -> Tags:

@@ -16,7 +16,7 @@ from structlearn.data.matches import ENDS, Ends, checked_matches
 from structlearn.models.alignment.codes import coded
 from structlearn.models.alignment.features import AlignmentSpec, Features, GapFeatures, Gaps, Layout
 from structlearn.models.alignment.problem import AlignmentLoss, AlignmentProblem
-from structlearn.models.base import Model
+from structlearn.models.base import Ability, Model
 
 if TYPE_CHECKING:
     from structlearn.drawing import Drawing
@@ -91,6 +91,11 @@ class Alignment(Model):
     TACG
     T-CG
     """
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        abilities: frozenset[Ability] = frozenset({"k_best", "sums"})
+        return abilities | {"top_weights"} if self._has_plain_weights else abilities
 
     def loss_in_words(self) -> str:
         return {
@@ -167,6 +172,10 @@ class Alignment(Model):
             along_s=self.reading == "text",
         )
 
+    @property
+    def _has_plain_weights(self) -> bool:
+        return (self.features, self.gap_features) == ("substitution", "plain")
+
     def layout(self, spec: AlignmentSpec) -> Layout:
         """Which weights there are and where."""
         return Layout(spec, self.features, self.gaps, self.gap_features)
@@ -209,7 +218,7 @@ class Alignment(Model):
         gap, first : float
             Scores of a letter without partner, and, where gaps are affine, of the first one of a gap on top.
         """
-        if (self.features, self.gap_features) != ("substitution", "plain"):
+        if not self._has_plain_weights:
             raise ValueError(
                 "a substitution matrix is all that Alignment has with features='substitution' and plain gaps only"
             )

@@ -12,7 +12,7 @@ from structlearn.data.labels import LabelSequences, declared_classes, read_label
 from structlearn.data.options import flag_option, real_option
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
-from structlearn.models.base import LinearSpec, Model, Weights
+from structlearn.models.base import Ability, LinearSpec, Model, Weights
 from structlearn.models.chain.allowed_labels import check_truth, first_impossible, label_mask
 from structlearn.models.chain.problem import ChainProblem
 from structlearn.models.chain.second_order import SecondOrderProblem
@@ -71,6 +71,11 @@ class Chain(Model):
 
     takes_allowed = True
     kind = "sequences"
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        abilities: frozenset[Ability] = frozenset({"sums", "top_weights", "explain"})
+        return abilities if self.order == 2 else abilities | {"k_best"}
 
     def loss_in_words(self) -> str:
         if self.loss == "zero_one":

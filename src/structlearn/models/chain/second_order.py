@@ -34,10 +34,10 @@ class SecondOrderProblem(ChainProblem):
         return Problem.working_sets(self)
 
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
-        return Problem.k_best(self, w, k)
+        raise ValueError("a chain with order=2 has no k-best decoder")
 
     def best_per_loss_level(self, w: FloatArray, example: int) -> list[tuple[float, list[Any], float]]:
-        raise NotImplementedError("SecondOrderProblem has no decoder for loss levels")
+        raise ValueError("a chain with order=2 has no decoder for loss levels")
 
     def feature_totals(self) -> FloatArray:
         return super().feature_totals() + self._balance * self._triplets()

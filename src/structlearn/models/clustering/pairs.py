@@ -9,7 +9,7 @@ from structlearn.data.fields import check_whole
 from structlearn.data.item_pairs import _pairs_of
 from structlearn.drawing.base import Drawing
 from structlearn.metrics.measures import Measures
-from structlearn.models.base import Model, Spec
+from structlearn.models.base import Ability, Model, Spec
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,10 @@ class PairSpec(Spec):
 
 class PairModel(Model):
     """What the models of clusterings have in common."""
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return frozenset({"top_weights"})
 
     def specify(self, X: Any, Y: Any) -> PairSpec:
         self.check_options()

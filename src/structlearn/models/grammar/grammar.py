@@ -11,7 +11,7 @@ import numpy as np
 
 from structlearn.data.ragged import offsets_of
 from structlearn.data.trees import Tree, Treebank, brackets, leaves, read_trees
-from structlearn.models.base import Model
+from structlearn.models.base import Ability, Model
 from structlearn.models.grammar.binary_trees import Rule, Symbol, longest_chain, repeated_label, rules
 from structlearn.models.grammar.problem import GrammarProblem
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs, word_form
@@ -69,6 +69,10 @@ class Grammar(Model):
     >>> svm.predict([["PRP", "VBZ"]])
     [('S', ('NP', ('PRP', 'PRP')), ('VP', ('VBZ', 'VBZ')))]
     """
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return frozenset({"k_best", "sums"})
 
     def loss_in_words(self) -> str:
         return {

@@ -14,7 +14,7 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.labels import LabelCodes, Labels, declared_classes, label_array, observed_classes
 from structlearn.data.matrices import checked_table
 from structlearn.data.tokens import TokenMatrix
-from structlearn.models.base import LinearSpec, Model, Weights
+from structlearn.models.base import Ability, LinearSpec, Model, Weights
 from structlearn.models.multiclass.output_features import OutputFeatures, Taxonomy
 from structlearn.waist.factored_rows import FactoredRows
 from structlearn.waist.objective import PREDICTION, Scaling
@@ -51,6 +51,10 @@ class Multiclass(Model):
     tabular: ClassVar[bool] = True
 
     kind = "examples"
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return frozenset({"k_best", "sums", "top_weights", "explain"})
 
     def loss_in_words(self) -> str:
         return "1 for a wrong label" if isinstance(self.cost, str) else "the cost of taking one label for another"

@@ -27,6 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.models.base import Ability
 from structlearn.models.own.python_model import ONE_OUTPUT, PythonModel, PythonSpec, feature_row, same_output
 from structlearn.models.own.relaxation import exactness_of
 from structlearn.models.own.spot_check import contradiction
@@ -55,6 +56,10 @@ class PythonLatentModel(PythonModel):
         "loss": ("y", "y_hat", "h_hat"),
         "complete": ("x", "y", "w"),
     }
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return frozenset()
 
     def specify(self, X: Any, Y: Any) -> PythonSpec:
         if len(X) == 0:

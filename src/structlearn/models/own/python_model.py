@@ -40,7 +40,7 @@ import scipy.sparse as sp
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.fields import check_whole
 from structlearn.data.matrices import checked_matrix
-from structlearn.models.base import Model, Spec
+from structlearn.models.base import Ability, Model, Spec
 from structlearn.models.own.relaxation import exactness_of, loss_between, relaxed_options
 from structlearn.models.own.spot_check import contradiction
 from structlearn.waist.objective import PREDICTION, Oracle, Scaling
@@ -93,6 +93,11 @@ class PythonModel(Model):
 
     #: What every user's model has, and with which arguments.
     methods: ClassVar[dict[str, tuple[str, ...]]] = {"joint_feature": ("x", "y"), "loss": ("y", "y_hat")}
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        listed = any(hasattr(self.user_model, name) for name in _SOURCES["second_best"])
+        return frozenset({"k_best"}) if listed else frozenset()
 
     def __init__(self, user_model: Any):
         self.user_model = user_model

@@ -15,7 +15,7 @@ from structlearn.data.labels import LabelCodes, declared_classes, observed_class
 from structlearn.data.segments import Segmentations, read_segmentations
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
-from structlearn.models.base import LinearSpec, Model
+from structlearn.models.base import Ability, LinearSpec, Model
 from structlearn.models.segments.problem import SegmentsProblem
 
 
@@ -68,6 +68,10 @@ class Segments(Model):
     """
 
     kind = "segments"
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return frozenset({"sums"})
 
     def loss_in_words(self) -> str:
         return "segments that are missed or made up" if self.loss == "segments" else "wrong labels"

@@ -1,0 +1,33 @@
+"""Methods of estimators that are there for some models only: `hasattr` is False for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.utils.metaestimators import available_if
+
+from structlearn.models.base import Ability, Model
+from structlearn.models.own.python_latent_model import adapter
+
+_REASONS: dict[Ability, str] = {
+    "k_best": "{name} cannot find the k best outputs; in a model of your own write k_best(x, w, k) or outputs(x)",
+    "sums": "{name} cannot sum over all outputs; Chain, Multiclass, Segments, Grammar and Alignment can",
+    "top_weights": "the weights of {name} have no names; they are w_, in the order of Ψ(x, y)",
+    "explain": "only Chain and Multiclass have labels to compare; of {name}, the parts of a score are w_ * Ψ(x, y)",
+}
+
+
+def needs(ability: Ability) -> Callable[[Any], Any]:
+    """A decorator for a method that needs this ability of the estimator's model."""
+
+    def able(estimator: Any) -> bool:
+        model = getattr(estimator, "model_", estimator.model)
+        bound = model if isinstance(model, Model) else adapter(model)(model)
+        if ability not in bound.abilities:
+            own = getattr(bound, "user_model", bound)
+            raise AttributeError(_REASONS[ability].format(name=type(own).__name__))
+        return True
+
+    decorator: Callable[[Any], Any] = available_if(able)
+    return decorator
