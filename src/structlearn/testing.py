@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray
+from structlearn.models.own.pystruct_latent import PystructLatentModel, adapter
 from structlearn.models.own.python_latent_model import PythonLatentModel
 from structlearn.models.own.python_model import same_output
 from structlearn.models.own.relaxation import exactness_of, loss_between, relaxed_options
@@ -79,7 +80,11 @@ def check_model(
             f"weights is {weights!r}; it may be 'normal', 'nonnegative' or a function of a generator and a size"
         )
     draw = _Draw(np.random.default_rng(random_state), weights)
-    check = _LatentCheck(model, X, Y, draw) if hasattr(model, "complete") else _Check(model, X, Y, draw)
+    kind = adapter(model)
+    if issubclass(kind, PystructLatentModel):
+        model = kind(model).as_pairs(X, Y)
+    latent = issubclass(kind, PythonLatentModel)
+    check = _LatentCheck(model, X, Y, draw) if latent else _Check(model, X, Y, draw)
     check.features()
     if not check.findings:
         check.losses()

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.utils.metaestimators import available_if
 
 from structlearn.models.base import Ability, Model
-from structlearn.models.own.python_latent_model import adapter
+from structlearn.models.own.pystruct_latent import adapter
 
 _REASONS: dict[Ability, str] = {
     "k_best": "{name} cannot find the k best outputs; in a model of your own write k_best(x, w, k) or outputs(x)",

@@ -37,7 +37,7 @@ from structlearn.estimators.training import Training, checked_weight, class_weig
 from structlearn.estimators.watch import Watch
 from structlearn.models.base import LinearSpec, Model
 from structlearn.models.multiclass.multiclass import MulticlassProblem
-from structlearn.models.own.python_latent_model import adapter
+from structlearn.models.own.pystruct_latent import adapter
 from structlearn.models.own.python_model import PythonModel
 from structlearn.persistence import model_file
 from structlearn.solvers import DualState, Solution, Solver

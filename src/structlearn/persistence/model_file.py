@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from structlearn.data.labels import label_array
 from structlearn.models.base import Model
-from structlearn.models.own.python_latent_model import adapter
+from structlearn.models.own.pystruct_latent import adapter
 from structlearn.models.own.unknown_model import UnknownModel
 from structlearn.persistence import container, registry
 from structlearn.persistence.codec import check_sizes, decode, encode

@@ -37,11 +37,6 @@ from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
 
 
-def adapter(user_model: Any) -> type[PythonModel]:
-    """The class that takes a user's model: whether it has latent parts is seen from its method `complete`."""
-    return PythonLatentModel if hasattr(user_model, "complete") else PythonModel
-
-
 class PythonLatentModel(PythonModel):
     """A user's model with latent parts in the form that estimators expect.
 
