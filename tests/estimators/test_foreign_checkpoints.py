@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from structlearn import ConditionalRandomField
-from structlearn.models import Chain
+from structlearn import ConditionalRandomField, LatentStructuralSVM
+from structlearn.models import Chain, LatentChain
 from structlearn.persistence import container
 from structlearn.persistence.checkpoint import KIND
 from structlearn.solvers import BlockCoordinate
@@ -177,3 +177,52 @@ def test_a_checkpoint_that_somebody_made_up_is_refused(change, left):
     rewritten(left, change)
     with pytest.raises(ValueError, match=r"tagger.ckpt is damaged"):
         svm().fit(X, Y, checkpoint=left)
+
+
+def floats_of(tensors):
+    return [name for name, tensor in tensors.items() if tensor.dtype.kind == "f" and tensor.size]
+
+
+def test_numbers_that_are_not_finite_are_refused(left):
+    X, Y = sequences()
+    whole = left.read_bytes()
+    for name in floats_of(container.read(left, KIND, what="checkpoint")[1]):
+        left.write_bytes(whole)
+        rewritten(left, lambda _, tensors, name=name: tensors.update({name: np.full_like(tensors[name], np.nan)}))
+        with pytest.raises(ValueError, match=r"tagger.ckpt is damaged .*nan"):
+            svm().fit(X, Y, checkpoint=left)
+
+
+def in_contents(name, value):
+    """The file with another value wherever its contents have this name."""
+
+    def replaced(encoded):
+        if isinstance(encoded, list):
+            return [name, value] if encoded[:1] == [name] else [replaced(item) for item in encoded]
+        return {key: replaced(item) for key, item in encoded.items()} if isinstance(encoded, dict) else encoded
+
+    return lambda metadata, tensors: metadata | {"contents": replaced(metadata["contents"])}
+
+
+@pytest.mark.parametrize(("name", "message"), [("least", "losses nan"), ("loss", "losses"), ("judged", "not finite")])
+def test_early_stopping_takes_up_finite_numbers_only(tmp_path, name, message):
+    X, Y = sequences()
+    file = tmp_path / "tagger.ckpt"
+    svm().set_callbacks(StopAt(2)).fit(X, Y, validation=(X, Y), checkpoint=file)
+    weights = svm().set_callbacks(StopAt(0)).fit(X, Y).w_
+    bad = {"array": [float("nan")] * len(weights), "dtype": "<f8", "shape": [len(weights)]}
+    rewritten(file, in_contents(name, bad if name == "judged" else {"float": "nan"}))
+    with pytest.raises(ValueError, match=f"tagger.ckpt is damaged .*{message}"):
+        svm().fit(X, Y, validation=(X, Y), checkpoint=file)
+
+
+@pytest.mark.parametrize("state", [-1, 6, 10**6])
+def test_latent_parts_that_the_data_cannot_have_are_refused(tmp_path, state):
+    X, Y = sequences(5)
+    file = tmp_path / "tagger.ckpt"
+    learner = LatentStructuralSVM(LatentChain(2), C=10, random_state=0)
+    learner.set_callbacks(StopAt(1)).fit(X, Y, checkpoint=file)
+    wrong = [{"array": [state] * len(y), "dtype": "<i4", "shape": [len(y)]} for y in Y]
+    rewritten(file, in_contents("completions", wrong))
+    with pytest.raises(ValueError, match=r"tagger.ckpt is damaged"):
+        LatentStructuralSVM(LatentChain(2), C=10, random_state=0).fit(X, Y, checkpoint=file)

@@ -155,6 +155,8 @@ def _is_plain(value: Any) -> bool:
 def _checked_history(history: Any) -> list[dict[str, Any]]:
     if not (isinstance(history, list) and history and all(isinstance(record, Mapping) for record in history)):
         raise ValueError("the history is no list of records")
-    if any(not {"iteration", "seconds", "primal", "dual", "gap"} <= record.keys() for record in history):
-        raise ValueError("a record of the history lacks numbers")
+    for record in history:
+        for name in ("iteration", "seconds", "primal", "dual", "gap"):
+            if not isinstance(record.get(name), (int, float)):
+                raise ValueError(f"a record of the history lacks the number {name!r}")
     return history

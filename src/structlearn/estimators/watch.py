@@ -125,6 +125,10 @@ class Watch:
         for name in ("w", "judged"):
             if not isinstance(saved[name], np.ndarray) or saved[name].shape != state.w.shape:
                 raise ValueError("the weights that early stopping kept are not those of this problem")
+            if saved[name].dtype != np.float64 or not np.isfinite(saved[name]).all():
+                raise ValueError("the weights that early stopping kept are not finite numbers")
+        if np.isnan(saved["least"]) or not np.isfinite(saved["loss"]):
+            raise ValueError(f"early stopping kept the losses {saved['least']} and {saved['loss']}")
         self.chosen = history[saved["chosen"]], saved["w"].astype(np.float64)
         self._least, self._since_least = float(saved["least"]), int(saved["since_least"])
         self._judged = saved["judged"].astype(np.float64), float(saved["loss"])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from structlearn.persistence import container
-from structlearn.persistence.codec import decode, encode
+from structlearn.persistence.codec import check_sizes, decode, encode
 
 KIND = "structlearn-checkpoint"
 #: From 2 on, a file of this library must state its digest.
@@ -70,6 +70,7 @@ def read(path: Path, identity: Identity) -> Any:
             f"{version('structlearn')}; {way_out}"
         )
     try:
+        check_sizes(metadata, tensors)
         difference = identity.difference(decode(metadata["identity"]))
         contents = None if difference else decode(metadata["contents"], tensors)
     except Exception as error:

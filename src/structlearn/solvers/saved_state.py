@@ -37,6 +37,9 @@ def restore(saved: Any, solver: Solver, problem: Any, objective: Any) -> State:
     """
     template = solver.template(problem, objective)
     state: State = _restored(saved, template, type(template).__name__)
+    completions = getattr(state, "completions", None)
+    if completions is not None:
+        problem.check_completions(completions)
     return state
 
 
@@ -71,9 +74,11 @@ def _restored(saved: Any, template: Any, where: str) -> Any:
     if isinstance(template, np.ndarray):
         if not isinstance(saved, np.ndarray) or (saved.dtype, saved.shape) != (template.dtype, template.shape):
             raise ValueError(f"{where} is {_form(saved)}, not {_form(template)}")
+        # What no example has shown yet may be infinite, in the template as well.
+        _check_finite(saved, where, infinite=bool(np.isinf(template).any()))
         return saved.copy()
     if isinstance(template, (bool, int, float, np.number)):
-        if not isinstance(saved, (bool, int, float)):
+        if not isinstance(saved, (bool, int, float)) or np.isnan(saved):
             raise ValueError(f"{where} is {_form(saved)}, not a number")
         return saved
     if is_dataclass(template):
@@ -84,6 +89,9 @@ def _restored(saved: Any, template: Any, where: str) -> Any:
             generator.bit_generator.state = saved
             return generator
         if isinstance(template, _SETS):
+            for name, array in saved.items():
+                # Squared slacks put no upper bounds u on the multipliers.
+                _check_finite(array, f"{where}[{name!r}]", infinite=name == "u")
             template.restore(saved)
             return template
     except (ValueError, TypeError, KeyError, OverflowError) as error:
@@ -116,6 +124,7 @@ def _restored_fields(saved: Any, template: Any, where: str) -> Any:
 def _plain(saved: Any, where: str) -> Any:
     """What has no form in the template and must do without: no states, and arrays that can be written to."""
     if isinstance(saved, np.ndarray):
+        _check_finite(saved, where)
         return saved.copy()
     if isinstance(saved, (list, tuple)):
         return type(saved)(_plain(item, where) for item in saved)
@@ -124,6 +133,13 @@ def _plain(saved: Any, where: str) -> Any:
             raise ValueError(f"{where} is {_form(saved)}, of which the solver's template() has none")
         return {key: _plain(item, where) for key, item in saved.items()}
     return saved
+
+
+def _check_finite(array: Any, where: str, *, infinite: bool = False) -> None:
+    if isinstance(array, np.ndarray) and array.dtype.kind == "f":
+        bad = np.isnan(array) if infinite else ~np.isfinite(array)
+        if bad.any():
+            raise ValueError(f"{where} holds {array[bad][0]}")
 
 
 def _is_state(saved: Any) -> bool:

@@ -65,6 +65,15 @@ class LatentProblem(Problem):
     def completions_of(self, latent: Sequence[Any]) -> Outputs:
         """All truths completed with latent parts in the user's terms; refuses by name those that do not fit."""
 
+    def check_completions(self, completions: Outputs) -> None:
+        """Refuses truths from a file whose latent parts these data cannot have: kernels use them as indices."""
+        again = self.completions_of(self.present_latent(completions))
+        if len(completions) != self.n_examples:
+            raise ValueError(f"there are {len(completions)} completions of {self.n_examples} examples")
+        for i, (given, possible) in enumerate(zip(completions, again, strict=True)):
+            if given.dtype != possible.dtype or not np.array_equal(np.sort(given), np.sort(possible)):
+                raise ValueError(f"the completion of example {i} is {given}; it cannot be")
+
     @abstractmethod
     def present_latent(self, outputs: Outputs) -> list[Any]:
         """The latent parts of outputs, in the user's terms."""

@@ -162,6 +162,11 @@ class PythonLatentProblem(LatentProblem):
             completions.append((y, latent[random.integers(len(latent))]))
         return completions
 
+    def check_completions(self, completions: Any) -> None:
+        """Nothing but the user's own code sees them, which says what it does not like."""
+        if len(completions) != self.n_examples:
+            raise ValueError(f"there are {len(completions)} completions of {self.n_examples} examples")
+
     def completions_of(self, latent: Sequence[Any]) -> list[Any]:
         assert self._Y is not None
         return list(zip(self._Y, latent, strict=True))
