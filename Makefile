@@ -32,12 +32,15 @@ sanitize: .venv-sanitize/.library
 	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0 .venv-sanitize/bin/pytest -n auto tests/core tests/data tests/waist tests/models tests/solvers/test_n_slack.py tests/solvers/test_stepping.py -q -p no:cacheprovider
 
-# Any bytes against everything that reads files; what it finds belongs into tests/fuzz/test_contract.py.
+# Any bytes against everything that reads files, and model files that were edited on purpose; what it finds belongs into
+# tests/fuzz/test_contract.py and tests/persistence/test_hostile_files.py.
 FUZZ_SECONDS ?= 600
+FUZZ_FILES ?= 10000
 .PHONY: fuzz
 fuzz: $(VENV)/.fuzz
 	mkdir -p build/fuzz
 	$(BIN)/python -m tests.fuzz.fuzz_formats -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/ build/fuzz
+	$(BIN)/python -m tests.fuzz.fuzz_model_files --count $(FUZZ_FILES)
 
 # The race against the rivals, which have an environment of their own; it writes docs/benchmarks.md.
 .PHONY: bench
