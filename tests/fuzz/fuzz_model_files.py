@@ -112,7 +112,10 @@ def read_one(name, random, path, stopped):
     """Edits a file, reads it and asks it; what became of it."""
     path.unlink(missing_ok=True)
     original, kind = (stopped[name], checkpoint.KIND) if name in stopped else (original_of(name), model_file.FORMAT)
-    container.write(path, kind, *edited(*container.read(original, kind, what="file"), random))
+    try:
+        container.write(path, kind, *edited(*container.read(original, kind, what="file"), random))
+    except RecursionError:
+        return "not written", ""
     try:
         ask = opened(name, path)
     except (ValueError, OSError) as error:

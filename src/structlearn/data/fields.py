@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 #: Sizes and numbers of columns go to the kernels as 32-bit integers.
@@ -26,31 +26,31 @@ def check_flag(name: str, value: Any) -> None:
 
 
 def check_tuple(name: str, value: Any, kind: type = object) -> None:
-    """A tuple of values of this kind; a bool is no int."""
+    """A tuple of values of exactly this type."""
     if not isinstance(value, tuple):
         raise ValueError(f"{name} is a {type(value).__name__}, not a tuple")
-    for k, item in enumerate(value):
-        if not isinstance(item, kind) or (kind is int and type(item) is not int):
-            raise ValueError(f"{name}[{k}] is {item!r}, not of type {kind.__name__}")
+    if kind is object or set(map(type, value)) <= {kind}:
+        return
+    k = next(k for k, item in enumerate(value) if type(item) is not kind)
+    raise ValueError(f"{name}[{k}] is {value[k]!r}, not of type {kind.__name__}")
 
 
 def check_distinct(name: str, values: Iterable[Any]) -> None:
     """Values that can be looked up, none of them twice."""
-    seen: set[Any] = set()
-    for k, value in enumerate(values):
-        if not _is_hashable(value):
-            raise ValueError(f"{name}[{k}] is {value!r}, which is no label")
-        if value in seen:
-            raise ValueError(f"{name}[{k}] is {value!r}, which {name} has before")
-        seen.add(value)
+    values = tuple(values)
+    try:
+        if len(set(values)) == len(values):
+            return
+    except TypeError as error:
+        raise ValueError(f"{name} holds what is no label: {error}") from None
+    first: dict[Any, int] = {}
+    k = next(k for k, value in enumerate(values) if first.setdefault(value, k) < k)
+    raise ValueError(f"{name}[{k}] is {values[k]!r}, which {name} has before")
 
 
-def check_within(name: str, values: Iterable[Any], begin: int, end: int) -> None:
+def check_within(name: str, values: Sequence[Any], begin: int, end: int) -> None:
     """Whole numbers from `begin` to before `end`."""
-    for k, value in enumerate(values):
-        if type(value) is not int or not begin <= value < end:
-            raise ValueError(f"{name}[{k}] is {value!r}; it must be a whole number ≥ {begin} and < {end}")
-
-
-def _is_hashable(value: Any) -> bool:
-    return isinstance(value, Hashable) and not (isinstance(value, tuple) and not all(map(_is_hashable, value)))
+    if set(map(type, values)) <= {int} and begin <= min(values, default=begin) and max(values, default=begin - 1) < end:
+        return
+    k = next(k for k, value in enumerate(values) if type(value) is not int or not begin <= value < end)
+    raise ValueError(f"{name}[{k}] is {values[k]!r}; it must be a whole number ≥ {begin} and < {end}")
