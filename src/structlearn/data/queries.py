@@ -26,7 +26,7 @@ def relevances(Y: Any, offsets: IntArray) -> FloatArray:
     for q, (y, (begin, end)) in enumerate(zip(Y, pairwise(offsets), strict=True)):
         try:
             values = np.asarray(y, np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(f"Y[{q}] is {y!r}; expected a number for each document, its relevance") from None
         if values.ndim != 1:
             raise ValueError(f"Y[{q}] has {values.ndim} dimensions; expected a number for each document")

@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import fields, replace
 from importlib.metadata import version
 from typing import Any, Self
@@ -229,6 +229,10 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
         for name, data in (("X", X), ("y", Y)):
             if isinstance(data, Iterator):
                 raise TypeError(f"{name} is a {type(data).__name__}; a list or an array is needed")
+            held = hasattr(data, "__len__") or hasattr(data, "__array__")
+            listed = held and not isinstance(data, (str, bytes, Set))
+            if (name == "X" or data is not None) and (not listed or getattr(data, "shape", None) == ()):
+                raise ValueError(f"{name} is {data!r}; a list or an array is needed")
         if not isinstance(model, Model):
             model = adapter(model).prepared(model, X, Y)
         model.check_overrides()
