@@ -315,9 +315,6 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
     def _take_over(self, training: Training, solution: Solution, watch: Watch, X: Any) -> None:
         """Sets all fitted attributes at once: a fit that failed leaves the estimator as it was."""
         record, w = watch.chosen
-        if not np.isfinite(w).all():
-            k = int(np.argmin(np.isfinite(w)))
-            raise ValueError(f"{type(training.solver).__name__} found weights that are not finite: w[{k}] is {w[k]}")
         for name, value in training.fitted(w).items():
             setattr(self, name, value)
         self.C_ = training.objective.C
