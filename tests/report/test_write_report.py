@@ -184,7 +184,7 @@ def test_long_sequences_show_the_neighbourhood_of_mistakes(path):
         StructuredPerceptron(Chain(allowed_transitions="BIO")),
         StructuralSVM(Chain(boundaries=False), solver="subgradient", max_iter=20, track_loss=True),
         StructuralSVM(Chain(loss="zero_one"), eps=0.1),
-        StructuralSVM(Chain(label_weight={"O": 0.5}), solver="one_slack"),
+        StructuralSVM(Chain(label_weight={"B-NP": 0.5}), solver="one_slack"),
     ],
     ids=["crf", "perceptron", "subgradient", "eps", "weights"],
 )

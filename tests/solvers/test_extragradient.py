@@ -113,7 +113,7 @@ def test_a_step_size_that_is_none_is_refused(step_size):
 
 def test_features_that_are_all_zero_leave_nothing_to_learn():
     problem = bound(Multiclass(), np.zeros((4, 2)), ["a", "b", "a", "b"])
-    state = Extragradient(tol=-1.0, max_iter=1100).run(problem, MarginObjective(np.ones(4), 3.0)).state
+    state = Extragradient(tol=-1.0, max_iter=1100).iterate(problem, MarginObjective(np.ones(4), 3.0)).state
     np.testing.assert_array_equal(state.w, 0.0)
     assert state.primal == pytest.approx(3.0)
     assert state.dual == pytest.approx(3.0, rel=1e-6)
