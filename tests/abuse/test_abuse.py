@@ -9,7 +9,7 @@ from tests.abuse.tables import OPTION_ABUSES, SUBJECTS, cases
 
 CASES = cases()
 #: Every so many cases are in the quick tests; a prime, so that all subjects and abuses have their turn.
-STRIDE = 7
+STRIDE = 13
 
 #: How a message may speak of an argument, where not by its name: tables are refused in scikit-learn's own words.
 NAMES = {

@@ -115,7 +115,7 @@ def test_moved_planes_are_those_of_the_new_truths(seed: int) -> None:
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])
 @pytest.mark.parametrize("slack", ["linear", "squared"])
 @given(seed=SEEDS)
-@settings(max_examples=5)
+@settings(max_examples=2)
 def test_moved_cuts_lie_below_the_risk_of_the_new_truths(rescaling: Any, slack: Any, seed: int) -> None:
     _, problem = problem_of(seed, 8)
     objective = objective_of(problem, rescaling=rescaling, slack=slack)
