@@ -1,4 +1,4 @@
-"""What all estimators share: scikit-learn's face on a model, an objective and a solver."""
+"""What all estimators that minimise share: from data, an objective and a solver to weights."""
 
 from __future__ import annotations
 
@@ -12,57 +12,40 @@ from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import (
-    ClassifierTags,
-    Tags,
     _safe_indexing,
     check_array,
     check_random_state,
 )
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_feature_names, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.matrices import checked_table
 from structlearn.data.options import flag_option, real_option, whole_option
-from structlearn.estimators.abilities import needs
-from structlearn.estimators.card import WithCard
 from structlearn.estimators.checkpoint import Checkpoint, identity
-from structlearn.estimators.inspectable import Inspectable
 from structlearn.estimators.interruption import Interruption
+from structlearn.estimators.predictor import StructuredPredictor
 from structlearn.estimators.training import Training, checked_weight, class_weights, n_threads, restriction
 from structlearn.estimators.watch import Watch
 from structlearn.models.base import LinearSpec, Model
-from structlearn.models.multiclass.multiclass import MulticlassProblem
 from structlearn.models.own.pystruct_latent import adapter
-from structlearn.models.own.python_model import PythonModel
-from structlearn.persistence import model_file
 from structlearn.solvers import DualState, Solution, Solver
 from structlearn.waist.objective import Objective
-from structlearn.waist.problem import Problem
 from structlearn.wording import count
 
 #: Rounding may leave a relative gap this far below zero; one further below is no certificate.
 _LEAST_GAP = -1e-6
 
 
-def _is_tabular(estimator: StructuredEstimator) -> bool:
-    if not getattr(estimator.model, "tabular", False):
-        raise AttributeError("decision_function exists for models with one label an example only")
-    return True
-
-
-class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
-    """Base class. A subclass has the parameters below and says what it minimises and how.
+class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: ignore[misc]
+    """Base class of estimators that minimise. A subclass has the parameters below and says what it minimises and how.
 
     Parameters every estimator has: ``model``, ``solver``, ``max_iter``, ``fit_intercept``, ``class_weight``,
     ``n_iter_no_change``, ``track_loss``, ``warm_start``, ``random_state``, ``n_jobs``, ``verbose``.
     """
 
-    model: Any
     max_iter: int | None
     fit_intercept: bool
     class_weight: Any
@@ -70,10 +53,7 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
     track_loss: bool
     warm_start: bool
     random_state: int | np.random.RandomState | None
-    n_jobs: int | None
     verbose: int
-
-    w_: FloatArray
 
     @abstractmethod
     def _objective(self, sample_weight: FloatArray) -> Objective: ...
@@ -147,7 +127,7 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
         unfinished = training.solver.unfinished(solution.state)
         if unfinished and not (solution.converged or watch.stopped):
             warnings.warn(unfinished, ConvergenceWarning, stacklevel=3)
-        suspicious = isinstance(training.model, PythonModel) and training.contradiction is None
+        suspicious = training.problem.user_oracles and training.contradiction is None
         if suspicious and self.objective_ == 0.0 and not self.w_.any():
             warnings.warn(
                 "the best weights are all zero: no constraint was ever violated, since every output that the oracles "
@@ -163,55 +143,6 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
                 stacklevel=3,
             )
         return self
-
-    def predict(self, X: Any, *, allowed: Any = None) -> Any:
-        """The best output of every example; `allowed` restricts them as in `fit`."""
-        problem = self._bind(X, allowed=allowed)
-        return problem.present(problem.predict(self.w_))
-
-    @needs("k_best")
-    def k_best(self, X: Any, k: int, *, allowed: Any = None) -> list[list[tuple[Any, float]]]:
-        """The k best outputs of every example with their scores ⟨w, Ψ(x, y)⟩, best first."""
-        if k < 1:
-            raise ValueError(f"k is {k}; it must be at least 1")
-        problem: Any = self._bind(X, allowed=allowed)
-        found: list[list[tuple[Any, float]]] = problem.k_best(self.w_, k)
-        return found
-
-    @available_if(_is_tabular)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> FloatArray:
-        """⟨w, Ψ(x, y)⟩ of every class, (n_examples, n_classes); the difference of the two if there are two."""
-        problem = self._bind(X)
-        assert isinstance(problem, MulticlassProblem)
-        scores = problem.class_scores(self.w_, np.arange(problem.n_examples))
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """1 − ΣΔ/ΣΔ_max: accuracy for the zero-one and the Hamming loss."""
-        problem = self._bind(X, y)
-        weight = checked_weight(sample_weight, problem.n_examples)
-        loss = weight @ problem.losses(problem.predict(self.w_))
-        most = weight @ problem.max_losses()
-        return float(1.0 - loss / most) if most > 0 else 1.0
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the fitted estimator to one file; `structlearn.load` reads it and never runs code from it."""
-        model_file.save(self, path)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        if getattr(self.model, "tabular", False):
-            tags.estimator_type = "classifier"
-            # Through the origin, a linear classifier can neither follow class weights nor shifted data.
-            tags.classifier_tags = ClassifierTags(poor_score=not self.fit_intercept)
-            tags.input_tags.sparse = True
-        else:
-            tags.input_tags.two_d_array = False
-        return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "w_")
 
     def __getstate__(self) -> dict[str, Any]:
         # Where the last run ended serves `warm_start` in this process only; it is as large as the training data.
@@ -336,16 +267,6 @@ class StructuredEstimator(Inspectable, WithCard, CallbackSupportMixin, BaseEstim
             _check_feature_names(self, X, reset=True)
         if self.warm_start:
             self._ended_at = (training.problem.fingerprint(), solution.state)
-
-    def _bind(self, X: Any, Y: Any = None, *, allowed: Any = None) -> Problem:
-        check_is_fitted(self)
-        if self.model_.tabular:
-            X = validate_data(self, checked_table(X), reset=False, accept_sparse="csr", dtype=np.float64)
-        problem: Problem = self.model_.bind(self.spec_, X, Y, allow_unknown=True, **restriction(self.model_, allowed))
-        problem.n_threads = n_threads(self.n_jobs)
-        if len(self.w_) != problem.n_features:
-            raise ValueError(f"w_ has {len(self.w_)} entries, but the model has {problem.n_features} weights")
-        return problem
 
 
 def price(C: Any, default: float, sample_weight: FloatArray) -> float:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from sklearn.base import BaseEstimator
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.fields import check_distinct, check_flag, check_tuple, check_whole
 from structlearn.data.sequences import NamedColumns, stack
+from structlearn.drawing import Drawing
+from structlearn.metrics import Measures
 from structlearn.waist.problem import Problem
-
-if TYPE_CHECKING:
-    from structlearn.drawing import Drawing
-    from structlearn.metrics import Measures
-
 
 Kind = Literal["sequences", "segments", "examples", "outputs"]
 Ability = Literal["k_best", "sums", "top_weights", "explain"]

@@ -38,6 +38,8 @@ class Problem(ABC):
         Whether parts of the truths are latent, so that the truths depend on w and the objective is not convex.
     truths_move : bool
         Whether the truths may move between one convex problem and the next, so that `Solver.rebase` is asked for.
+    user_oracles : bool
+        Whether a user wrote the oracles, so that they may be wrong and an optimum at w = 0 is suspicious.
     """
 
     n_examples: int
@@ -47,6 +49,7 @@ class Problem(ABC):
     n_threads: int = 1
     latent: bool = False
     truths_move: bool = False
+    user_oracles: bool = False
 
     _chunk: ClassVar[int] = 4096
 

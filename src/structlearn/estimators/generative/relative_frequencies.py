@@ -7,13 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from structlearn.estimators.base import StructuredEstimator
-from structlearn.estimators.training import Training, checked_weight, n_threads
-from structlearn.solvers import Solver
-from structlearn.waist.objective import Objective
+from structlearn.estimators.predictor import StructuredPredictor
+from structlearn.estimators.training import checked_weight, n_threads
 
 
-class RelativeFrequencies(StructuredEstimator):
+class RelativeFrequencies(StructuredPredictor):
     """w_k = log(n_k / Σ_j n_j), with n the counts of choices in the training data, summed over choices of one kind.
 
     Prediction is then the most probable output of a generative model fitted by maximum likelihood. For a chain see
@@ -60,12 +58,3 @@ class RelativeFrequencies(StructuredEstimator):
         self.slacks_ = None
         self.training_ = problem.sizes() | {"library": version("structlearn")}
         return self
-
-    def _prepare(self, X: Any, Y: Any, sample_weight: Any, allowed: Any) -> Training:
-        raise NotImplementedError("there is nothing to minimise")
-
-    def _objective(self, sample_weight: Any) -> Objective:
-        raise NotImplementedError("there is nothing to minimise")
-
-    def _solver(self) -> Solver:
-        raise NotImplementedError("there is nothing to minimise")

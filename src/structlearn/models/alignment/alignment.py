@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from rich.cells import cell_len
@@ -13,15 +13,13 @@ from structlearn.data.annotations import ANNOTATIONS, AnnotatedPairs, annotated,
 from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.labels import observed_classes
 from structlearn.data.matches import ENDS, Ends, checked_matches
+from structlearn.drawing import Drawing, draw_alignment
+from structlearn.metrics import Measures
+from structlearn.metrics.alignments import alignment_measures
 from structlearn.models.alignment.codes import coded
 from structlearn.models.alignment.features import AlignmentSpec, Features, GapFeatures, Gaps, Layout
 from structlearn.models.alignment.problem import AlignmentLoss, AlignmentProblem
 from structlearn.models.base import Ability, Model
-
-if TYPE_CHECKING:
-    from structlearn.drawing import Drawing
-    from structlearn.metrics import Measures
-
 
 _CHOICES = {
     "ends": ENDS,
@@ -185,15 +183,11 @@ class Alignment(Model):
 
         The score that the model's loss is about comes first. See `structlearn.metrics.q_score`.
         """
-        from structlearn.metrics.alignments import alignment_measures
-
         first = int(self.shift) if self.loss == "q_shift" else 0
         return alignment_measures(Y, predicted, [first, *sorted({0, 1, 2, int(self.shift)} - {first})], self.reading)
 
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing | None:
         """See `structlearn.drawing.draw_alignment`; None where a symbol is not one letter wide."""
-        from structlearn.drawing import draw_alignment
-
         s, t = (_listed(annotated(sequence, "x")["residue"]) for sequence in x)
         if any(cell_len(str(symbol)) != 1 for sequence in (s, t) for symbol in sequence):
             return None

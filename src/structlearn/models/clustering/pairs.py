@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from structlearn.data.documents import Document
 from structlearn.data.fields import check_whole
 from structlearn.data.item_pairs import _pairs_of
 from structlearn.drawing.base import Drawing
+from structlearn.drawing.documents import draw_document
+from structlearn.metrics.coreference import coreference_measures
 from structlearn.metrics.measures import Measures
 from structlearn.models.base import Ability, Model, Spec
 
@@ -37,15 +40,10 @@ class PairModel(Model):
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
         """The measures of coreference, and wrong pairs; see `structlearn.metrics.coreference_scores`."""
-        from structlearn.metrics.coreference import coreference_measures
-
         return coreference_measures(Y, predicted)
 
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing | None:
         """See `structlearn.drawing.draw_document`; None where the items are not mentions in a text."""
-        from structlearn.data.documents import Document
-        from structlearn.drawing.documents import draw_document
-
         return draw_document(x, y, truth) if isinstance(x, Document) else None
 
     def n_weights(self, spec: PairSpec) -> int:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import numbers
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from structlearn.data.ragged import offsets_of
 from structlearn.data.trees import Tree, Treebank, brackets, leaves, read_trees
+from structlearn.drawing import Drawing, draw_tree
+from structlearn.metrics import Measures
+from structlearn.metrics.brackets import bracket_measures
 from structlearn.models.base import Ability, Model
 from structlearn.models.grammar.binary_trees import Rule, Symbol, longest_chain, repeated_label, rules
 from structlearn.models.grammar.problem import GrammarProblem
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs, word_form
-
-if TYPE_CHECKING:
-    from structlearn.drawing import Drawing
-    from structlearn.metrics import Measures
 
 
 class Grammar(Model):
@@ -171,15 +170,10 @@ class Grammar(Model):
 
         A tree is right if all its brackets are. See `structlearn.metrics.bracket_scores`.
         """
-        # Metrics know trees, which are models', so that these modules cannot import each other from the start.
-        from structlearn.metrics.brackets import bracket_measures
-
         return bracket_measures(Y, predicted)
 
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
         """See `structlearn.drawing.draw_tree`."""
-        from structlearn.drawing import draw_tree
-
         return draw_tree(y, truth, width=width)
 
     def n_weights(self, spec: GrammarSpec) -> int:

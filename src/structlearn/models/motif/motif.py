@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +13,10 @@ from structlearn.data.arrays import FloatArray
 from structlearn.data.dna import BASES, base_codes
 from structlearn.data.fields import check_distinct
 from structlearn.data.labels import LabelCodes, observed_classes, plain
+from structlearn.drawing import Drawing, draw_site
 from structlearn.models.base import Model, Spec
 from structlearn.models.motif.best_word import BestWord, best_word
 from structlearn.models.motif.problem import MotifProblem
-
-if TYPE_CHECKING:
-    from structlearn.drawing import Drawing
 
 #: Of the pattern; and the order of the background: its features are numbered by 16 bits.
 LONGEST = 1000
@@ -152,8 +150,6 @@ class Motif(Model):
 
     def latent_drawing(self, x: Any, y: Any, h: Any, truth: Any = None, *, width: int = 100) -> Drawing:
         """See `structlearn.drawing.draw_site`."""
-        from structlearn.drawing import draw_site
-
         return draw_site(x, h, y, truth, width=width)
 
     def loss_in_words(self) -> str:

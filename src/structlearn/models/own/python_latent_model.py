@@ -99,6 +99,8 @@ class PythonLatentModel(PythonModel):
 class PythonLatentProblem(LatentProblem):
     """A user's model with latent parts, bound to data. Outputs are tuples (y, h) of the user's own objects."""
 
+    user_oracles = True
+
     def __init__(self, model: Any, n_features: int, X: Sequence[Any], Y: Sequence[Any] | None):
         self.n_examples = len(X)
         self.n_features = n_features

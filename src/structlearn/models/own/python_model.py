@@ -31,7 +31,7 @@ import copy
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import joblib
 import numpy as np
@@ -40,6 +40,8 @@ import scipy.sparse as sp
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.fields import check_whole
 from structlearn.data.matrices import checked_matrix
+from structlearn.drawing import Drawing
+from structlearn.metrics import Measures
 from structlearn.models.base import Ability, Model, Spec
 from structlearn.models.own.relaxation import exactness_of, loss_between, relaxed_options
 from structlearn.models.own.spot_check import contradiction
@@ -47,10 +49,6 @@ from structlearn.waist.objective import PREDICTION, Oracle, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
-
-if TYPE_CHECKING:
-    from structlearn.drawing import Drawing
-    from structlearn.metrics import Measures
 
 _SOURCES: dict[Oracle, tuple[str, ...]] = {
     "best": ("inference", "outputs"),
@@ -156,6 +154,8 @@ class PythonModel(Model):
 
 class PythonProblem(Problem):
     """A user's model bound to data: loops over the examples in Python. Outputs are the user's own objects."""
+
+    user_oracles = True
 
     def __init__(self, model: Any, n_features: int, X: Sequence[Any], Y: Sequence[Any] | None):
         self.n_examples = len(X)

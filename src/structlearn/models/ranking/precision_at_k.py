@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,6 +12,9 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.queries import grades_of, ranked, relevances, warn_of_empty
 from structlearn.data.ragged import Ragged, owners_of, summed
 from structlearn.data.sequences import Sequences, read_sequences
+from structlearn.drawing import Drawing, draw_ranking
+from structlearn.metrics import Measures
+from structlearn.metrics.rankings import ranking_measures
 from structlearn.models.base import Model
 from structlearn.models.ranking.documents import Documents
 from structlearn.models.ranking.ranking import checked_k, checked_threshold
@@ -20,10 +23,6 @@ from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import PREDICTION, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
-
-if TYPE_CHECKING:
-    from structlearn.drawing import Drawing
-    from structlearn.metrics import Measures
 
 
 class PrecisionAtK(Model):
@@ -90,15 +89,10 @@ class PrecisionAtK(Model):
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
         """See `structlearn.metrics.rankings`. A ranking is right if no document stands before a more relevant one."""
-        # Metrics know trees, which are models', so that these modules cannot import each other from the start.
-        from structlearn.metrics.rankings import ranking_measures
-
         return ranking_measures(Y, predicted, self.threshold, self.k, f"precision_at_{self.k}")
 
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
         """See `structlearn.drawing.draw_ranking`."""
-        from structlearn.drawing import draw_ranking
-
         return draw_ranking(y, truth, k=self.k)
 
     def n_weights(self, spec: DocumentSpec) -> int:

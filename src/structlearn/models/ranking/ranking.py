@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.queries import Gain, gains_of, ranked, relevances, warn_of_empty
 from structlearn.data.ragged import Ragged, summed
 from structlearn.data.sequences import Sequences, read_sequences
+from structlearn.drawing import Drawing, draw_ranking
+from structlearn.metrics import Measures
+from structlearn.metrics.rankings import ranking_measures
 from structlearn.models.base import Model
 from structlearn.models.ranking.documents import Documents
 from structlearn.models.ranking.losses import (
@@ -26,10 +29,6 @@ from structlearn.waist.objective import PREDICTION, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
-
-if TYPE_CHECKING:
-    from structlearn.drawing import Drawing
-    from structlearn.metrics import Measures
 
 Loss = Literal["roc_area", "average_precision", "ndcg", "precision_at_k", "recall_at_k", "break_even"]
 LOSSES = ("roc_area", "average_precision", "ndcg", "precision_at_k", "recall_at_k", "break_even")
@@ -119,17 +118,12 @@ class Ranking(Model):
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
         """See `structlearn.metrics.rankings`. A ranking is right if no document stands before a more relevant one."""
-        # Metrics know trees, which are models', so that these modules cannot import each other from the start.
-        from structlearn.metrics.rankings import ranking_measures
-
         first = {"precision_at_k": f"precision_at_{self.k}", "ndcg": f"ndcg_at_{self.k or 10}"}
         measure = first.get(self.loss, "mean_average_precision")
         return ranking_measures(Y, predicted, self.threshold, self.k, measure)
 
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
         """See `structlearn.drawing.draw_ranking`."""
-        from structlearn.drawing import draw_ranking
-
         return draw_ranking(y, truth, k=self.k)
 
     def n_weights(self, spec: DocumentSpec) -> int:

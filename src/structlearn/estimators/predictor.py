@@ -1,0 +1,97 @@
+"""What all estimators with weights can do, however the weights were found."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import ClassifierTags, Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from structlearn.data.arrays import FloatArray
+from structlearn.data.matrices import checked_table
+from structlearn.estimators.abilities import needs
+from structlearn.estimators.card import WithCard
+from structlearn.estimators.inspectable import Inspectable
+from structlearn.estimators.training import checked_weight, n_threads, restriction
+from structlearn.models.multiclass.multiclass import MulticlassProblem
+from structlearn.persistence import model_file
+from structlearn.waist.problem import Problem
+
+
+def _is_tabular(estimator: StructuredPredictor) -> bool:
+    if not getattr(estimator.model, "tabular", False):
+        raise AttributeError("decision_function exists for models with one label an example only")
+    return True
+
+
+class StructuredPredictor(Inspectable, WithCard, BaseEstimator):  # type: ignore[misc]
+    """Base class: argmax_y ⟨w, Ψ(x, y)⟩ and what else follows from weights. A subclass sets `w_`, `model_`, `spec_`.
+
+    Parameters every estimator has: ``model``, ``n_jobs``.
+    """
+
+    model: Any
+    n_jobs: int | None
+
+    def predict(self, X: Any, *, allowed: Any = None) -> Any:
+        """The best output of every example; `allowed` restricts them as in `fit`."""
+        problem = self._bind(X, allowed=allowed)
+        return problem.present(problem.predict(self.w_))
+
+    @needs("k_best")
+    def k_best(self, X: Any, k: int, *, allowed: Any = None) -> list[list[tuple[Any, float]]]:
+        """The k best outputs of every example with their scores ⟨w, Ψ(x, y)⟩, best first."""
+        if k < 1:
+            raise ValueError(f"k is {k}; it must be at least 1")
+        problem: Any = self._bind(X, allowed=allowed)
+        found: list[list[tuple[Any, float]]] = problem.k_best(self.w_, k)
+        return found
+
+    @available_if(_is_tabular)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> FloatArray:
+        """⟨w, Ψ(x, y)⟩ of every class, (n_examples, n_classes); the difference of the two if there are two."""
+        problem = self._bind(X)
+        assert isinstance(problem, MulticlassProblem)
+        scores = problem.class_scores(self.w_, np.arange(problem.n_examples))
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """1 − ΣΔ/ΣΔ_max: accuracy for the zero-one and the Hamming loss."""
+        problem = self._bind(X, y)
+        weight = checked_weight(sample_weight, problem.n_examples)
+        loss = weight @ problem.losses(problem.predict(self.w_))
+        most = weight @ problem.max_losses()
+        return float(1.0 - loss / most) if most > 0 else 1.0
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the fitted estimator to one file; `structlearn.load` reads it and never runs code from it."""
+        model_file.save(self, path)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        if getattr(self.model, "tabular", False):
+            tags.estimator_type = "classifier"
+            # Through the origin, a linear classifier can neither follow class weights nor shifted data.
+            tags.classifier_tags = ClassifierTags(poor_score=not getattr(self, "fit_intercept", False))
+            tags.input_tags.sparse = True
+        else:
+            tags.input_tags.two_d_array = False
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "w_")
+
+    def _bind(self, X: Any, Y: Any = None, *, allowed: Any = None) -> Problem:
+        check_is_fitted(self)
+        if self.model_.tabular:
+            X = validate_data(self, checked_table(X), reset=False, accept_sparse="csr", dtype=np.float64)
+        problem: Problem = self.model_.bind(self.spec_, X, Y, allow_unknown=True, **restriction(self.model_, allowed))
+        problem.n_threads = n_threads(self.n_jobs)
+        if len(self.w_) != problem.n_features:
+            raise ValueError(f"w_ has {len(self.w_)} entries, but the model has {problem.n_features} weights")
+        return problem
