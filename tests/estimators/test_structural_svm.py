@@ -96,12 +96,13 @@ def test_intercept_is_a_constant_feature():
 
 
 @pytest.mark.parametrize("solver", [BlockCoordinate(tol=1e-6), NSlack(tol=1e-6), OneSlack(tol=1e-6)])
-def test_a_warm_started_path_ends_where_cold_fits_end(solver):
+def test_a_warm_started_path_begins_with_a_bound_and_ends_where_cold_fits_end(solver):
     X, y = load_iris(return_X_y=True)
-    path = StructuralSVM(Multiclass(), solver=solver, warm_start=True)
-    for C in (1.0, 10.0, 100.0, 5.0):
+    path = StructuralSVM(Multiclass(), solver=solver, warm_start=True, C=1.0).fit(X, y)
+    for C in (10.0, 100.0, 5.0):
         warm = path.set_params(C=C).fit(X, y)
         cold = StructuralSVM(Multiclass(), solver=solver, C=C).fit(X, y)
+        assert warm.history_[0]["dual"] > cold.history_[0]["dual"] == 0.0
         assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-5)
 
 

@@ -85,10 +85,15 @@ def test_the_loss_is_nowhere_negative_and_zero_for_one_clustering_only(
     document: tuple[ItemPairs, tuple[int, ...]], r: float
 ) -> None:
     x, y = document
+    problem = bound(x, y, r)
     achievable = components(x.n_items, [(i, j) for i, j in x.pairs if y[i] == y[j]])
-    for h in forests(x.n_items, x.pairs):
-        assert loss(x, y, h, r) >= 0.0
-        assert (loss(x, y, h, r) == 0.0) == (components(x.n_items, h) == achievable)
+    for w in np.random.default_rng(0).normal(size=(8, 2)):
+        outputs = problem.decode(w, ONE, PREDICTION)[1]
+        (found,) = problem.output_losses(ONE, outputs)
+        (links,) = problem.present_latent(outputs)
+        assert found == pytest.approx(loss(x, y, links, r))
+        assert found >= 0.0
+        assert (found == 0.0) == (components(x.n_items, links) == achievable)
 
 
 @given(documents(), st.sampled_from([0.01, 1.0, 3.0]))

@@ -200,7 +200,8 @@ def test_planted_sites_are_found(both_strands):
 def test_several_widths_compete():
     data = make_motifs(60, width=8, length=30, substitutions=0, random_state=0)
     svm = LatentStructuralSVM(Motif((4, 8)), C=60, n_init=5, random_state=0).fit(data.X, data.Y)
-    assert {site.width for site in svm.complete(data.X, data.Y) if site} <= {4, 8}
+    widths = [site.width for site in svm.complete(data.X, data.Y) if site]
+    assert np.mean(np.array(widths) == 8) > 0.9
     assert svm.model_.pattern(svm.w_, 4).shape == (4, 4)
     assert svm.model_.pattern(svm.w_, 8).shape == (8, 4)
     assert svm.model_.background(svm.w_).shape == (4, 4, 4, 4)
@@ -211,7 +212,7 @@ def test_several_widths_compete():
 def test_the_width_can_be_searched():
     data = make_motifs(40, width=6, length=20, substitutions=0, random_state=0)
     search = GridSearchCV(LatentStructuralSVM(Motif(), C=40, random_state=0), {"model__width": [2, 6]}, cv=2)
-    assert search.fit(data.X, data.Y).best_params_["model__width"] in (2, 6)
+    assert search.fit(data.X, data.Y).best_params_["model__width"] == 6
 
 
 @pytest.mark.parametrize(
