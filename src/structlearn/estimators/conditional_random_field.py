@@ -32,7 +32,7 @@ class ConditionalRandomField(StructuredEstimator):
     Parameters
     ----------
     model : Model
-        What is predicted, `Chain()` or `Multiclass()`: a model that can sum over all outputs.
+        A model that can sum over all outputs: `Chain`, `Multiclass`, `Segments`, `Grammar` or `Alignment`.
     C : float, optional
         Price of the mean loss. None means the number of examples, C/S = 1; `C_` records it. CRFsuite's c2 is S/(2C).
     l1_ratio : float

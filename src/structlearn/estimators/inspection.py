@@ -20,7 +20,6 @@ from structlearn.models.chain.problem import ChainProblem
 from structlearn.models.chain.transitions import transition_mask
 from structlearn.models.clustering.pairs import PairModel, PairSpec
 from structlearn.models.multiclass.multiclass import Multiclass, MulticlassProblem
-from structlearn.models.own.python_model import PythonModel
 
 INTERCEPT = "(intercept)"
 
@@ -151,7 +150,7 @@ def top_weights(
     if isinstance(model, PairModel):
         column = _names(spec, feature_names)
         return TopWeights({"together": _strongest(w, n, lambda k, value: FeatureWeight(column(k), value))})
-    weights = _unpacked(model, spec, w, "top_weights")
+    weights = _unpacked(model, spec, w)
     names = _names(spec, feature_names)
     classes = spec.classes
     features = {
@@ -183,7 +182,7 @@ def explain(
     feature_names: Sequence[str] | None = None,
 ) -> Explanation:
     """See `StructuredEstimator.explain`."""
-    weights = _unpacked(model, spec, w, "explain")
+    weights = _unpacked(model, spec, w)
     names = _names(spec, feature_names)
     if isinstance(model, Chain):
         problem = model.bind(spec, [x])
@@ -305,17 +304,11 @@ def _possible(model: Chain, spec: LinearSpec, predicted: npt.NDArray[Any], t: in
     return np.asarray(left & (mask.stop if t == last else mask.moves[:, predicted[t + 1]]))
 
 
-def _unpacked(model: Model, spec: LinearSpec, w: FloatArray, what: str) -> Weights:
+def _unpacked(model: Model, spec: LinearSpec, w: FloatArray) -> Weights:
     if isinstance(model, (Chain, Multiclass)):
         return model.unpack(spec, w)
-    if isinstance(model, PythonModel):
-        name, features = type(model.user_model).__name__, "joint_feature(x, y)"
-    else:
-        name, features = type(model).__name__, "Ψ(x, y)"
-    raise TypeError(
-        f"{what} is for Chain and Multiclass, whose weights have names; the weights of {name} are w_, in the order of "
-        f"{features}, and the parts of a score are w_ * {features}"
-    )
+    name = type(getattr(model, "user_model", model)).__name__
+    raise TypeError(f"the weights of {name} are w_, in the order of Ψ(x, y), and have no names")
 
 
 def _names(spec: LinearSpec | PairSpec, given: Sequence[str] | None) -> _Names:

@@ -50,7 +50,8 @@ def restriction(model: Model, allowed: Any) -> dict[str, Any]:
     if allowed is None:
         return {}
     if not model.takes_allowed:
-        raise ValueError(f"{type(model).__name__} cannot restrict its outputs; leave `allowed` out")
+        own = getattr(model, "user_model", model)
+        raise ValueError(f"{type(own).__name__} cannot restrict its outputs; leave `allowed` out")
     return {"allowed": allowed}
 
 

@@ -173,7 +173,7 @@ class PythonProblem(Problem):
 
     def missing(self, oracle: str) -> str:
         if oracle == "sums":
-            return ": sums over all outputs are there for Chain and Multiclass only"
+            return f": {type(self._model).__name__} cannot sum over all outputs, as no model of one's own can"
         names = " or ".join(_SOURCES[oracle])  # type: ignore[index]
         return f"; write {names} in {type(self._model).__name__}"
 
