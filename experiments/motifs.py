@@ -74,7 +74,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from motifs_page import STARTS, WIDTHS, of, sections
+from motifs_page import STARTS, WIDTHS, looked_at, of, sections
 from report import Run, publish
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, train_test_split
@@ -309,7 +309,10 @@ def main() -> None:
         others(ledger)
     if "page" in options.parts:
         page = sections(ledger.runs, origins, options.output)
-        runs = [{name: value for name, value in run.items() if "sites" not in name} for run in ledger.runs]
+        shown = looked_at(ledger.runs)
+        runs = [
+            {name: value for name, value in run.items() if "sites" not in name or run in shown} for run in ledger.runs
+        ]
         publish(options.output, "motifs", __doc__ or "", page, runs, begin)
 
 

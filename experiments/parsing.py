@@ -35,7 +35,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from report import Run, percent, publish, table, verdict
+from report import Run, findings, percent, publish, table, verdict
 from sklearn.exceptions import ConvergenceWarning
 
 from structlearn import ConditionalRandomField, RelativeFrequencies, StructuralSVM
@@ -237,7 +237,7 @@ def main() -> None:
     short = cross_validate(10, settings, runs)
     medium = cross_validate(15, settings, runs)
     sections = {
-        "What it shows": FINDINGS.strip(),
+        "What it shows": findings(FINDINGS, "16 November 2026"),
         "At most 10 words": results_table(short, runs, 10, published=True),
         "Differences, at most 10 words": comparisons(short),
         "At most 15 words": results_table(medium, runs, 15, published=False),

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 from parsing import HEAD, Counts, bound, compared, constraints, fitted, take, work
-from report import Run, publish, table
+from report import Run, findings, publish, table
 
 from structlearn import RelativeFrequencies, StructuralSVM
 from structlearn.callbacks import Callback
@@ -107,7 +107,7 @@ def main() -> None:
         rows.append([method, *counts.cells("train"), *counts.cells("test"), *work(method, [run]), gap, counts.flat])
     differences = [[f"{a} − {b}", *compared(found[a].of("test"), found[b].of("test"))] for a, b in PAIRS]
     sections = {
-        "What it shows": FINDINGS.strip(),
+        "What it shows": findings(FINDINGS, "16 November 2026"),
         "Scores": table(*rows) + f"\n\nSentences: {runs[0]['n']} for training.",
         "Differences on test": table(["", "F1 difference", "", "McNemar on right sentences"], *differences),
         "Constraints": "The theorem's bound is for ε = 0.01.\n\n" + constraints(runs),

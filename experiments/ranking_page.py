@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.stats
 from numpy.typing import NDArray
-from report import Run, table
+from report import Run, findings, table
 
 from structlearn.metrics import Interval, average_precision, bootstrap_counts, ndcg, precision_at_k
 
@@ -57,7 +57,7 @@ def sections(
         "Results": "\n\n".join(
             [beside_the_thesis(tested), "All methods and measures, means over folds:", everything(pooled, runs)]
         ),
-        "What it says": READING,
+        "What it says": findings(READING, "16 November 2026"),
         "Differences": differences(tested),
         "Planes carried over": carrying(carried),
         "Where learning begins": beginnings(anywhere),

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -50,12 +51,24 @@ def verdict(difference: Interval, more_is_better: bool = True) -> str:
     return "better" if (difference.estimate > 0) == more_is_better else "worse"
 
 
+def findings(text: str, day: str) -> str:
+    """Sentences written by hand, with the day of the run that they are about: tables beside them may be of a later one.
+
+    >>> print(findings("It works.", "1 May 2026"))
+    *Written of the run of 1 May 2026.*
+    <BLANKLINE>
+    It works.
+    """
+    return f"*Written of the run of {day}.*\n\n{text.strip()}"
+
+
 def publish(
     folder: Path, name: str, docstring: str, sections: Mapping[str, str], runs: list[Run], begin: float
 ) -> None:
     """Writes name.md, with the docstring as title and protocol, and name.json with all runs, a row each."""
     title, _, protocol = docstring.partition("\n\n")
     facts = {
+        "date": f"{datetime.now():%-d %B %Y}",
         "command": f"python experiments/{name}.py {' '.join(sys.argv[1:])}",
         "seconds": round(time.perf_counter() - begin),
         "seconds of processor time": round(sum(os.times()[:4])),
