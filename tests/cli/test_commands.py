@@ -149,6 +149,7 @@ def test_tuning_chooses_by_cross_validation(folder, run_json, run):
     ]
     assert found["best"]["C"] == 10.0
     assert found["score"] == max(result["score"] for result in found["results"])
+    assert found["metric"] == "f1 of spans by conlleval"
     status, out, _ = run("tune", "train.txt", "--folds", "2", "-j", "1", "-o", "best.slm", "-q")
     assert (status, out) == (0, "")
     assert structlearn.load("best.slm")[-1].C_ in [0.6, 1.8, 6.0, 18.0, 60.0]

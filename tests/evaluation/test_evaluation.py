@@ -61,7 +61,7 @@ def test_scores_of_sequences_are_those_of_the_metrics(tagger):
     flat, flat_predicted = list(chain(*Y)), list(chain(*predicted))
     assert found.accuracy.estimate == pytest.approx(accuracy_score(flat, flat_predicted))
     assert found.sequence_accuracy.estimate == pytest.approx(sequence_accuracy(Y, predicted))
-    scores = span_scores(Y, predicted, "conlleval")
+    scores = span_scores(Y, predicted)
     assert found.f1.estimate == pytest.approx(scores.f1)
     assert found.precision.estimate == pytest.approx(scores.precision)
     assert found.recall.estimate == pytest.approx(scores.recall)
@@ -76,10 +76,25 @@ def test_scores_of_sequences_are_those_of_the_metrics(tagger):
     assert (found.n_examples, found.n_tokens) == (60, len(flat))
 
 
+@pytest.mark.parametrize("scheme", ["conlleval", "BIO", "IOB1", "BIOES"])
+def test_spans_are_counted_by_the_rule_that_is_named(tagger, scheme):
+    X, Y = sentences(60, seed=1)
+    found = evaluate(tagger, X, Y, scheme=scheme)
+    scores = span_scores(Y, found.predicted, scheme)
+    assert (found.scheme, found.f1.estimate) == (scheme, pytest.approx(scores.f1))
+    assert found.to_dict()["scheme"] == scheme
+    assert f"spans by the rule {scheme}" in printed(found)
+
+
+def test_a_tag_of_another_scheme_is_refused_by_name(tagger):
+    with pytest.raises(ValueError, match=r"Y\[1\]\[0\] is 'S-NP', which is no tag of BIO"):
+        evaluate(tagger, [["the"], ["ann"]], [["B-NP"], ["S-NP"]], scheme="BIO")
+
+
 def test_intervals_are_those_of_the_bootstrap(tagger):
     X, Y = sentences(60, seed=1)
     found = evaluate(tagger, X, Y)
-    expected = bootstrap_counts(span_counts(Y, found.predicted, "conlleval"), random_state=1)
+    expected = bootstrap_counts(span_counts(Y, found.predicted), random_state=1)
     assert found.f1.low == pytest.approx(expected.low, abs=0.01)
     assert found.f1.high == pytest.approx(expected.high, abs=0.01)
     right = np.array([[y == p, 1] for y, p in zip(Y, found.predicted, strict=True)])

@@ -156,7 +156,7 @@ def test_counts_of_sequences_add_up_to_the_scores(pair):
         ([["O", "O"], ["B-A", "NP"]], "conlleval", r"Y_pred\[1\]\[1\] is 'NP', which is no tag of conlleval"),
         ([["O", 3], ["B-A", "O"]], "IOB1", r"Y_pred\[0\]\[1\] is 3, which is no tag of IOB1"),
         (["OO", "OO"], "BIO", r"Y_pred\[0\] is 'OO'; expected a sequence of labels"),
-        ([["O", "O"], ["O", "O"]], "IOB2", "scheme is 'IOB2'; expected one of 'BIO', 'IOB1', 'BIOES', 'conlleval'"),
+        ([["O", "O"], ["O", "O"]], "IOB2", "scheme is 'IOB2'; expected one of 'conlleval', 'BIO', 'IOB1', 'BIOES'"),
     ],
 )
 def test_what_cannot_be_scored_is_refused_by_name(Y_pred, scheme, message):
@@ -166,13 +166,28 @@ def test_what_cannot_be_scored_is_refused_by_name(Y_pred, scheme, message):
 
 @pytest.mark.parametrize("labels", [["O", "O-A"], ["O", "-A"], ["O", ""], ["O", "BI-A"], ["O", None]])
 def test_a_label_that_is_no_tag_is_refused(labels):
-    with pytest.raises(ValueError, match=r"labels\[1\] is .* which is no tag of BIO"):
+    with pytest.raises(ValueError, match=r"labels\[1\] is .* which is no tag of conlleval"):
         spans(labels)
 
 
 def test_one_string_is_no_sequence_of_tags():
     with pytest.raises(ValueError, match="labels is 'B-A'; expected a sequence of tags"):
         spans("B-A")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_report_of_spans_carries_its_rule(scheme):
+    report = span_scores([["B-A", "O"]], [["B-A", "O"]], scheme)
+    assert report.scheme == scheme
+    assert str(report).endswith(f"spans by the rule {scheme}")
+    assert f"scheme={scheme!r}" in repr(report)
+
+
+def test_the_default_is_the_rule_of_conlleval():
+    Y, Y_pred = [["B-A", "I-A", "B-B"]], [["B-A", "I-A", "I-B"]]
+    assert span_scores(Y, Y_pred) == span_scores(Y, Y_pred, "conlleval")
+    assert span_scores(Y, Y_pred).f1 == f1(span_counts(Y, Y_pred).sum(axis=0)) == 1
+    assert span_scores(Y, Y_pred, "BIO").f1 < 1
 
 
 def test_fifty_thousand_tokens_take_well_under_a_second():

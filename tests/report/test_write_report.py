@@ -84,6 +84,7 @@ def test_a_report_says_what_was_learnt_from_what(path, tagger):
         "with a certificate, a proof that no weights whatsoever could lower",
         "word[0]=dog",
         "1 of 20 sequences has a mistake",
+        "Tags are read as spans by the rule conlleval.",
         "O taken for B-VP",
     ):
         assert words in page.words
@@ -202,6 +203,7 @@ def test_segments_have_a_report(path):
     Y = [[("NP", 0, len(x) - 1), ("VP", len(x) - 1, len(x))] for x in X]
     page = report(path, StructuralSVM(Segments()).fit(X, Y), X, [[("NP", 0, 3)], *Y[1:]])
     assert "F1 of segments" in page.words
+    assert "by the rule" not in page.words
     assert "I-NP taken for B-VP" in page.words
 
 

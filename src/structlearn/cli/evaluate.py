@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -21,9 +21,13 @@ def evaluate(
     file: data.Data = "-",
     format_name: data.FormatName = None,
     encoding: data.Encoding = "utf-8",
+    scheme: Annotated[
+        Literal["conlleval", "BIO", "IOB1", "BIOES"],
+        typer.Option(help="How tags such as B-NP and I-NP are read as spans: as conlleval does, or strictly."),
+    ] = "conlleval",
     as_json: data.Json = False,
 ) -> None:
-    """Compare predictions with the labels of a file: loss, accuracy, and F1 for labels such as B-NP and I-NP.
+    """Compare predictions with the labels of a file: loss, accuracy, and F1 of spans for labels such as B-NP and I-NP.
 
     Trees have precision, recall and F1 of their brackets; alignments have the share of the true matches that are found,
     exactly (q) and up to some shifts (q1, q2, q4).
@@ -40,7 +44,7 @@ def evaluate(
     saved = read(model)
     reader, examples = data.read([file], format_name, encoding, given=saved.reader)
     with data.places(examples):
-        judged = judge(saved.estimator, *data.labelled(reader, examples))
+        judged = judge(saved.estimator, *data.labelled(reader, examples), scheme=scheme)
     _tell_of_unseen_labels(saved.estimator, judged)
     if as_json:
         terminal.print_json(judged.to_dict())

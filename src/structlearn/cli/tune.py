@@ -50,8 +50,8 @@ def tune(
 
     Each part of the examples is predicted by a model that was trained on the others. Values of C are gone through from
     small to large, each run starting where the last one ended. C is what train takes for all examples: on a part of
-    them it is scaled, so that an example costs the same. The score is F1 for labels such as B-NP and I-NP and for the
-    brackets of trees, the share of the true matches for alignments, otherwise accuracy.
+    them it is scaled, so that an example costs the same. The score is F1 for labels such as B-NP and I-NP, by
+    conlleval's rule, and for the brackets of trees, the share of the true matches for alignments, otherwise accuracy.
 
     \b
         structlearn tune train.txt
@@ -82,10 +82,12 @@ def tune(
     trials = _run(tasks, jobs, show=not (quiet or as_json))
     results = [_result(setting, [trial for trial in trials if trial.setting == setting]) for setting in settings]
     best = max(results, key=lambda result: result["score"])
+    metric = trials[0].metric
     if as_json:
-        terminal.print_json({"best": best["setting"], "score": best["score"], "folds": folds, "results": results})
+        chosen_by = {"score": best["score"], "metric": metric, "folds": folds}
+        terminal.print_json({"best": best["setting"], **chosen_by, "results": results})
     elif not quiet:
-        _print(results, best)
+        _print(results, best, metric)
     if output is not None:
         estimator = build(reader, learner, options | best["setting"], chosen, verbose=int(not (quiet or as_json)))
         fit(estimator, X, Y, chosen)
@@ -97,6 +99,7 @@ class Trial:
     """A setting on one part of the examples."""
 
     setting: dict[str, Any]
+    metric: str
     score: float
     seconds: float
 
@@ -164,23 +167,26 @@ def _follow(
         if "C" in setting:
             last.set_params(C=setting["C"] * len(train) / len(X), **({"warm_start": True} if goes_on else {}))
         predicted = last.fit(X_train, Y_train).predict(X_test)
-        trials.append(Trial(setting, _score(last.model_, X_test, Y_test, predicted), time.perf_counter() - begin))
+        trials.append(Trial(setting, *_score(last.model_, X_test, Y_test, predicted), time.perf_counter() - begin))
         begin = time.perf_counter()
     return trials
 
 
-def _score(model: Any, X: Any, Y: list[Any], predicted: Any) -> float:
+def _score(model: Any, X: Any, Y: list[Any], predicted: Any) -> tuple[str, float]:
+    """What settings are compared by: its name and its value."""
     from structlearn.evaluation import is_bio
     from structlearn.metrics import span_scores, token_accuracy
 
     measures = model.measures(X, Y, predicted)
     if measures is not None:
-        return float(next(iter(measures.scores().values())))
+        name, score = next(iter(measures.scores().items()))
+        return name.replace("_", " "), float(score)
     if not isinstance(Y[0], list):
-        return sum(bool(y == p) for y, p in zip(Y, predicted, strict=True)) / len(Y)
+        return "accuracy", sum(bool(y == p) for y, p in zip(Y, predicted, strict=True)) / len(Y)
     if is_bio(list({label for y in Y for label in y})):
-        return span_scores(Y, predicted, "conlleval").f1
-    return token_accuracy(Y, predicted)
+        scores = span_scores(Y, predicted)
+        return f"f1 of spans by {scores.scheme}", scores.f1
+    return "accuracy", token_accuracy(Y, predicted)
 
 
 def _result(setting: dict[str, Any], trials: list[Trial]) -> dict[str, Any]:
@@ -195,10 +201,10 @@ def _result(setting: dict[str, Any], trials: list[Trial]) -> dict[str, Any]:
     }
 
 
-def _print(results: list[dict[str, Any]], best: dict[str, Any]) -> None:
+def _print(results: list[dict[str, Any]], best: dict[str, Any], metric: str) -> None:
     from rich.table import Table
 
-    table = Table(*results[0]["setting"], "score", "± standard error", "seconds", box=None, pad_edge=False)
+    table = Table(*results[0]["setting"], metric, "± standard error", "seconds", box=None, pad_edge=False)
     for column in table.columns:
         column.justify = "right"
     for result in results:

@@ -15,13 +15,13 @@ Segment = tuple[Any, int, int]
 def from_bio(tags: Sequence[str]) -> list[Segment]:
     """The segments that tags of any BIO scheme stand for; a token outside of all spans is a segment "O" by itself.
 
-    Tags are read as `structlearn.data.spans` does with ``scheme="conlleval"``.
+    Tags are read as `structlearn.data.spans` reads them, by the rule of conlleval.
 
     >>> from_bio(["B-NP", "I-NP", "O", "O", "B-NP"])
     [('NP', 0, 2), ('O', 2, 3), ('O', 3, 4), ('NP', 4, 5)]
     """
     segments: list[Segment] = []
-    for label, begin, end in [*spans(tags, "conlleval"), ("", len(tags), len(tags))]:
+    for label, begin, end in [*spans(tags), ("", len(tags), len(tags))]:
         last = segments[-1][2] if segments else 0
         segments += [("O", t, t + 1) for t in range(last, begin)]
         if begin < end:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
-Scheme = Literal["BIO", "IOB1", "BIOES", "conlleval"]
+#: How tags are read: the first is the default of all scores.
+Scheme = Literal["conlleval", "BIO", "IOB1", "BIOES"]
 Span = tuple[str, int, int]
 
 
@@ -26,25 +27,25 @@ _RULES: dict[str, _Rules] = {
 }
 
 
-def spans(labels: Sequence[Any], scheme: Scheme = "BIO", where: str = "labels") -> list[Span]:
+def spans(labels: Sequence[Any], scheme: Scheme = "conlleval", where: str = "labels") -> list[Span]:
     """(type, begin, end) of every span, in order; `labels[begin:end]` are its tags.
 
     Within a span the type stays the same, and I or E follows B or I. The schemes differ in what begins and ends one;
     a tag that belongs to no span is passed over:
 
+    - `"conlleval"`, lenient, the reading of the official CoNLL scorer: every tag but O belongs to a span, and one that
+      cannot continue the span before it begins another. For tags of BIO, IOB1 and BIOES alike.
     - `"BIO"` (IOB2), strict: B begins a span, I continues it.
     - `"IOB1"`, strict: I begins and continues a span; B begins one only right after another tag of its type.
     - `"BIOES"` (IOBES), strict: S is a span, and so is B, any number of I, E. Without its E a span does not count.
-    - `"conlleval"`, lenient, the reading of the official CoNLL scorer: every tag but O belongs to a span, and one that
-      cannot continue the span before it begins another. For tags of BIO, IOB1 and BIOES alike.
 
-    All four read malformed tags as seqeval 1.2.2 does, the last one as its default mode.
+    All four read malformed tags as seqeval 1.2.2 does, the first one as its default mode.
 
     Parameters
     ----------
     labels : sequence of str
         The tags of one sequence.
-    scheme : {"BIO", "IOB1", "BIOES", "conlleval"}
+    scheme : {"conlleval", "BIO", "IOB1", "BIOES"}
     where : str
         What the sequence is called in messages.
 
@@ -52,9 +53,9 @@ def spans(labels: Sequence[Any], scheme: Scheme = "BIO", where: str = "labels") 
     --------
     >>> tags = ["B-NP", "I-NP", "O", "I-VP"]
     >>> spans(tags)
-    [('NP', 0, 2)]
-    >>> spans(tags, "conlleval")
     [('NP', 0, 2), ('VP', 3, 4)]
+    >>> spans(tags, "BIO")
+    [('NP', 0, 2)]
     """
     if scheme not in _RULES:
         raise ValueError(f"scheme is {scheme!r}; expected one of {', '.join(map(repr, get_args(Scheme)))}")

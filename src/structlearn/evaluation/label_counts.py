@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from structlearn.data.arrays import IntArray
 from structlearn.data.labels import observed_classes, plain
 from structlearn.data.segments import to_bio
-from structlearn.data.tags import spans
+from structlearn.data.tags import Scheme, spans
 from structlearn.models.base import Kind
 
 
@@ -59,9 +59,12 @@ def label_counts(which: IntArray, true: IntArray, found: IntArray, n: int, n_lab
     return sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, 3 * n_labels))
 
 
-def span_counts(kind: Kind, Y: Any, predicted: Any) -> tuple[tuple[str, ...], sp.csr_array]:
+def span_counts(kind: Kind, Y: Any, predicted: Any, scheme: Scheme) -> tuple[tuple[str, ...], sp.csr_array]:
     """How often each type of spans is correct, predicted and true in each example, (n, 3 n_types), and the types."""
-    true, found = ([set(_spans(kind, y)) for y in outputs] for outputs in (Y, predicted))
+    true, found = (
+        [set(_spans(kind, y, scheme, f"{name}[{i}]")) for i, y in enumerate(outputs)]
+        for name, outputs in (("Y", Y), ("Y_pred", predicted))
+    )
     triples = [
         (i, kind, column)
         for i, (y, p) in enumerate(zip(true, found, strict=True))
@@ -74,8 +77,9 @@ def span_counts(kind: Kind, Y: Any, predicted: Any) -> tuple[tuple[str, ...], sp
     return types, sp.csr_array((np.ones(len(places)), tuple(places.T)), shape=(len(true), 3 * len(types)))
 
 
-def _spans(kind: Kind, y: Any) -> list[tuple[Any, int, int]]:
+def _spans(kind: Kind, y: Any, scheme: Scheme, where: str) -> list[tuple[Any, int, int]]:
     if kind == "segments":
         return [(plain(label), int(begin), int(end)) for label, begin, end in y if label != "O"]
     # What is no tag is a span by itself, which no prediction can match.
-    return [*spans([label if label == "O" or _is_tag(label) else f"S-{label}" for label in y], "conlleval")]
+    alone = [(str(label), t, t + 1) for t, label in enumerate(y) if label != "O" and not _is_tag(label)]
+    return spans([label if _is_tag(label) else "O" for label in y], scheme, where) + alone

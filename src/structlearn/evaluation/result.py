@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.tags import Scheme
 from structlearn.metrics import Confusion, Interval
 from structlearn.metrics.resampled import ClassScore
 from structlearn.models.base import Kind
@@ -38,7 +39,9 @@ class Evaluation:
     sequence_accuracy : Interval or None
         Share of sequences without a mistake.
     precision, recall, f1 : Interval or None
-        Of spans, for segments and where all labels are tags such as B-NP, I-NP and O, read as ``conlleval`` does.
+        Of spans, for segments and where all labels are tags such as B-NP, I-NP and O.
+    scheme : str or None
+        By which rule tags were read as spans, see `structlearn.data.spans`; None where there was nothing to read.
     labels, spans : mapping to ClassScore
         By label, and by the type of spans.
     scores : mapping to Interval
@@ -64,6 +67,7 @@ class Evaluation:
     precision: Interval | None
     recall: Interval | None
     f1: Interval | None
+    scheme: Scheme | None
     labels: Mapping[Any, ClassScore]
     spans: Mapping[str, ClassScore]
     scores: Mapping[str, Interval]
@@ -95,7 +99,8 @@ class Evaluation:
             for kind, found in (("labels", self.labels), ("spans", self.spans))
             if found
         }
-        return {**size, **scores, "intervals": sure, **classes}
+        rule = {} if self.scheme is None else {"scheme": self.scheme}
+        return {**size, **scores, **rule, "intervals": sure, **classes}
 
     def __rich__(self) -> RenderableType:
         rows = Table("", "", "95 % interval", box=None, pad_edge=False)
@@ -112,6 +117,8 @@ class Evaluation:
             if found:
                 parts += ["", _class_table(title, found)]
                 break
+        if self.scheme is not None:
+            parts += ["", f"spans by the rule {self.scheme}"]
         return Group(*parts)
 
 

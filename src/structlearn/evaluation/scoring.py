@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from structlearn.data.arrays import FloatArray
 from structlearn.data.labels import LabelCodes, plain
 from structlearn.data.segments import checked_segments
+from structlearn.data.tags import Scheme
 from structlearn.evaluation.label_counts import in_order, is_bio, label_codes, label_counts, span_counts, token_labels
 from structlearn.evaluation.result import BUILT_IN, Evaluation
 from structlearn.metrics import Confusion, Interval, Measures
@@ -23,7 +24,7 @@ from structlearn.models.base import Kind
 from structlearn.models.own.python_model import same_output
 
 
-def evaluate(estimator: Any, X: Any, Y: Any, *, random_state: int = 0) -> Evaluation:
+def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", random_state: int = 0) -> Evaluation:
     """Predicts X once and compares it with Y.
 
     Labels in Y that training never saw count as wrong. Where a matrix prices mistakes, it has no price for them, and
@@ -34,6 +35,8 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, random_state: int = 0) -> Evalua
     estimator : fitted estimator
         Or a scikit-learn pipeline that ends with one.
     X, Y : what `estimator.predict` takes, and the true outputs
+    scheme : {"conlleval", "BIO", "IOB1", "BIOES"}
+        How tags such as B-NP and I-NP are read as spans, see `structlearn.data.spans`.
     random_state : int
         Seed of the resampling.
 
@@ -79,7 +82,7 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, random_state: int = 0) -> Evalua
         confusion = Confusion(labels, counts.toarray())
     types: tuple[str, ...] = ()
     if kind == "segments" or (kind == "sequences" and is_bio(spec.classes)):
-        types, of_types = span_counts(kind, Y, predicted)
+        types, of_types = span_counts(kind, Y, predicted, scheme)
         blocks.append(of_types)
     if measures is not None:
         blocks.append(sp.csr_array(measures.counts))
@@ -95,6 +98,7 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, random_state: int = 0) -> Evalua
         precision=precision,
         recall=recall,
         f1=f1,
+        scheme=scheme if types and kind == "sequences" else None,
         labels=sums.classes(labels, 5),
         spans=sums.classes(types, middle),
         scores=_scores(sums, measures, last),

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.tags import Scheme
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +37,15 @@ class Report:
         The mean over classes.
     weighted : Score
         The mean over classes weighted by their support.
+    scheme : str or None
+        By which rule tags were read, see `structlearn.data.spans`; None where classes are no types of spans.
     """
 
     per_class: Mapping[Any, Score]
     micro: Score
     macro: Score
     weighted: Score
+    scheme: Scheme | None = None
 
     @property
     def precision(self) -> float:
@@ -71,7 +75,8 @@ class Report:
             f"{name:{width}}  {score.precision:9.4f}  {score.recall:6.4f}  {score.f1:6.4f}  {score.support:7d}"
             for name, score in classes + averages
         ]
-        return "\n".join([head, *lines[:-3], "", *lines[-3:]])
+        rule = [] if self.scheme is None else ["", f"spans by the rule {self.scheme}"]
+        return "\n".join([head, *lines[:-3], "", *lines[-3:], *rule])
 
 
 def f1(counts: npt.ArrayLike) -> FloatArray:
@@ -91,7 +96,7 @@ def f1(counts: npt.ArrayLike) -> FloatArray:
     return ratio(2 * counts[..., 0], counts[..., 1] + counts[..., 2])
 
 
-def report(classes: Sequence[Hashable], counts: npt.NDArray[np.int64]) -> Report:
+def report(classes: Sequence[Hashable], counts: npt.NDArray[np.int64], scheme: Scheme | None = None) -> Report:
     """The report of classes of which `counts` has a row each: correct, predicted, true."""
     scores = _scores(counts)
     support = counts[:, 2]
@@ -103,6 +108,7 @@ def report(classes: Sequence[Hashable], counts: npt.NDArray[np.int64]) -> Report
         _score(_scores(counts.sum(axis=0)), n_true),
         _score(macro, n_true),
         _score(weighted, n_true),
+        scheme,
     )
 
 

@@ -13,7 +13,7 @@ from structlearn.metrics._checks import paired
 from structlearn.metrics.scores import Report, report
 
 
-def span_scores(Y: Sequence[Sequence[str]], Y_pred: Sequence[Sequence[str]], scheme: Scheme = "BIO") -> Report:
+def span_scores(Y: Sequence[Sequence[str]], Y_pred: Sequence[Sequence[str]], scheme: Scheme = "conlleval") -> Report:
     """Precision, recall and F1 of spans, by type and on average; a span is correct if type, begin and end are.
 
     With c correct, p predicted and t true spans: precision c/p, recall c/t, F1 = 2c/(p + t); 0 where that is 0/0.
@@ -22,8 +22,9 @@ def span_scores(Y: Sequence[Sequence[str]], Y_pred: Sequence[Sequence[str]], sch
     ----------
     Y, Y_pred : sequences of sequences of str
         True and predicted tags.
-    scheme : {"BIO", "IOB1", "BIOES", "conlleval"}
-        See `spans`. To compare with published results on CoNLL data, use `"conlleval"`.
+    scheme : {"conlleval", "BIO", "IOB1", "BIOES"}
+        See `spans`. The default is the rule of published results on CoNLL data, of `evaluate`, and of seqeval as it
+        comes; the others are strict. The report carries it as `scheme`.
 
     Examples
     --------
@@ -37,11 +38,11 @@ def span_scores(Y: Sequence[Sequence[str]], Y_pred: Sequence[Sequence[str]], sch
             for kind, _, _ in some:
                 by_type[kind][column] += 1
     types = sorted(by_type)
-    return report(types, np.array([by_type[kind] for kind in types], np.int64).reshape(-1, 3))
+    return report(types, np.array([by_type[kind] for kind in types], np.int64).reshape(-1, 3), scheme)
 
 
 def span_counts(
-    Y: Sequence[Sequence[str]], Y_pred: Sequence[Sequence[str]], scheme: Scheme = "BIO"
+    Y: Sequence[Sequence[str]], Y_pred: Sequence[Sequence[str]], scheme: Scheme = "conlleval"
 ) -> npt.NDArray[np.int64]:
     """(n_sequences, 3): how many spans of each sequence are correct, predicted and true; for `bootstrap_counts`.
 

@@ -29,11 +29,12 @@ def headline(subject: Subject) -> Html:
     cards = []
     if found.f1 is not None:
         spans = "segments" if found.kind == "segments" else "spans"
+        rule = "" if found.scheme is None else f"; tags are read by the rule {found.scheme}"
         cards.append(
             _card(
                 "F1 of " + spans,
                 found.f1,
-                f"the harmonic mean of how many found {spans} are right and how many are found",
+                f"the harmonic mean of how many found {spans} are right and how many are found{rule}",
             )
         )
     for name, interval in list(found.scores.items())[:1]:
@@ -62,6 +63,7 @@ def section(subject: Subject) -> Html | None:
                 precision_range=percent_range(found.precision),
                 recall=percent(found.recall.estimate),
                 recall_range=percent_range(found.recall),
+                rule="" if found.scheme is None else f" Tags are read as spans by the rule {found.scheme}.",
                 table=_table("type", found.spans),
             )
         )
