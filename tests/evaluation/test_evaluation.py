@@ -11,8 +11,9 @@ from sklearn.pipeline import make_pipeline
 
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
 from structlearn.data import from_bio
+from structlearn.data.tags import are_tags
 from structlearn.data.trees import leaves, parse_tree
-from structlearn.evaluation import evaluate, is_bio
+from structlearn.evaluation import evaluate
 from structlearn.features import TextFeatures
 from structlearn.metrics import (
     Measures,
@@ -314,6 +315,6 @@ def test_what_is_no_estimator_is_refused():
 
 
 def test_single_letters_are_tags_only_where_all_are():
-    assert is_bio(["B", "I", "O"])
-    assert not is_bio(["A", "B", "I"])
-    assert not is_bio([1, 2])
+    assert are_tags(["B", "I", "O"])
+    assert not are_tags(["A", "B", "I"])
+    assert not are_tags([1, 2])

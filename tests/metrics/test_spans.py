@@ -9,7 +9,7 @@ from seqeval.metrics.sequence_labeling import precision_recall_fscore_support as
 from seqeval.metrics.v1 import precision_recall_fscore_support as strict_scores
 from seqeval.scheme import IOB1, IOB2, IOBES, Entities
 
-from structlearn.data import spans
+from structlearn.data import from_bio, spans, to_bio
 from structlearn.metrics import f1, span_counts, span_scores
 
 STRICT = {"BIO": IOB2, "IOB1": IOB1, "BIOES": IOBES}
@@ -109,6 +109,12 @@ def written(segmentation, scheme):
 @given(segmentation=segmentations())
 def test_spans_that_were_written_down_are_read_back(scheme, reading, segmentation):
     assert spans(written(segmentation, scheme), reading) == segmentation[0]
+
+
+@pytest.mark.parametrize("scheme", STRICT)
+@given(segmentation=segmentations())
+def test_tags_of_any_scheme_become_bio(scheme, segmentation):
+    assert to_bio(from_bio(written(segmentation, scheme))) == written(segmentation, "BIO")
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ def check(
     else:
         summary = summarise(examples, terms)
         what, counts, sizes = terms.label, summary.labels, _sizes(summary, terms)
+        sizes += f", tags in {summary.scheme}" if summary.scheme else ""
     shown = {f"{label:g}" if isinstance(label, float) else str(label): n for label, n in counts.most_common()}
     if as_json:
         found = {several(terms.part) if name == "parts" else name: value for name, value in asdict(summary).items()}

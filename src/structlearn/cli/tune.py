@@ -174,7 +174,7 @@ def _follow(
 
 def _score(model: Any, X: Any, Y: list[Any], predicted: Any) -> tuple[str, float]:
     """What settings are compared by: its name and its value."""
-    from structlearn.evaluation import is_bio
+    from structlearn.data.tags import are_tags
     from structlearn.metrics import span_scores, token_accuracy
 
     measures = model.measures(X, Y, predicted)
@@ -183,7 +183,7 @@ def _score(model: Any, X: Any, Y: list[Any], predicted: Any) -> tuple[str, float
         return name.replace("_", " "), float(score)
     if not isinstance(Y[0], list):
         return "accuracy", sum(bool(y == p) for y, p in zip(Y, predicted, strict=True)) / len(Y)
-    if is_bio(list({label for y in Y for label in y})):
+    if are_tags({label for y in Y for label in y}):
         scores = span_scores(Y, predicted)
         return f"f1 of spans by {scores.scheme}", scores.f1
     return "accuracy", token_accuracy(Y, predicted)

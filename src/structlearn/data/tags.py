@@ -5,11 +5,13 @@ A tag is a prefix and a type, `B-NP`, or only a prefix, `B`, whose type is then 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 #: How tags are read: the first is the default of all scores.
 Scheme = Literal["conlleval", "BIO", "IOB1", "BIOES"]
+#: How tags are written, each a set of sequences of tags.
+TagScheme = Literal["BIO", "IOB1", "BIOES"]
 Span = tuple[str, int, int]
 
 
@@ -77,6 +79,38 @@ def spans(labels: Sequence[Any], scheme: Scheme = "conlleval", where: str = "lab
             begin = t
         last, last_kind = prefix, kind
     return found
+
+
+def follows(before: Any, after: Any, scheme: TagScheme) -> bool:
+    """Whether one tag may stand right before another in a scheme; None is what is beyond the ends.
+
+    >>> follows("O", "I-NP", "BIO"), follows("O", "I-NP", "IOB1"), follows("O", "B-NP", "IOB1")
+    (False, True, False)
+    """
+    rules = _RULES[scheme]
+    last, last_kind = ("O", "") if before is None else _split(before, rules, scheme, "before", 0)
+    prefix, kind = ("O", "") if after is None else _split(after, rules, scheme, "after", 0)
+    continues = last in "BI" and kind == last_kind
+    if scheme == "IOB1":
+        return prefix != "B" or continues
+    if scheme == "BIO":
+        return prefix != "I" or continues
+    return continues if prefix in "IE" else last not in "BI"
+
+
+def is_tag(label: Any) -> bool:
+    """Whether a label is a tag of a span or O: B-NP, I-NP, E-NP, S-NP, or the bare letter."""
+    return label == "O" or (isinstance(label, str) and label[:1] in tuple("BIES") and label[1:2] in ("", "-"))
+
+
+def are_tags(labels: Iterable[Any]) -> bool:
+    """Whether labels are tags of spans, all of them, and not only O nor single letters without a B.
+
+    >>> are_tags(["B-NP", "I-NP", "O"]), are_tags(["I-NP", "O"]), are_tags(["NOUN", "VERB"]), are_tags(["I", "O"])
+    (True, True, False, False)
+    """
+    tags = list(labels)
+    return all(map(is_tag, tags)) and any(label[:1] == "B" or label[:2] == "I-" for label in tags)
 
 
 def _split(label: Any, rules: _Rules, scheme: Scheme, where: str, t: int) -> tuple[str, str]:

@@ -11,22 +11,8 @@ import scipy.sparse as sp
 from structlearn.data.arrays import IntArray
 from structlearn.data.labels import observed_classes, plain
 from structlearn.data.segments import to_bio
-from structlearn.data.tags import Scheme, spans
+from structlearn.data.tags import Scheme, is_tag, spans
 from structlearn.models.base import Kind
-
-
-def is_bio(labels: Sequence[Any]) -> bool:
-    """Whether labels are tags of spans: B-NP, I-NP (E-NP, S-NP), O, or the bare letters.
-
-    >>> is_bio(["B-NP", "I-NP", "O"]), is_bio(["NOUN", "VERB"]), is_bio(["O"])
-    (True, False, False)
-    """
-    tags = [label for label in labels if label != "O"]
-    return any(_is_tag(label) and label[0] == "B" for label in tags) and all(map(_is_tag, tags))
-
-
-def _is_tag(label: Any) -> bool:
-    return isinstance(label, str) and label[:1] in tuple("BIES") and (len(label) == 1 or label[1] == "-")
 
 
 def token_labels(kind: Kind, Y: Any) -> list[list[Any]]:
@@ -81,5 +67,5 @@ def _spans(kind: Kind, y: Any, scheme: Scheme, where: str) -> list[tuple[Any, in
     if kind == "segments":
         return [(plain(label), int(begin), int(end)) for label, begin, end in y if label != "O"]
     # What is no tag is a span by itself, which no prediction can match.
-    alone = [(str(label), t, t + 1) for t, label in enumerate(y) if label != "O" and not _is_tag(label)]
-    return spans([label if _is_tag(label) else "O" for label in y], scheme, where) + alone
+    alone = [(str(label), t, t + 1) for t, label in enumerate(y) if not is_tag(label)]
+    return spans([label if is_tag(label) else "O" for label in y], scheme, where) + alone

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from structlearn.data.arrays import FloatArray
 from structlearn.data.labels import LabelCodes, plain
 from structlearn.data.segments import checked_segments
-from structlearn.data.tags import Scheme
-from structlearn.evaluation.label_counts import in_order, is_bio, label_codes, label_counts, span_counts, token_labels
+from structlearn.data.tags import Scheme, are_tags
+from structlearn.evaluation.label_counts import in_order, label_codes, label_counts, span_counts, token_labels
 from structlearn.evaluation.result import BUILT_IN, Evaluation
 from structlearn.metrics import Confusion, Interval, Measures
 from structlearn.metrics.resampled import ResampledSums
@@ -81,7 +81,7 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
         counts = sp.coo_array((np.ones(len(true), np.int64), (true, found)), shape=(len(labels),) * 2)
         confusion = Confusion(labels, counts.toarray())
     types: tuple[str, ...] = ()
-    if kind == "segments" or (kind == "sequences" and is_bio(spec.classes)):
+    if kind == "segments" or (kind == "sequences" and are_tags(spec.classes)):
         types, of_types = span_counts(kind, Y, predicted, scheme)
         blocks.append(of_types)
     if measures is not None:

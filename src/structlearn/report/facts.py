@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from structlearn.data.tags import are_tags
 from structlearn.drawing.markup import Html, element
-from structlearn.evaluation import is_bio
 from structlearn.models.own.python_model import PythonModel
 from structlearn.report.assets import fill
 from structlearn.report.formatting import duration, number, percent
@@ -107,7 +107,7 @@ def _facts(subject: Subject, data_name: str | None) -> Iterator[tuple[str, Any]]
     yield "model", f"{_model_name(model)}, {count(len(estimator.w_), 'weight')}"
     yield "learner", _learner(estimator)
     if hasattr(spec, "classes"):
-        kind = "tags of spans (B begins, I continues, O is outside)" if is_bio(spec.classes) else ""
+        kind = "tags of spans" if are_tags(spec.classes) else ""
         yield "labels", f"{count(len(spec.classes))}{': ' + kind if kind else ''}"
     if hasattr(spec, "n_inputs"):
         yield "features", count(spec.n_inputs) + (" and a constant" if getattr(spec, "intercept", False) else "")

@@ -130,13 +130,55 @@ def test_ends_have_their_label_and_no_features():
     assert svm.predict(moved) == predicted
 
 
+def segmentations(length, kinds):
+    """All ways to lay spans (kind, begin, end) over so many tokens, from left to right."""
+    if length == 0:
+        yield []
+        return
+    for rest in segmentations(length - 1, kinds):
+        yield rest
+    for kind in kinds:
+        for size in range(1, length + 1):
+            for rest in segmentations(length - size, kinds):
+                yield [*rest, (kind, length - size, length)]
+
+
+def written(found, length, scheme):
+    """The tags that stand for spans, by the definition of the scheme."""
+    tags, before = ["O"] * length, (None, None)
+    for kind, begin, end in found:
+        tags[begin:end] = [f"I-{kind}"] * (end - begin)
+        if scheme != "IOB1" or before == (kind, begin):
+            tags[begin] = f"B-{kind}"
+        if scheme == "BIOES":
+            tags[end - 1] = f"E-{kind}" if end - begin > 1 else f"S-{kind}"
+        before = (kind, end)
+    return tuple(tags)
+
+
+@pytest.mark.parametrize(("scheme", "letters"), [("BIO", "BI"), ("IOB1", "BI"), ("BIOES", "BIES")])
+def test_a_scheme_allows_exactly_the_tags_of_all_segmentations(scheme, letters):
+    classes = ["O", *(f"{letter}-{kind}" for letter in letters for kind in "XY")]
+    mask = transition_mask(scheme, classes)
+    for length in (1, 2, 3, 4):
+        allowed = {
+            tuple(classes[k] for k in codes)
+            for codes in product(range(len(classes)), repeat=length)
+            if mask.start[codes[0]] and mask.stop[codes[-1]] and all(mask.moves[pair] for pair in pairwise(codes))
+        }
+        found = list(segmentations(length, "XY"))
+        assert allowed == {written(spans, length, scheme) for spans in found}
+        assert len(allowed) == len(found)
+
+
 @pytest.mark.parametrize(
     ("options", "Y", "message"),
     [
+        ({"allowed_transitions": "IOB1"}, [["I-X", "B-Y"]], r"Y\[0\]\[1\] is 'B-Y', which is not allowed after 'I-X'"),
         ({"allowed_transitions": "BIO"}, [["O", "I-X"]], r"Y\[0\]\[1\] is 'I-X', which is not allowed after 'O'"),
         ({"allowed_transitions": "BIO"}, [["O", "O"], ["I-X", "O"]], r"Y\[1\]\[0\] is 'I-X', .* at the beginning"),
         ({"allowed_transitions": "BIO"}, [["O", "noun"]], "does not fit the label 'noun'"),
-        ({"allowed_transitions": "IOB"}, [["O", "O"]], "it may be 'BIO', 'BIOES' or pairs"),
+        ({"allowed_transitions": "IOB"}, [["O", "O"]], "it may be 'BIO', 'IOB1', 'BIOES' or pairs"),
         ({"allowed_transitions": [("O", "Q")]}, [["O", "O"]], "'Q' is not one of the labels"),
         ({"allowed_transitions": [("O", "O"), ("O", None), ("B-X", "O")]}, [["O", "B-X"]], "not allowed after 'O'"),
         ({"ends": "Q"}, [["O", "O"]], "ends is 'Q'"),

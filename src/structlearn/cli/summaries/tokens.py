@@ -6,8 +6,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
+from functools import cache
+from itertools import pairwise
+from typing import Any, NamedTuple, Self, get_args
 
+from structlearn.data.tags import TagScheme, are_tags, follows, is_tag
 from structlearn.io.format import Example, Structure
 
 #: Tokens of a sequence from which on one suspects that blank lines are missing.
@@ -61,6 +64,8 @@ class Summary:
     examples, parts : int
         What they are is told by the `TERMS` of the structure: of sequences of words, examples and tokens.
     labels : Counter
+    scheme : str or None
+        That of labels which are tags of spans.
     lengths : (shortest, longest)
         Of examples, in parts.
     oddities : list of Oddity
@@ -70,6 +75,7 @@ class Summary:
     examples: int = 0
     parts: int = 0
     labels: Counter[Any] = field(default_factory=Counter)
+    scheme: TagScheme | None = None
     lengths: tuple[int, int] = (0, 0)
     oddities: list[Oddity] = field(default_factory=list)
 
@@ -80,6 +86,7 @@ def summarise(examples: Iterable[Example], terms: Terms = TOKENS) -> Summary:
     first_label: dict[Any, tuple[Example, int]] = {}
     seen: dict[str, tuple[str, int, Any]] = {}
     lengths = []
+    broken: dict[TagScheme, list[Oddity]] = {scheme: [] for scheme in get_args(TagScheme)}
     for example in examples:
         sequence = isinstance(example.x, list)
         tokens = example.x if sequence else [example.x]
@@ -90,7 +97,8 @@ def summarise(examples: Iterable[Example], terms: Terms = TOKENS) -> Summary:
         for t, label in enumerate(labels):
             first_label.setdefault(label, (example, t))
         summary.labels.update(labels)
-        summary.oddities += _odd_tags(example, labels)
+        for scheme, oddities in broken.items():
+            oddities += _odd_tags(example, labels, scheme)
         summary.oddities += _odd_tokens(example, tokens)
         if terms.part == "document":
             summary.oddities += _without_order(example)
@@ -99,6 +107,9 @@ def summarise(examples: Iterable[Example], terms: Terms = TOKENS) -> Summary:
         summary.oddities += _repeated(example, seen)
     if lengths:
         summary.parts, summary.lengths = sum(lengths), (min(lengths), max(lengths))
+    if are_tags(summary.labels) or any(str(label).startswith(("B-", "I-")) for label in summary.labels):
+        summary.scheme, oddities = min(broken.items(), key=lambda item: len(item[1]))
+        summary.oddities += oddities
     common = [label for label, count in summary.labels.items() if count > 1]
     for label, count in summary.labels.items():
         if count == 1 and len(common) > 1:
@@ -122,15 +133,32 @@ def _without_order(example: Example) -> Iterator[Oddity]:
         yield Oddity.at(example, "all documents are equally relevant: this query teaches nothing")
 
 
-def _odd_tags(example: Example, labels: list[Any]) -> Iterator[Oddity]:
-    """Inside tags that continue nothing."""
-    before = "O"
-    for t, label in enumerate(labels):
-        if isinstance(label, str) and label.startswith(("I-", "E-")):
-            kind = label[2:]
-            if before not in (f"B-{kind}", f"I-{kind}"):
-                yield Oddity.at(example, f"{label} follows {before}: it continues nothing", t)
-        before = label
+def _odd_tags(example: Example, labels: list[Any], scheme: TagScheme) -> Iterator[Oddity]:
+    """Tags that cannot stand where they do; what is no tag of any scheme is outside of all spans."""
+    for t, (before, after) in enumerate(pairwise([None, *labels, None])):
+        what = _broken_rule(before, after, scheme)
+        if what:
+            yield Oddity.at(example, what, min(t, len(labels) - 1))
+
+
+@cache
+def _broken_rule(before: Any, after: Any, scheme: TagScheme) -> str:
+    """Why one label cannot follow another, or nothing; None is beyond the ends."""
+    last, next_ = (label if label is not None and _of_scheme(label, scheme) else "O" for label in (before, after))
+    if after is not None and is_tag(after) and not _of_scheme(after, scheme):
+        return f"{after} is no tag of {scheme}"
+    if follows(last, next_, scheme):
+        return ""
+    place = f"{after} begins the example" if before is None else f"{after} follows {before}"
+    if next_[0] in "IE":
+        return f"{place}: it continues nothing"
+    if scheme == "IOB1":
+        return f"{place}: in IOB1, B stands only right after a span of its own type"
+    return f"{before} ends the example: its span has no end" if after is None else f"{place}, whose span has no end"
+
+
+def _of_scheme(label: Any, scheme: TagScheme) -> bool:
+    return is_tag(label) and label[0] in ("BIOES" if scheme == "BIOES" else "BIO")
 
 
 def _odd_tokens(example: Example, tokens: list[Any]) -> Iterator[Oddity]:

@@ -40,7 +40,7 @@ class Chain(Model):
     pair_features : bool or sequence
         Which features of token t also score the pair of labels at t and t + 1: all, none, or those named, by column
         or, for features that came as dicts, by name.
-    allowed_transitions : {"BIO", "BIOES"} or pairs of labels, optional
+    allowed_transitions : {"BIO", "IOB1", "BIOES"} or pairs of labels, optional
         Which label may follow which, in training as in prediction; None in a pair stands for what is beyond the ends.
     observed_only : bool
         Whether only features that occur together with their label in the training data have a weight.

@@ -47,7 +47,7 @@ class LatentChain(Model):
         Whether there are scores for the first and the last label.
     balance : float
         η, the size of the transition features beside the emission features.
-    allowed_transitions : {"BIO", "BIOES"} or pairs of labels, optional
+    allowed_transitions : {"BIO", "IOB1", "BIOES"} or pairs of labels, optional
         Which label may follow which, whatever their states, as for `Chain`.
 
     Notes

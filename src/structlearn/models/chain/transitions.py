@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from structlearn.data.tags import TagScheme, follows
+
 Mask = npt.NDArray[np.bool_]
 
-#: "BIO", "BIOES", or the allowed pairs (from, to), with None for what is before the first and after the last label.
-AllowedTransitions = Literal["BIO", "BIOES"] | Iterable[tuple[Any, Any]]
+#: A scheme of tags, or the allowed pairs (from, to), with None for what is before the first and after the last label.
+AllowedTransitions = TagScheme | Iterable[tuple[Any, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +39,7 @@ def transition_mask(allowed: AllowedTransitions, classes: Sequence[Any]) -> Tran
            [1, 0, 1]])
     """
     if isinstance(allowed, str):
-        if allowed not in ("BIO", "BIOES"):
-            raise ValueError(f"allowed_transitions is {allowed!r}; it may be 'BIO', 'BIOES' or pairs of labels")
-        for label in classes:
-            _position(label, allowed)
-        moves = np.array([[_follows(before, after, allowed) for after in classes] for before in classes])
-        start = np.array([_follows(None, label, allowed) for label in classes])
-        stop = np.array([_follows(label, None, allowed) for label in classes])
-        return TransitionMask(moves, start, stop)
+        return _mask_of_scheme(allowed, classes)
     codes = {label: code for code, label in enumerate(classes)}
     L = len(classes)
     mask = TransitionMask(np.zeros((L, L), bool), np.zeros(L, bool), np.zeros(L, bool))
@@ -68,21 +63,16 @@ def transition_mask(allowed: AllowedTransitions, classes: Sequence[Any]) -> Tran
     return mask
 
 
-def _follows(before: Any, after: Any, scheme: str) -> bool:
-    """Whether one label may follow another; None is what is beyond the ends."""
-    last, last_type = _position(before, scheme)
-    next_, next_type = _position(after, scheme)
-    inside = next_ in "IE" and next_ != ""
-    if scheme == "BIO":
-        return not inside or (last in ("B", "I") and last_type == next_type)
-    return inside == (last in ("B", "I")) and (not inside or last_type == next_type)
-
-
-def _position(label: Any, scheme: str) -> tuple[str, str]:
-    """The letter of a tag and its type; an empty letter beyond the ends."""
-    if label is None:
-        return "", ""
-    letter, _, kind = str(label).partition("-")
-    if letter not in (*scheme, "O"):
-        raise ValueError(f"allowed_transitions={scheme!r} does not fit the label {label!r}")
-    return letter, kind
+def _mask_of_scheme(scheme: TagScheme, classes: Sequence[Any]) -> TransitionMask:
+    if scheme not in get_args(TagScheme):
+        schemes = ", ".join(map(repr, get_args(TagScheme)))
+        raise ValueError(f"allowed_transitions is {scheme!r}; it may be {schemes} or pairs of labels")
+    for label in classes:
+        try:
+            follows(None, label, scheme)
+        except ValueError:
+            raise ValueError(f"allowed_transitions={scheme!r} does not fit the label {label!r}") from None
+    moves = np.array([[follows(before, after, scheme) for after in classes] for before in classes])
+    start = np.array([follows(None, label, scheme) for label in classes])
+    stop = np.array([follows(label, None, scheme) for label in classes])
+    return TransitionMask(moves, start, stop)
