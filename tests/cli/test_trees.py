@@ -81,6 +81,38 @@ def test_sentences_without_a_tree_and_new_labels_are_judged(parser, run, run_jso
     assert run("predict", parser, "others.mrg")[1].splitlines()[1] == "((ROOT (FW zut) (UH alors)))"
 
 
+CYCLES = TREES + "((S (NP (PRP it)) (VP (S (VP (VBZ barks))))))\n"
+
+
+def test_unary_cycles_are_named_and_removed_where_asked(folder, run, run_json):
+    folder.joinpath("cycles.mrg").write_text(CYCLES)
+    told = "cycles.mrg:3: the unary cycle VP → S → VP, which training refuses; --unary-cycles remove trains without it"
+    status, out, _ = run("check", "cycles.mrg")
+    assert (status, told in out) == (1, True)
+    status, _, err = run("train", "cycles.mrg", "-q")
+    assert status == 1
+    assert err.startswith("structlearn: cycles.mrg:3: Y[2] has the unary cycle VP → S → VP")
+    status, _, err = run("train", "cycles.mrg", "--unary-cycles", "remove", "-c", "10")
+    assert (status, "1 of 3 trees has a unary cycle, which training leaves out" in err) == (0, True)
+    assert run("predict", "model.slm", "cycles.mrg")[1].splitlines()[2] == "((S (NP (PRP it)) (VP (VBZ barks))))"
+    found = run_json("evaluate", "model.slm", "cycles.mrg")
+    assert (found["precision"], found["accuracy"]) == (1.0, pytest.approx(2 / 3))
+    assert found["recall"] == pytest.approx(10 / 12)
+
+
+def test_trees_are_cleaned_on_the_way(folder, run):
+    folder.joinpath("raw.mrg").write_text(
+        "((S (NP-SBJ-1 (PRP it)) (VP (VP (VBZ is) (NP (-NONE- *))))))\n((S (-NONE- *)))\n"
+    )
+    assert run("convert", "raw.mrg", "--to", "brackets", "--clean-trees") == (
+        0,
+        "((S (NP (PRP it)) (VP (VBZ is))))\n",
+        "structlearn: warning: raw.mrg:2: nothing is left of this tree\n",
+    )
+    status, _, err = run("convert", "train.txt", "--clean-trees")
+    assert (status, err) == (1, "structlearn: --clean-trees is for files of trees; columns holds sequences\n")
+
+
 def test_labels_have_no_drawing(tagger, run):
     status, _, err = run("predict", tagger, "test.txt", "--draw")
     assert (status, err) == (1, "structlearn: --draw is not for Chain, whose outputs have no drawing\n")

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from structlearn.data.trees import nodes
+from structlearn.data.trees import nodes, unary_cycle
 from structlearn.datasets import (
     fetch_balibase_structures,
     fetch_conll2000,
@@ -19,7 +19,6 @@ from structlearn.datasets import (
     fetch_treebank,
     fetch_ud_english,
 )
-from structlearn.models.grammar.binary_trees import repeated_label
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("STRUCTLEARN_DATA"), reason="STRUCTLEARN_DATA names no folder of data sets"
@@ -105,7 +104,7 @@ def test_treebank_is_complete_and_clean():
     tags = {tag for x in data.X for _, tag in x}
     assert len(tags) == 45
     assert "-NONE-" not in tags
-    assert all(repeated_label(y) is None for y in data.Y)
+    assert all(unary_cycle(y) is None for y in data.Y)
     assert len(fetch_treebank(10).X) == 393
 
 

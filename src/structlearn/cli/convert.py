@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,7 +11,7 @@ from structlearn.cli import data
 from structlearn.cli.train import Templates
 
 if TYPE_CHECKING:
-    from structlearn.io.format import Example
+    from structlearn.io.format import Example, Format
 
 
 def convert(
@@ -25,6 +26,14 @@ def convert(
     label: data.Label = None,
     encoding: data.Encoding = "utf-8",
     templates: Templates = None,
+    clean_trees: Annotated[
+        bool,
+        typer.Option(
+            "--clean-trees",
+            help="Trees of the Penn Treebank as parsers are trained on them: without traces, function tags and unary "
+            "cycles.",
+        ),
+    ] = False,
 ) -> None:
     """Write examples in another format.
 
@@ -35,6 +44,7 @@ def convert(
         structlearn convert train.txt --to jsonl -o train.jsonl
         structlearn convert train.txt --to crfsuite --templates template.txt > train.crfsuite
         structlearn convert train.conllu.gz --to columns | structlearn check
+        structlearn convert wsj.mrg --to brackets --clean-trees -o clean.mrg
     """
     from structlearn.cli.pipelines import attributes, read_templates
     from structlearn.io.columns import Columns
@@ -44,6 +54,8 @@ def convert(
     if to not in FORMATS:
         raise ValueError(f"--to is {to!r}; it may be {', '.join(FORMATS)}")
     reader, examples = data.read([file], data.layout(format_name, columns, separator, label), encoding)
+    if clean_trees:
+        examples = _cleaned(reader, examples)
     X: list[Any] = [example.x for example in examples]
     writer = Columns(reader.inputs) if to == Columns.name and reader.inputs else FORMATS[to]()
     if templates is not None or (reader.structure == "words" and writer.structure == "attributes"):
@@ -55,6 +67,22 @@ def convert(
     with data.writing(output, not_over=file) as write:
         for x, example in zip(X, examples, strict=True):
             write(_written(writer, x, example))
+
+
+def _cleaned(reader: Format, examples: list[Example]) -> list[Example]:
+    from structlearn.data.trees import clean_tree, leaves
+    from structlearn.io.format import STRUCTURES
+
+    if reader.structure != "tree":
+        raise ValueError(f"--clean-trees is for files of trees; {reader.name} holds {STRUCTURES[reader.structure]}")
+    cleaned = []
+    for example in examples:
+        tree = clean_tree(example.y)
+        if tree is None:
+            typer.echo(f"structlearn: warning: {example.place}: nothing is left of this tree", err=True)
+        else:
+            cleaned.append(replace(example, x=[(word, tag) for tag, word in leaves(tree)], y=tree))
+    return cleaned
 
 
 def _written(writer: Any, x: Any, example: Example) -> str:

@@ -85,7 +85,7 @@ GRAMMAR = Component(
     "Model of trees",
     "models/grammar/grammar.py",
     "Grammar",
-    ("inputs", "loss", "horizontal", "vertical", "spans", "min_count", "max_chain"),
+    ("inputs", "loss", "horizontal", "vertical", "spans", "min_count", "max_chain", "unary_cycles"),
     "trees",
 )
 ALIGNMENT = Component(

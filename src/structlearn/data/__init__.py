@@ -8,7 +8,7 @@ from structlearn.data.matches import from_gapped, to_gapped
 from structlearn.data.segments import from_bio, to_bio
 from structlearn.data.sequences import Sequences
 from structlearn.data.tags import spans
-from structlearn.data.trees import as_tree, brackets, clean_tree, format_tree, leaves, parse_tree
+from structlearn.data.trees import as_tree, brackets, clean_tree, format_tree, leaves, parse_tree, remove_unary_cycles
 
 __all__ = [
     "Document",
@@ -27,6 +27,7 @@ __all__ = [
     "information",
     "leaves",
     "parse_tree",
+    "remove_unary_cycles",
     "reverse_complement",
     "site_letters",
     "spans",

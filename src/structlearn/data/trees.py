@@ -162,17 +162,54 @@ def clean_tree(tree: Tree) -> Tree | None:
     """A tree of the Penn Treebank as parsers are trained on it; None if nothing is left.
 
     Traces (-NONE-) and phrases that hold nothing else are removed; function tags and indices are cut off labels,
-    NP-SBJ-1 to NP, but not off tags; a phrase that is the only child of one with the same label is merged with it.
+    NP-SBJ-1 to NP, but not off tags; and so are unary cycles, see `remove_unary_cycles`.
 
     >>> clean_tree(("S", ("NP-SBJ-1", ("-NONE-", "*")), ("VP", ("VP", ("VB", "go")))))
     ('S', ('VP', ('VB', 'go')))
     """
+    plain = _without_traces(tree)
+    return None if plain is None else remove_unary_cycles(plain)
+
+
+def _without_traces(tree: Tree) -> Tree | None:
     if is_leaf(tree):
         return None if tree[0] == "-NONE-" else tree
-    children = [child for child in map(clean_tree, tree[1:]) if child is not None]
-    if not children:
-        return None
+    children = [child for child in map(_without_traces, tree[1:]) if child is not None]
     label = re.split(r"(?<=.)[-=|]", tree[0], maxsplit=1)[0]
-    if len(children) == 1 and children[0][0] == label and not is_leaf(children[0]):
-        return children[0]
-    return (label, *children)
+    return (label, *children) if children else None
+
+
+def unary_cycle(tree: Tree) -> list[str] | None:
+    """The labels of a chain of only children from one label to the same again, or None if there is no such chain.
+
+    >>> unary_cycle(parse_tree("(S (NP (S (NP (NN dog)))))"))
+    ['S', 'NP', 'S']
+    """
+    stack: list[tuple[Tree, list[str]]] = [(tree, [])]
+    while stack:
+        node, above = stack.pop()
+        if is_leaf(node):
+            continue
+        chain = [*above, node[0]]
+        if node[0] in above:
+            return chain[above.index(node[0]) :]
+        stack += [(child, chain if len(node) == 2 else []) for child in node[1:]]
+    return None
+
+
+def remove_unary_cycles(tree: Tree) -> Tree:
+    """The tree with a node for each label in a chain of only children: its first, with the children of its last.
+
+    What stands between the two goes.
+
+    >>> format_tree(remove_unary_cycles(parse_tree("(S (NP (VP (NP (DT the) (NN dog)))))")))
+    '(S (NP (DT the) (NN dog)))'
+    """
+    if is_leaf(tree):
+        return tree
+    last = node = tree
+    while len(node) == 2 and not is_leaf(node[1]):
+        node = node[1]
+        if node[0] == tree[0]:
+            last = node
+    return (tree[0], *map(remove_unary_cycles, last[1:]))

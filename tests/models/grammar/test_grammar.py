@@ -1,12 +1,17 @@
 import pickle
+from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.base import clone
 
 import structlearn
 from structlearn import ConditionalRandomField, RelativeFrequencies, StructuralSVM, StructuredPerceptron
-from structlearn.data import as_tree, brackets, leaves
+from structlearn.data import as_tree, brackets, leaves, remove_unary_cycles
+from structlearn.data.trees import nodes, unary_cycle
+from structlearn.evaluation import evaluate
 from structlearn.models import Grammar
 from structlearn.waist import PREDICTION
 from tests.models import sums
@@ -96,7 +101,8 @@ def test_a_sentence_without_a_tree_gets_a_flat_one_beside_others():
         (["DT", "NN"], "(S (NP (DT the)))", r"Y\[0\] has 1 leaves but X\[0\] has 2 tokens"),
         (["DT", "NN"], "(S (DT the) (VB go))", r"Y\[0\] has the leaf 'VB' where X\[0\]\[1\] is 'NN'"),
         ([("a", "DT")], "(NP (DT the))", r"the leaf \('the', 'DT'\) where X\[0\]\[0\] is \('a', 'DT'\)"),
-        (["NN"], "(NP (NP (NN dog)))", r"Y\[0\] has the cyclic unary chain NP → NP"),
+        (["NN"], "(NP (NP (NN dog)))", r"Y\[0\] has the unary cycle NP → NP; unary_cycles='remove'"),
+        (["NN"], "(S (NP (VP (NP (NN dog)))))", r"Y\[0\] has the unary cycle NP → VP → NP"),
         (["NN"], "(NP (NN dog)", r"Y\[0\]: 1 brackets are not closed"),
         (["NN"], ("NP", 3), r"Y\[0\] is 3"),
         (["DT", "NN"], "(NP the (NN dog))", r"the word 'the'"),
@@ -117,12 +123,54 @@ def test_bad_input_is_named(x, y, message):
         ({"inputs": "letters"}, "inputs is 'letters'"),
         ({"vertical": 0}, "vertical is 0"),
         ({"horizontal": -1}, "horizontal is -1"),
+        ({"unary_cycles": "keep"}, "unary_cycles is 'keep'"),
         ({"max_chain": 0}, "1 unary rules in a row, and max_chain is 0"),
     ],
 )
 def test_bad_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         StructuralSVM(Grammar(**options)).fit(*toy())
+
+
+def test_unary_cycles_are_removed_in_training_and_kept_in_the_truth():
+    X, Y = toy()
+    cyclic = ["(S (NP (DT the) (NN dog)) (VP (S (VP (VBZ barks)))))"]
+    plain = ["(S (NP (DT the) (NN dog)) (VP (VBZ barks)))"]
+    words = [["DT", "NN", "VBZ"]]
+    model = Grammar(unary_cycles="remove")
+    fitted = StructuralSVM(model, C=10).fit(X + words, Y + cyclic)
+    same = StructuralSVM(Grammar(), C=10).fit(X + words, Y + plain)
+    assert fitted.spec_ == same.spec_
+    np.testing.assert_array_equal(fitted.w_, same.w_)
+    assert RelativeFrequencies(model).fit(X + words, Y + cyclic).spec_ == same.spec_
+    (predicted,) = fitted.predict(words)
+    assert brackets(predicted) == brackets(as_tree(plain[0], "y"))
+    found = evaluate(fitted, words, cyclic)
+    # S, NP and VP of five true brackets.
+    assert found.scores["recall"].estimate == 3 / 5
+    assert (found.right.tolist(), found.losses.tolist()) == ([False], [2])
+    assert np.isnan(found.margins).all()
+
+
+def labelled_trees():
+    """Trees over few labels with many chains."""
+    labels = st.sampled_from("ABC")
+
+    def above(children):
+        return st.builds(lambda label, some: (label, *some), labels, st.lists(children, min_size=1, max_size=2))
+
+    return st.recursive(st.just(("T", "w")), above)
+
+
+@given(labelled_trees())
+def test_removing_unary_cycles_leaves_each_label_once_over_its_words(tree):
+    cut = remove_unary_cycles(tree)
+    assert leaves(cut) == leaves(tree)
+    assert unary_cycle(cut) is None
+    assert (cut == tree) == (unary_cycle(tree) is None)
+    before, after = Counter(nodes(tree)), Counter(nodes(cut))
+    assert after <= before
+    assert {(begin, end) for _, begin, end in before} == {(begin, end) for _, begin, end in after}
 
 
 def test_a_tree_that_the_rules_do_not_derive_is_named():

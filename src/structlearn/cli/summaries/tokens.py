@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Self, get_args
 
 from structlearn.data.tags import TagScheme, are_tags, follows, is_tag
+from structlearn.data.trees import unary_cycle
 from structlearn.io.format import Example, Structure
 
 #: Tokens of a sequence from which on one suspects that blank lines are missing.
@@ -100,6 +101,7 @@ def summarise(examples: Iterable[Example], terms: Terms = TOKENS) -> Summary:
         for scheme, oddities in broken.items():
             oddities += _odd_tags(example, labels, scheme)
         summary.oddities += _odd_tokens(example, tokens)
+        summary.oddities += _cycles(example)
         if terms.part == "document":
             summary.oddities += _without_order(example)
         elif len(tokens) > LONG:
@@ -159,6 +161,14 @@ def _broken_rule(before: Any, after: Any, scheme: TagScheme) -> str:
 
 def _of_scheme(label: Any, scheme: TagScheme) -> bool:
     return is_tag(label) and label[0] in ("BIOES" if scheme == "BIOES" else "BIO")
+
+
+def _cycles(example: Example) -> Iterator[Oddity]:
+    """Trees that a grammar cannot derive."""
+    cycle = unary_cycle(example.y) if isinstance(example.y, tuple) else None
+    if cycle is not None:
+        told = "which training refuses; --unary-cycles remove trains without it"
+        yield Oddity.at(example, f"the unary cycle {' → '.join(cycle)}, {told}")
 
 
 def _odd_tokens(example: Example, tokens: list[Any]) -> Iterator[Oddity]:

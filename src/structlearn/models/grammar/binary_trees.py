@@ -87,20 +87,6 @@ def rules(tree: Tree, horizontal: int | None, vertical: int) -> Iterator[Rule | 
     yield from visit(tree, ())
 
 
-def repeated_label(tree: Tree) -> list[str] | None:
-    """The labels of a chain of only children in which one comes twice, or None if there is no such chain."""
-    stack: list[tuple[Tree, list[str]]] = [(tree, [])]
-    while stack:
-        node, chain = stack.pop()
-        if is_leaf(node):
-            continue
-        chain = [*chain, node[0]]
-        if node[0] in chain[:-1]:
-            return chain
-        stack += [(child, chain if len(node) == 2 else []) for child in node[1:]]
-    return None
-
-
 def longest_chain(tree: Tree) -> int:
     """The most unary rules one above the other."""
     longest = 0

@@ -10,12 +10,12 @@ from typing import Any, Literal
 import numpy as np
 
 from structlearn.data.ragged import offsets_of
-from structlearn.data.trees import Tree, Treebank, brackets, leaves, read_trees
+from structlearn.data.trees import Tree, Treebank, brackets, leaves, read_trees, remove_unary_cycles, unary_cycle
 from structlearn.drawing import Drawing, draw_tree
 from structlearn.metrics import Measures
 from structlearn.metrics.brackets import bracket_measures
 from structlearn.models.base import Ability, Model
-from structlearn.models.grammar.binary_trees import Rule, Symbol, longest_chain, repeated_label, rules
+from structlearn.models.grammar.binary_trees import Rule, Symbol, longest_chain, rules
 from structlearn.models.grammar.problem import GrammarProblem
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs, word_form
 
@@ -45,6 +45,9 @@ class Grammar(Model):
         With words as input, those seen less often are known by their form only, as new words are.
     max_chain : int, optional
         Most unary rules one above the other; None takes the longest chain of the treebank. No chain has a label twice.
+    unary_cycles : {"refuse", "remove"}
+        What becomes of training trees with a chain of only children from a label to the same again, which no grammar
+        here derives: they are refused, or learnt without what stands between the two.
 
     Notes
     -----
@@ -89,6 +92,7 @@ class Grammar(Model):
         spans: bool = False,
         min_count: int = 2,
         max_chain: int | None = None,
+        unary_cycles: Literal["refuse", "remove"] = "refuse",
     ):
         self.inputs = inputs
         self.loss = loss
@@ -97,19 +101,23 @@ class Grammar(Model):
         self.spans = spans
         self.min_count = min_count
         self.max_chain = max_chain
+        self.unary_cycles = unary_cycles
 
     def read(self, X: Any, Y: Any) -> tuple[Any, Treebank]:
-        return X, read_trees(Y)
+        trees = read_trees(Y)
+        if self.unary_cycles == "remove":
+            return X, Treebank(map(remove_unary_cycles, trees))
+        for i, tree in enumerate(trees):
+            cycle = unary_cycle(tree)
+            if cycle is not None:
+                raise ValueError(
+                    f"Y[{i}] has the unary cycle {' → '.join(cycle)}; unary_cycles='remove' learns the tree without it"
+                )
+        return X, trees
 
     def specify(self, X: Any, Y: Any) -> GrammarSpec:
         self.check_options()
-        trees = read_trees(Y)
-        for i, tree in enumerate(trees):
-            chain = repeated_label(tree)
-            if chain is not None:
-                raise ValueError(
-                    f"Y[{i}] has the cyclic unary chain {' → '.join(chain)}; no label may come twice in it"
-                )
+        _, trees = self.read(X, Y)
         found = {
             rule for tree in trees for rule in rules(tree, self.horizontal, self.vertical) if isinstance(rule, Rule)
         }
@@ -147,7 +155,7 @@ class Grammar(Model):
         if Y is not None:
             if len(Y) != len(sentences):
                 raise ValueError(f"X has {len(sentences)} sentences but Y has {len(Y)} trees")
-            trees = read_trees(Y)
+            trees = read_trees(Y) if allow_unknown else self.read(X, Y)[1]
             for i, (x, tree) in enumerate(zip(X, trees, strict=True)):
                 self._check_leaves(x, tree, i)
         kinds = [self._kind(spec, token) for x in sentences for token in x]
@@ -232,15 +240,10 @@ class Grammar(Model):
                     return []
                 raise ValueError(f"Y[{i}] cannot be derived: the grammar has no rule {rule}")
             codes.append(code)
-        chain = repeated_label(tree)
-        if chain is not None or longest_chain(tree) > spec.longest_chain:
+        if unary_cycle(tree) is not None or longest_chain(tree) > spec.longest_chain:
             if allow_unknown:
                 return []
-            what = (
-                f"the cyclic unary chain {' → '.join(chain)}"
-                if chain
-                else f"{longest_chain(tree)} unary rules in a row"
-            )
+            what = f"{longest_chain(tree)} unary rules in a row"
             raise ValueError(f"Y[{i}] cannot be derived: it has {what}, and max_chain is {spec.longest_chain}")
         return codes
 
@@ -258,6 +261,7 @@ class Grammar(Model):
         for name, value, possible in (
             ("inputs", self.inputs, ("tags", "words")),
             ("loss", self.loss, ("brackets", "f1", "zero_one")),
+            ("unary_cycles", self.unary_cycles, ("refuse", "remove")),
         ):
             if value not in possible:
                 raise ValueError(f"{name} is {value!r}; it may be {', '.join(map(repr, possible))}")
