@@ -207,6 +207,25 @@ def test_labels_that_are_no_tags_have_no_scheme(tmp_path, run):
     assert "tags in" not in run("check", path)[1]
 
 
+@pytest.mark.parametrize("separator", ["/", "_"])
+def test_tagged_text_is_learnt_from_and_written(tmp_path, run, run_json, separator):
+    text = "the/DT dog/NN and/or/CC the/DT cat/NN sleep/VB ./.\nthe/DT cat/NN runs/VB ./.\n".replace("/", separator)
+    train, model = tmp_path / "train.txt", tmp_path / "tagger.slm"
+    train.write_text(text * 3)
+    assert run_json("check", train)["format"] == "tagged"
+    assert run("train", train, "-o", model, "-q", "-c", "100")[0] == 0
+    assert run_json("evaluate", model, train)["accuracy"] == 1.0
+    plain = tmp_path / "plain.txt"
+    plain.write_text("the cat sleep .\n")
+    assert run("predict", model, plain) == (0, "the/DT cat/NN sleep/VB ./.\n".replace("/", separator), "")
+    assert run("predict", model, train) == (0, text * 3, "")
+    status, out, _ = run("convert", train, "--to", "columns")
+    assert (status, out[:14]) == (0, "the DT\ndog NN\n")
+    train.write_text(text + f"the{separator}DT cat\n")
+    status, _, err = run("train", train, "--format", "tagged", "--separator", separator)
+    assert (status, err.startswith(f"structlearn: {train}:3:8: expected a word and a tag")) == (1, True)
+
+
 def test_files_in_iob1_are_learnt_and_scored(tmp_path, run, run_json):
     path, model = tmp_path / "names.txt", tmp_path / "names.slm"
     path.write_text("Ann I-PER\nBell I-PER\nmet O\nBob I-PER\nAnn B-PER\n\nAcme I-ORG\nruns O\n\n" * 3)

@@ -39,6 +39,7 @@ PACKED = [lambda content: content, gzip.compress, bz2.compress, lambda content: 
 SEEDS = [
     b"The DT B-NP\ndog NN I-NP\n\n-DOCSTART- -X- O\n\nRuns VB B-VP\r\n",
     b"The\nold\n\nman\n",
+    b"The/DT old/JJ\tman/NN\n1/2/CD ./.\n",
     b"( (S (NP-SBJ (PRP it))\n   (VP (VBZ works))) )\n(X (Y y) (Z z))\n",
     b"# text\n1-2 don't _ _ _ _ _ _ _ _\n1 do do AUX VBP _ 0 root _ _\n2.1 x _ _ _ _ _ _ _ _\n".replace(b" ", b"\t"),
     b">a one label=+1\nACG\n>b weight=.5 label=x\nac\n\n>c label=1 label=2\nA\n",

@@ -24,6 +24,7 @@ from structlearn.io import (
     Pairs,
     SvmHmm,
     SvmLight,
+    Tagged,
     read_examples,
     recognise,
 )
@@ -93,6 +94,8 @@ ROUND_TRIPS = [
     (Columns(("word", "pos", "_"), label=1), sequences(st.tuples(words, words), words)),
     (Columns(("word", "pos"), separator="\t"), sequences(st.tuples(fields, fields), fields)),
     (Columns(("word", "pos", "_"), label="pos", comment="#"), sequences(words, words)),
+    (Tagged(), sequences(words, words)),
+    (Tagged("_"), sequences(st.text("ab_", min_size=1), st.text("N_", min_size=1))),
     (ConllU(), sequences(fields, fields)),
     (ConllU("feats", ("form", "lemma", "upos")), sequences(st.tuples(fields, fields, fields), fields)),
     (Brackets(), trees.map(lambda tree: ([(word, tag) for tag, word in leaves(tree)], tree))),
@@ -143,6 +146,8 @@ def test_examples_written_one_after_another_stay_apart(form, examples, data):
     ("form", "x", "y", "text"),
     [
         (Columns(("word", "_", "pos"), label=0), [("dog", "NN")], ["O"], "O dog _ NN\n\n"),
+        (Tagged(), ["1/2", "dogs"], ["CD", "NNS"], "1/2/CD dogs/NNS\n"),
+        (Tagged("_"), ["dogs", "run"], None, "dogs run\n"),
         (ConllU(), ["dog"], ["NOUN"], "1\tdog\t_\tNOUN\t_\t_\t_\t_\t_\t_\n\n"),
         (Brackets(), [("dog", "NN")], ("NP", ("NN", "dog")), "((NP (NN dog)))\n"),
         (LabelledFasta(), "ACG", -1, ">sequence label=-1\nACG\n"),
@@ -166,6 +171,7 @@ def test_examples_are_written_as_others_write_them(form, x, y, text):
 
 FILES = {
     "columns": ["The DT B-NP", "dog NN I-NP", "", "Runs VB B-VP"],
+    "tagged": ["The/at dog/nn barks/vbz ./.", "Dogs/nns bark/vb"],
     "conllu": ["# text = Go", "1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_"],
     "brackets": ["( (S (NP (PRP it))", "  (VP (VBZ works))) )"],
     "fasta": [">one label=+1", "ACGT", ">two of them label=-1 weight=0.5", "AC", "G"],

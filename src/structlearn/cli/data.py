@@ -26,8 +26,8 @@ FormatName = Annotated[
         "--format",
         "-f",
         metavar="NAME",
-        help="columns, conllu, conll2012, brackets, fasta, pairs, letor, svmlight, svmhmm, crfsuite or jsonl; left "
-        "out, it is recognised.",
+        help="columns, tagged, conllu, conll2012, brackets, fasta, pairs, letor, svmlight, svmhmm, crfsuite or jsonl; "
+        "left out, it is recognised.",
         rich_help_panel="Data",
     ),
 ]
@@ -42,7 +42,9 @@ Columns = Annotated[
 Separator = Annotated[
     str | None,
     typer.Option(
-        metavar="TEXT", help=r"What separates them, such as , or \t; left out: blanks.", rich_help_panel="Data"
+        metavar="TEXT",
+        help=r"What separates them, such as , or \t; left out: blanks. Of tagged text, what is between word and tag.",
+        rich_help_panel="Data",
     ),
 ]
 Label = Annotated[
@@ -64,12 +66,15 @@ def layout(name: str | None, columns: str | None, separator: str | None, label: 
         return name
     from structlearn.io.columns import Columns as ColumnFile
     from structlearn.io.conllu import ConllU
+    from structlearn.io.tagged import Tagged
 
     if name == ConllU.name:
         if separator is not None:
             raise ValueError("--separator is for column files, not for conllu")
         options: dict[str, Any] = {"columns": columns and tuple(columns.split(",")), "label": label}
         return ConllU(**{name: value for name, value in options.items() if value is not None})
+    if name == Tagged.name and columns is label is None:
+        return Tagged(str(separator))
     if columns is None or name not in (None, ColumnFile.name):
         raise ValueError("--label and --separator need --columns, which names all columns of a column file")
     names = columns.split(",")

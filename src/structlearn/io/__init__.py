@@ -14,6 +14,7 @@ from structlearn.io.letor import Letor
 from structlearn.io.pairs import NamedSequence, Pairs
 from structlearn.io.svmhmm import SvmHmm
 from structlearn.io.svmlight import SvmLight
+from structlearn.io.tagged import Tagged
 from structlearn.io.text import EncodingError, FormatError, Lines, open_text
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "Pairs",
     "SvmHmm",
     "SvmLight",
+    "Tagged",
     "open_text",
     "read_aligned_pairs",
     "read_alignment",

@@ -18,6 +18,7 @@ from structlearn.io.letor import Letor
 from structlearn.io.pairs import Pairs
 from structlearn.io.svmhmm import SvmHmm
 from structlearn.io.svmlight import SvmLight
+from structlearn.io.tagged import Tagged
 from structlearn.io.text import Source, open_text
 
 #: In the order in which they are tried: from those that are hard to mistake to columns of anything.
@@ -34,6 +35,7 @@ FORMATS: dict[str, type[Format]] = {
         SvmHmm,
         SvmLight,
         CrfSuite,
+        Tagged,
         Columns,
     )
 }
