@@ -4,16 +4,19 @@ import json
 import re
 import signal
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import structlearn
 from structlearn import StructuralSVM
 from structlearn.cli.options import COMPONENTS, LEARNERS, parameters
 from structlearn.datasets import make_sentences
+from structlearn.estimators.base import StructuredEstimator
 from structlearn.features import TextFeatures
 from structlearn.io.columns import Columns
 from structlearn.io.formats import FORMATS
@@ -159,6 +162,36 @@ def test_a_path_over_C_ends_where_single_runs_end(folder, run_json):
     path = run_json("tune", "train.txt", "--grid", "C=1,10", "--folds", "2", "-j", "1", "--tol", "1e-5")
     alone = run_json("tune", "train.txt", "--grid", "C=10", "--folds", "2", "-j", "1", "--tol", "1e-5")
     assert path["results"][1]["score"] == pytest.approx(alone["results"][0]["score"], abs=0.01)
+
+
+def test_tuning_heeds_the_weights_of_examples(tmp_path, monkeypatch, run, run_json):
+    monkeypatch.chdir(tmp_path)
+    rare = "@weight:10\nA\tw\n\n"
+    often = "@weight:1\nB\tw\n\n"
+    Path("train.crfsuite").write_text((rare + often * 3) * 4)
+    found = run_json("tune", "train.crfsuite", "--format", "crfsuite", "--folds", "2", "-j", "1", "-o", "best.slm")
+    assert found["score"] == pytest.approx(0.25)
+    assert [result["setting"]["C"] for result in found["results"]] == [0.52, 1.56, 5.2, 15.6, 52.0]
+    run("train", "train.crfsuite", "--format", "crfsuite", "-o", "same.slm", "-c", found["best"]["C"], "--quiet")
+    assert np.array_equal(structlearn.load("best.slm").w_, structlearn.load("same.slm").w_)
+
+
+@pytest.mark.parametrize("options", [["--learner", "latent", "--tol", "0.2"], ["--max-iter", "2"]])
+def test_tuning_scores_what_train_would_make(folder, run_json, monkeypatch, options):
+    fit, fitted = StructuredEstimator.fit, {}
+
+    def noted(self, *data, **how):
+        fit(self, *data, **how)
+        fitted.setdefault(self.C, []).append(self.w_)
+        return self
+
+    monkeypatch.setattr(StructuredEstimator, "fit", noted)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for grid in ("C=1,10", "C=10"):
+            run_json("tune", "train.txt", "--grid", grid, "--folds", "2", "-j", "1", *options)
+    on_the_path, alone = fitted[5.0][:2], fitted[5.0][2:]
+    assert all(np.array_equal(w, v) for w, v in zip(on_the_path, alone, strict=True))
 
 
 @pytest.mark.parametrize("grid", ["C", "C=", "D=1", "C=x", "slack=soft"])

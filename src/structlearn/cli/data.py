@@ -144,6 +144,12 @@ def labelled(reader: Format, examples: Sequence[Example]) -> tuple[list[Any], li
     return [example.x for example in examples], [example.y for example in examples]
 
 
+def weights(examples: Sequence[Example]) -> list[float] | None:
+    """What the examples cost in training; None if all cost the same, 1."""
+    given = [example.weight for example in examples]
+    return None if all(weight == 1.0 for weight in given) else given
+
+
 @contextmanager
 def places(examples: Sequence[Example]) -> Iterator[None]:
     """Errors about X[i] or Y[i] also name the file and the line of the example; warnings name these instead."""

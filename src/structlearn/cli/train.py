@@ -98,11 +98,10 @@ def train(
         how["validation"] = data.labelled(reader, held_out)
     if checkpoint is not None:
         how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
-    weight = None if all(example.weight == 1.0 for example in examples) else [example.weight for example in examples]
     interrupted = None
     try:
         with data.places(examples):
-            fit(estimator, X, Y, chosen, weight, **how)
+            fit(estimator, X, Y, chosen, data.weights(examples), **how)
     except KeyboardInterrupt as interrupt:
         if not hasattr(last, "w_"):
             raise

@@ -49,9 +49,10 @@ def tune(
     """Choose C, or any other option, by cross-validation.
 
     Each part of the examples is predicted by a model that was trained on the others. Values of C are gone through from
-    small to large, each run starting where the last one ended. C is what train takes for all examples: on a part of
-    them it is scaled, so that an example costs the same. The score is F1 for labels such as B-NP and I-NP, by
-    conlleval's rule, and for the brackets of trees, the share of the true matches for alignments, otherwise accuracy.
+    small to large; where a run ends at the same model wherever it starts, it starts where the last one ended. C is what
+    train takes for all examples: on a part of them it is scaled, so that an example costs the same. The score is F1 for
+    labels such as B-NP and I-NP, by conlleval's rule, and for the brackets of trees, the share of the true matches for
+    alignments, otherwise accuracy; weights of examples count in training, not in the score.
 
     \b
         structlearn tune train.txt
@@ -74,11 +75,12 @@ def tune(
     def make(setting: dict[str, Any]) -> Any:
         return build(reader, learner, options | setting, chosen)
 
-    settings = _settings(grid, chosen_learner(reader, learner), len(X))
+    weight = data.weights(examples)
+    settings = _settings(grid, chosen_learner(reader, learner), len(X) if weight is None else sum(weight))
     for setting in settings:
         make(setting)
     parts = list(KFold(folds, shuffle=True, random_state=seed).split(X))
-    tasks = [(make, chosen, path, X, Y, *part) for part in parts for path in _paths(settings)]
+    tasks = [(make, chosen, path, (X, Y, weight), *part) for part in parts for path in _paths(settings)]
     trials = _run(tasks, jobs, show=not (quiet or as_json))
     results = [_result(setting, [trial for trial in trials if trial.setting == setting]) for setting in settings]
     best = max(results, key=lambda result: result["score"])
@@ -90,7 +92,7 @@ def tune(
         _print(results, best, metric)
     if output is not None:
         estimator = build(reader, learner, options | best["setting"], chosen, verbose=int(not (quiet or as_json)))
-        fit(estimator, X, Y, chosen)
+        fit(estimator, X, Y, chosen, weight)
         save(estimator, output, reader, files)
 
 
@@ -104,7 +106,7 @@ class Trial:
     seconds: float
 
 
-def _settings(grid: list[str] | None, learner: str, n: int) -> list[dict[str, Any]]:
+def _settings(grid: list[str] | None, learner: str, total: float) -> list[dict[str, Any]]:
     """All combinations of the values to try, those that differ in C only one after another."""
     values: dict[str, list[Any]] = {}
     for text in grid or []:
@@ -115,7 +117,7 @@ def _settings(grid: list[str] | None, learner: str, n: int) -> list[dict[str, An
         values[name] = [option_value(name, value.strip()) for value in listed.split(",")]
     if not values and learner != "perceptron":
         default = {"svm": 0.1, "crf": 1.0, "latent": 0.1}[learner]
-        values["C"] = [float(f"{factor * default * n:.3g}") for factor in PATH]
+        values["C"] = [float(f"{factor * default * total:.3g}") for factor in PATH]
     if not values:
         raise ValueError("--grid is missing: a perceptron has no C to choose")
     prices = sorted(values.pop("C", [None]), key=lambda C: C or 0.0)
@@ -145,31 +147,46 @@ def _follow(
     make: Callable[[dict[str, Any]], Any],
     templates: Any,
     path: list[dict[str, Any]],
-    X: list[Any],
-    Y: list[Any],
+    examples: tuple[list[Any], list[Any], list[float] | None],
     train: Any,
     test: Any,
 ) -> list[Trial]:
     """Trains on one part of the examples with growing C, and scores on the rest."""
+    import numpy as np
+
     from structlearn.cli.pipelines import features, fit_features
     from structlearn.persistence.model_file import steps_of
-    from structlearn.solvers import Solver
 
     begin = time.perf_counter()
+    X, Y, given = examples
+    weight = np.ones(len(X)) if given is None else np.asarray(given)
+    share = float(weight[train].sum() / weight.sum())
     estimator = make(path[0])
     _, last = steps_of(estimator)
     Y_train, Y_test = [Y[i] for i in train], [Y[i] for i in test]
     X_train = fit_features(estimator, [X[i] for i in train], templates)
     X_test = features(estimator, [X[i] for i in test])
-    goes_on = len(path) > 1 and type(last._solver()).resume is not Solver.resume
+    last.set_params(warm_start=len(path) > 1 and _ends_the_same(last))
     trials = []
     for setting in path:
         if "C" in setting:
-            last.set_params(C=setting["C"] * len(train) / len(X), **({"warm_start": True} if goes_on else {}))
-        predicted = last.fit(X_train, Y_train).predict(X_test)
+            last.set_params(C=setting["C"] * share)
+        predicted = last.fit(X_train, Y_train, weight[train]).predict(X_test)
         trials.append(Trial(setting, *_score(last.model_, X_test, Y_test, predicted), time.perf_counter() - begin))
         begin = time.perf_counter()
     return trials
+
+
+def _ends_the_same(estimator: Any) -> bool:
+    """Whether a warm start changes nothing but the time: what is scored must be what `train` would make.
+
+    The minimum is one only where the objective is convex, and where runs go on until they are there.
+    """
+    from structlearn.estimators import LatentStructuralSVM
+    from structlearn.solvers import Solver
+
+    convex = not isinstance(estimator, LatentStructuralSVM)
+    return convex and estimator.max_iter is None and type(estimator._solver()).resume is not Solver.resume
 
 
 def _score(model: Any, X: Any, Y: list[Any], predicted: Any) -> tuple[str, float]:
