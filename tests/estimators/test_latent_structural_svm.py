@@ -9,7 +9,9 @@ from sklearn.base import clone
 
 import structlearn
 from structlearn import LatentStructuralSVM, StructuralSVM
+from structlearn.estimators.checkpoint import Checkpoint
 from structlearn.evaluation import evaluate
+from structlearn.models import LatentChain
 from structlearn.solvers import ConcaveConvex, NSlack, Subgradient
 from tests.estimators.test_checkpoint import StopAt
 from tests.solvers.latent_toy import OneOfSeveral, several
@@ -126,9 +128,64 @@ def test_bad_options_are_named(data: Any, options: dict[str, Any], message: str)
         LatentStructuralSVM(OneOfSeveral(3, 4), **options).fit(*data)
 
 
-def test_a_checkpoint_is_for_one_run(data: Any, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="a checkpoint is for a single run, but n_init=2"):
-        LatentStructuralSVM(OneOfSeveral(3, 4), n_init=2).fit(*data, checkpoint=tmp_path / "c")
+@pytest.fixture(scope="module")
+def chains() -> tuple[Any, list[list[int]]]:
+    random = np.random.default_rng(0)
+    return random.normal(size=(16, 4, 3)), random.integers(2, size=(16, 4)).tolist()
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_several_runs_go_on_after_a_kill_at_any_of_them(
+    chains: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, early: bool
+) -> None:
+    X, Y = chains
+    options: dict[str, Any] = {"validation": (X[12:], Y[12:])} if early else {}
+    svm = LatentStructuralSVM(LatentChain({0: 2, 1: 2}), C=20, tol=0.3, n_init=2, random_state=3)
+    undisturbed = clone(svm).fit(X[:12], Y[:12], **options)
+    writes: list[int] = []
+    write = Checkpoint.write
+
+    def die_at(last: int) -> None:
+        def write_and_die(self: Checkpoint, state: Any, watch: Any) -> None:
+            write(self, state, watch)
+            writes.append(state.iteration)
+            if len(writes) == last:
+                raise MemoryError
+
+        writes.clear()
+        monkeypatch.setattr(Checkpoint, "write", write_and_die)
+
+    options |= {"checkpoint": tmp_path / "runs", "checkpoint_every": 0.0}
+    die_at(-1)
+    clone(svm).fit(X[:12], Y[:12], **options)
+    total = len(writes)
+    for last in (total // 2, total):
+        die_at(last)
+        with pytest.raises(MemoryError):
+            clone(svm).fit(X[:12], Y[:12], **options)
+        continued = clone(svm).fit(X[:12], Y[:12], **options)
+        np.testing.assert_array_equal(continued.w_, undisturbed.w_)
+        np.testing.assert_array_equal(continued.objectives_, undisturbed.objectives_)
+        assert len(writes) <= total
+        assert not (tmp_path / "runs").exists()
+
+
+def test_a_warm_start_goes_on_from_the_best_of_several_runs(chains: Any) -> None:
+    svm = LatentStructuralSVM(LatentChain({0: 2, 1: 2}), tol=0.3, n_init=3, random_state=1, warm_start=True)
+    best = svm.fit(*chains).objective_
+    svm.set_params(tol=0.1).fit(*chains)
+    assert svm.objective_ <= best * (1 + 1e-9)
+    assert svm.history_[0]["primal"] == pytest.approx(best)
+    assert len(svm.objectives_) == 1
+
+
+def test_checkpoints_of_several_runs_need_a_seed_and_a_folder(data: Any, tmp_path: Path) -> None:
+    svm = LatentStructuralSVM(OneOfSeveral(3, 4), n_init=2)
+    with pytest.raises(ValueError, match="a checkpoint of n_init=2 runs needs a random_state"):
+        svm.fit(*data, checkpoint=tmp_path / "runs")
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match="file is a file, but n_init=2 runs keep their checkpoints in a folder"):
+        svm.set_params(random_state=0).fit(*data, checkpoint=tmp_path / "file")
 
 
 def test_models_with_latent_variables_are_refused_elsewhere(data: Any) -> None:

@@ -121,7 +121,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
                 solution = training.solver.iterate(training.problem, training.objective, **start, observe=watch)
         self._take_over(training, solution, watch, X)
         if file is not None and (solution.converged or not watch.ended_from_outside):
-            file.remove()
+            self._dispose(file)
         if interruption.requested:
             raise KeyboardInterrupt(self._interrupted(file))
         unfinished = training.solver.unfinished(solution.state)
@@ -234,6 +234,10 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
         if fingerprint != training.problem.fingerprint():
             raise ValueError("warm_start=True goes on from the last fit, but the data are not the same")
         return state
+
+    def _dispose(self, file: Checkpoint) -> None:
+        """What becomes of the file of a run that came to its end."""
+        file.remove()
 
     def _interrupted(self, file: Checkpoint | None) -> str:
         gap = "" if np.isnan(self.duality_gap_) else f" (relative duality gap {self.duality_gap_:.2g})"

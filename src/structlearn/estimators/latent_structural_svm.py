@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self
 
 import joblib
@@ -16,6 +17,7 @@ from sklearn.utils import check_random_state
 from structlearn.data.arrays import FloatArray
 from structlearn.data.options import whole_option
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
+from structlearn.estimators.checkpoint import Checkpoint
 from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.training import Training
 from structlearn.solvers import BlockCoordinate, ConcaveConvex, NSlack, OneSlack, Solver, Subgradient
@@ -58,7 +60,7 @@ class LatentStructuralSVM(StructuredEstimator):
         function of X, Y and a random generator that returns either.
     n_init : int
         How many runs to make from different random starts, `n_jobs` of them at a time; the one with the least
-        objective is kept.
+        objective is kept. A warm start goes on from that one, without new starts.
     n_iter_no_change, track_loss, warm_start, random_state, n_jobs, verbose
         As for `StructuralSVM`; early stopping looks at every iteration of the convex problems.
 
@@ -70,7 +72,7 @@ class LatentStructuralSVM(StructuredEstimator):
     stationarity_ : float
         By which part of itself, at most, the objective at `w_` exceeds the minimum of its convex upper bound.
     objectives_ : (n_init,)
-        Where each run ended; fewer, if Ctrl-C stopped them.
+        Where each run ended; fewer, if Ctrl-C stopped them, and one after a warm start.
 
     Examples
     --------
@@ -94,6 +96,9 @@ class LatentStructuralSVM(StructuredEstimator):
 
     fit_intercept = False
     class_weight = None
+
+    #: Of one of several runs: the checkpoints of those that have come to their end.
+    _ended: list[Checkpoint] | None = None
 
     def __init__(
         self,
@@ -140,38 +145,47 @@ class LatentStructuralSVM(StructuredEstimator):
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
     ) -> Self:
-        """Trains; see `StructuralSVM.fit`. A checkpoint is for a single run, `n_init=1`."""
+        """Trains; see `StructuralSVM.fit`. With several runs, `checkpoint` is a folder with a file for each."""
         whole_option("n_init", self.n_init, 1)
-        options: dict[str, Any] = {"validation": validation}
-        if self.n_init == 1:
-            options |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
-            super().fit(X, y, sample_weight, **options)
+        options: dict[str, Any] = {"validation": validation, "checkpoint_every": checkpoint_every}
+        if self.n_init == 1 or (self.warm_start and "_ended_at" in vars(self)):
+            super().fit(X, y, sample_weight, checkpoint=checkpoint, **options)
             self.stationarity_ = float(self.history_[-1].get("stationarity", np.nan))
             self.objectives_ = np.array([self.objective_])
             return self
-        if checkpoint is not None:
-            raise ValueError(f"a checkpoint is for a single run, but n_init={self.n_init}")
         if isinstance(self.init, (np.ndarray, list, tuple)):
             raise ValueError(f"with a given init all {self.n_init} runs would be the same; leave n_init at 1")
+        folder = None if checkpoint is None else self._folder(Path(checkpoint))
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_init)
         runs = [clone(self).set_params(n_init=1, n_jobs=1, random_state=int(seed)) for seed in seeds]
+        ended: list[Checkpoint] = []
         with Interruption() as interruption:
 
-            def attempt(run: LatentStructuralSVM) -> None:
+            def attempt(k: int, run: LatentStructuralSVM) -> None:
+                run._ended = ended
+                file = None if folder is None else folder / str(k)
                 with suppress(KeyboardInterrupt):
                     if not interruption.requested:
-                        run.fit(X, y, sample_weight, **options)
+                        run.fit(X, y, sample_weight, checkpoint=file, **options)
 
-            joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")(joblib.delayed(attempt)(run) for run in runs)
+            parallel = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")
+            parallel(joblib.delayed(attempt)(k, run) for k, run in enumerate(runs))
         runs = [run for run in runs if hasattr(run, "w_")]
         if runs:
             best = min(runs, key=lambda run: float(run.objective_))
             for name, value in vars(best).items():
-                if name.endswith("_") and not name.startswith("_"):
+                if name == "_ended_at" or (name.endswith("_") and not name.startswith("_")):
                     setattr(self, name, value)
             self.objectives_ = np.array([run.objective_ for run in runs])
+        if folder is not None and len(ended) == self.n_init:
+            for file in ended:
+                file.remove()
+            folder.rmdir()
         if interruption.requested:
-            raise KeyboardInterrupt(f"training stopped in run {len(runs)} of {self.n_init}; the best so far is kept")
+            told = f"training stopped in run {len(runs)} of {self.n_init}; the best so far is kept"
+            if folder is not None:
+                told += f"; fit it again with checkpoint='{folder}' to go on"
+            raise KeyboardInterrupt(told)
         return self
 
     def predict_latent(self, X: Any) -> list[Any]:
@@ -191,6 +205,22 @@ class LatentStructuralSVM(StructuredEstimator):
         problem = self._bind(X, y)
         assert isinstance(problem, LatentProblem)
         return problem.present_latent(problem.complete(self.w_, np.arange(problem.n_examples)))
+
+    def _folder(self, path: Path) -> Path:
+        """Where the checkpoints of several runs are."""
+        if self.random_state is None:
+            raise ValueError(f"a checkpoint of n_init={self.n_init} runs needs a random_state, from which they begin")
+        if path.exists() and not path.is_dir():
+            raise ValueError(f"{path} is a file, but n_init={self.n_init} runs keep their checkpoints in a folder")
+        path.mkdir(exist_ok=True)
+        return path
+
+    def _dispose(self, file: Checkpoint) -> None:
+        # The file of one of several runs is the only trace of what it has done, until all have come to their end.
+        if self._ended is None:
+            file.remove()
+        else:
+            self._ended.append(file)
 
     def _objective(self, sample_weight: FloatArray) -> MarginObjective:
         return MarginObjective(sample_weight, price(self.C, 0.1, sample_weight), self.rescaling, self.slack)

@@ -94,9 +94,11 @@ class Watch:
         )
         if self._progress is not None:
             self._progress.show(self._estimator, record)
-        self.ended_from_outside = bool(stop) or self._interruption.requested
+        self.ended_from_outside = not patience_is_over and (bool(stop) or self._interruption.requested)
         self.stopped = self.ended_from_outside or patience_is_over
-        if self._checkpoint is not None and (self.ended_from_outside or self._checkpoint.is_due):
+        # A state at which patience was over would be gone on from.
+        due = self._checkpoint is not None and self._checkpoint.is_due and not patience_is_over
+        if self._checkpoint is not None and (self.ended_from_outside or due):
             self._checkpoint.write(state, self)
         if not self.stopped and state.iteration < self._training.solver.max_iter:
             self._begin_task()
