@@ -96,6 +96,24 @@ class NamedColumns:
         return _named_rows(sp.csr_array(X.tokens), column_of, len(self.names))
 
 
+def with_tokens(X: Any) -> IntArray | None:
+    """Which sequences have tokens; None if all have, or if these are no sequences.
+
+    >>> with_tokens([["a"], [], ["b", "c"]])
+    array([0, 2])
+    """
+    try:
+        lengths = X.lengths if isinstance(X, Ragged) else np.array([_length(x) for x in X])
+    except (TypeError, IndexError):
+        return None
+    return None if lengths.all() else np.flatnonzero(lengths)
+
+
+def chosen(X: Any, which: IntArray) -> Any:
+    """Some of the sequences, or of what is said about each."""
+    return X.take(which) if isinstance(X, Ragged) else [X[i] for i in which.tolist()]
+
+
 def read_sequences(X: Any) -> Sequences:
     """Sequences in any of the forms that users have them in: lists of matrices, of dicts, or of lists of names.
 

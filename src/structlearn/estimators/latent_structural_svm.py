@@ -18,6 +18,7 @@ from structlearn.data.arrays import FloatArray
 from structlearn.data.options import whole_option
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
 from structlearn.estimators.checkpoint import Checkpoint
+from structlearn.estimators.empty_sequences import answering_empty
 from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.training import Training
 from structlearn.solvers import BlockCoordinate, ConcaveConvex, NSlack, OneSlack, Solver, Subgradient
@@ -188,6 +189,7 @@ class LatentStructuralSVM(StructuredEstimator):
             raise KeyboardInterrupt(told)
         return self
 
+    @answering_empty(lambda _, __: [])
     def predict_latent(self, X: Any) -> list[Any]:
         """The latent parts of the predictions."""
         problem = self._bind(X)
@@ -200,6 +202,7 @@ class LatentStructuralSVM(StructuredEstimator):
         assert isinstance(problem, LatentProblem)
         return problem.describe_latent(self.w_, problem.predict(self.w_))
 
+    @answering_empty(lambda _, __: [])
     def complete(self, X: Any, y: Any) -> list[Any]:
         """The best latent parts for given y."""
         problem = self._bind(X, y)

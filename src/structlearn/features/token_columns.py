@@ -83,15 +83,13 @@ def _tokens(x: Any, i: int) -> Sequence[Any]:
         x = x.tolist()
     if not isinstance(x, (list, tuple)):
         raise ValueError(f"X[{i}] is {x!r}; a sequence is a list of words, or of tuples with a string for each column")
-    if not x:
-        raise ValueError(f"X[{i}] is an empty sequence")
     return x
 
 
 def _split(sequences: list[Sequence[Any]], names: Sequence[str]) -> list[list[Any]]:
     """The values of every column, of all tokens one after another."""
     tokens = list(chain.from_iterable(sequences))
-    if len(names) == 1 and not isinstance(tokens[0], (tuple, list)):
+    if len(names) == 1 and not (tokens and isinstance(tokens[0], (tuple, list))):
         return [tokens]
     if not all(isinstance(token, (tuple, list)) and len(token) == len(names) for token in tokens):
         i, t, token = next(

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from structlearn.data.fields import check_distinct, check_tuple
-from structlearn.data.sequences import NamedColumns, Sequences, read_sequences, stack
+from structlearn.data.sequences import NamedColumns, Sequences, chosen, read_sequences, stack, with_tokens
 
 
 class TokenTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -54,5 +54,13 @@ class TokenTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Sequences:
         check_is_fitted(self)
         columns = None if self.vocabulary_ is None else NamedColumns(self.vocabulary_)
-        tokens, offsets = stack(X, columns, None)
-        return Sequences(self.transformer_.transform(tokens), np.diff(offsets))
+        full = with_tokens(X)
+        if full is None:
+            tokens, offsets = stack(X, columns, None)
+            return Sequences(self.transformer_.transform(tokens), np.diff(offsets))
+        lengths = np.zeros(len(X), np.int64)
+        if not len(full):
+            return Sequences(np.empty((0, 0)), lengths)
+        tokens, offsets = stack(chosen(X, full), columns, None)
+        lengths[full] = np.diff(offsets)
+        return Sequences(self.transformer_.transform(tokens), lengths)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.labels import LabelCodes, declared_classes, label_array, observed_classes
 from structlearn.data.ragged import Ragged, offsets_of
+from structlearn.data.sequences import chosen, with_tokens
 from structlearn.estimators.generative.emissions import Emission
 from structlearn.estimators.generative.probabilities import Smoothing, checked_distributions, frequencies, log
 from structlearn.inference.chain import k_best, marginals
@@ -257,8 +258,17 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
 
     def _scores(self, X: Any) -> list[FloatArray]:
         """log b of every token and label, a matrix a sequence."""
-        tokens, offsets = self.emission_.stack(X)
-        return list(Ragged(self.emission_.log_score(tokens), offsets))
+        full = with_tokens(X)
+        found: list[FloatArray] = []
+        if full is None or len(full):
+            tokens, offsets = self.emission_.stack(X if full is None else chosen(X, full))
+            found = list(Ragged(self.emission_.log_score(tokens), offsets))
+        if full is None:
+            return found
+        scores = [np.empty((0, len(self.classes_)))] * len(X)
+        for i, each in zip(full, found, strict=True):
+            scores[i] = each
+        return scores
 
     def _best(self, scores: FloatArray) -> LabelArray:
         best = self._decode(scores, 1) or self._decode(scores, 1, bar_zeros=False)
@@ -266,6 +276,8 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
 
     def _decode(self, scores: FloatArray, k: int, *, bar_zeros: bool = True) -> list[tuple[LabelArray, float]]:
         """The k best labellings of a sequence, as codes, and their scores."""
+        if not len(scores):
+            return [(np.empty(0, np.int32), 0.0)]
         if self._end is not None:
             length, scores = len(scores), scores[1:-1]
             if length <= 2:
@@ -282,7 +294,7 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         """The label marginals of a sequence, and log p(x)."""
         nodes, log_z = np.zeros_like(scores), 0.0
         inner = slice(None)
-        if self._end is not None:
+        if self._end is not None and len(scores):
             nodes[[0, -1], self._end] = 1.0
             inner = slice(1, -1)
         if len(scores[inner]):
@@ -291,6 +303,8 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         return nodes, log_z
 
     def _joint(self, scores: FloatArray, codes: LabelArray) -> float:
+        if not len(codes):
+            return 0.0
         if self._end is not None:
             if codes[0] != self._end or codes[-1] != self._end:
                 return -np.inf
