@@ -4,13 +4,13 @@ import io
 import lzma
 import pickle
 import sys
+from collections import deque
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from structlearn.io import EncodingError, FormatError, Lines, open_text
-from structlearn.io import compression as compression_module
 from structlearn.io import text as text_module
 
 PACK = {"plain": bytes, "gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
@@ -100,11 +100,14 @@ def test_a_damaged_archive_is_named(name):
 
 
 @pytest.mark.parametrize("name", ["gzip", "bzip2", "xz"])
-def test_a_decompression_bomb_is_refused(name, monkeypatch):
-    monkeypatch.setattr(compression_module, "HARMLESS_SIZE", 1 << 20)
-    bomb = PACK[name](b"a b\n" * (1 << 20))
-    with pytest.raises(FormatError, match=f"the {name} archive unpacks to more than 200 times its size, over 1 MiB"):
-        read(bomb)
+def test_a_decompression_bomb_is_refused_soon(name):
+    bomb = PACK[name](b"a b\n" * (3 << 19))
+    with (
+        open_text(io.BytesIO(bomb)) as lines,
+        pytest.raises(FormatError, match=f"the {name} archive unpacks to more than 200 times its size, over 4 MiB"),
+    ):
+        deque(lines, maxlen=0)
+    assert lines.number < 1.3 * (1 << 20)
 
 
 def test_well_packed_text_below_the_limit_is_no_bomb():
@@ -127,6 +130,30 @@ def test_a_line_without_end_is_refused_before_it_fills_the_memory(unit):
     ):
         next(lines)
     assert stream.taken < 20 << 20
+
+
+@pytest.mark.parametrize("unit", [b"\n", b" \r\n\t\r\n"])
+def test_blank_lines_without_end_are_refused_before_they_fill_the_memory(unit, monkeypatch):
+    monkeypatch.setattr(text_module, "MOST_BLANK", 100_000)
+    for take in (Lines.head, list):
+        stream = Endless(unit)
+        with open_text(stream) as lines, pytest.raises(FormatError, match="more than 100,000 blank lines one after"):
+            take(lines)
+        assert stream.taken < 1 << 20
+
+
+def test_blank_lines_before_the_first_token_do_not_hide_it():
+    lines = Lines([b"\n" * 100_000 + b"one\n\ntwo"], "late")
+    assert lines.head() == ["one", "", "two"]
+    assert next(lines) == ""
+    assert list(lines)[-3:] == ["one", "", "two"]
+
+
+def test_of_blank_lines_the_head_has_no_more_than_of_others():
+    stream = Endless(b"a" + b"\n" * 255)
+    with open_text(stream) as lines:
+        assert len(lines.head()) == 65280
+    assert stream.taken <= 1 << 17
 
 
 def test_an_endless_file_is_read_as_far_as_it_is_asked_for():

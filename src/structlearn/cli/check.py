@@ -74,9 +74,9 @@ def check(
         for oddity in summary.oddities[:most]:
             place = f"{oddity.file or file}:{oddity.line}"
             console.print(f"{escape(place)}: {escape(oddity.what)}", highlight=False, soft_wrap=True)
-        if len(summary.oddities) > most:
-            console.print(f"and {len(summary.oddities) - most} odd places more")
-    if summary.oddities:
+        if summary.odd > most:
+            console.print(f"and {summary.odd - most:,} odd places more")
+    if summary.odd:
         raise typer.Exit(1)
 
 

@@ -13,8 +13,10 @@ from typing import Protocol
 #: The most that is unpacked at a time, in bytes.
 PIECE = 1 << 16
 #: How much an archive may unpack to, in bytes, before its ratio is looked at, and the ratio that is then too much.
-HARMLESS_SIZE = 256 << 20
+HARMLESS_SIZE = 4 << 20
 HARMLESS_RATIO = 200
+#: The most of an archive that is given to a decompressor at a time, so that the ratio is that of what it took.
+SIP = 1 << 12
 #: The most that unpacking xz may take; its strongest preset needs 65 MiB.
 XZ_MEMORY = 128 << 20
 #: As many bytes as tell an archive from a text.
@@ -95,12 +97,12 @@ def _unpack(pieces: Iterator[bytes], name: str, new: Callable[[], Decompressor])
             if member.needs_input and not data:
                 data = next(pieces, b"")
                 ended = not data
-            n_in += len(data)
+            sip, data = (data[:SIP], data[SIP:]) if member.needs_input else (b"", data)
+            n_in += len(sip)
             try:
-                piece = member.decompress(data, PIECE)
+                piece = member.decompress(sip, PIECE)
             except (zlib.error, OSError, lzma.LZMAError) as error:
                 raise CompressionError(f"the {name} archive is damaged: {error}") from error
-            data = b""
             n_out += len(piece)
             if n_out > HARMLESS_SIZE and n_out > HARMLESS_RATIO * n_in:
                 raise CompressionError(
@@ -113,6 +115,6 @@ def _unpack(pieces: Iterator[bytes], name: str, new: Callable[[], Decompressor])
                 raise CompressionError(f"the {name} archive is cut short")
         n_in -= len(member.unused_data)
         # Archives on tapes are filled up with zeros.
-        data = member.unused_data.lstrip(b"\0")
+        data = (member.unused_data + data).lstrip(b"\0")
         while not data and (piece := next(pieces, b"")):
             data = piece.lstrip(b"\0")

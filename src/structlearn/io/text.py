@@ -16,6 +16,8 @@ from structlearn.io.compression import PIECE, CompressionError, unpacked
 
 #: The longest line that is read, in characters.
 LONGEST_LINE = 16 << 20
+#: The most blank lines one after another.
+MOST_BLANK = 1_000_000
 #: How much of a file is looked at to recognise its format, in characters.
 HEAD = 64 << 10
 #: The byte order mark, which stands at the beginning of files, and within them where some were joined.
@@ -101,19 +103,22 @@ class Lines(Iterator[str]):
         return FormatError(message, self.name, max(self.number, 1) if line is None else line, column)
 
     def head(self) -> list[str]:
-        """The first lines that are still to come, without taking them: 64 Ki characters, and at least one line."""
-        size = sum(map(len, (line for block in self._ahead for line in block)))
-        while size < HEAD and (block := next(self._blocks, None)) is not None:
-            self._ahead.append(block)
-            size += sum(map(len, block))
+        """The first lines to come from one on that is not blank, without taking them: 64 Ki characters, or one line."""
         head: list[str] = []
         size = 0
-        for line in (line for block in self._ahead for line in block):
-            size += len(line)
-            if size > HEAD and head:
-                break
-            head.append(line)
+        for line in (line for block in self._coming() for line in block):
+            if head or line.strip():
+                size += len(line) + 1
+                if size > HEAD and head:
+                    break
+                head.append(line)
         return head
+
+    def _coming(self) -> Iterator[list[str]]:
+        yield from tuple(self._ahead)
+        while (block := next(self._blocks, None)) is not None:
+            self._ahead.append(block)
+            yield block
 
     def _give(self) -> Iterator[str]:
         while block := self._ahead.popleft() if self._ahead else next(self._blocks, None):
@@ -124,7 +129,7 @@ class Lines(Iterator[str]):
     def _split(self, pieces: Iterator[bytes]) -> Iterator[list[str]]:
         """Lists of complete lines."""
         begun: list[str] = []  # of the line whose end has not come yet
-        size = 0
+        size = n_blank = 0
         for text in self._decode(pieces, begun):
             lines = text.split("\n")
             begun.append(lines[0])
@@ -136,6 +141,9 @@ class Lines(Iterator[str]):
             lines[0] = "".join(begun)
             begun[:] = [lines.pop()]
             size = len(begun[0])
+            n_blank = 0 if any(map(str.strip, lines)) else n_blank + len(lines)
+            if n_blank > MOST_BLANK:
+                raise self._here(f"more than {MOST_BLANK:,} blank lines one after another; is this a text?")
             self._n_complete += len(lines)
             yield [line.rstrip("\r").lstrip(MARK) for line in lines]
         if last := "".join(begun):

@@ -5,14 +5,16 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
-from typing import Any, NamedTuple, Self, get_args
+from typing import Any, NamedTuple, get_args
 
+from structlearn.cli.summaries.oddities import MOST_REMEMBERED, Counts, Inputs, Oddity
 from structlearn.data.tags import TagScheme, are_tags, follows, is_tag
 from structlearn.data.trees import unary_cycle
 from structlearn.io.format import Example, Structure
+from structlearn.wording import several
 
 #: Tokens of a sequence from which on one suspects that blank lines are missing.
 LONG = 1000
@@ -41,87 +43,66 @@ TERMS: dict[Structure, Terms] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Oddity:
-    """Something that a person should look at."""
-
-    line: int
-    what: str
-    file: str = ""
-
-    @classmethod
-    def at(cls, example: Example, what: str, t: int = 0) -> Self:
-        """At token t of an example: on a line of its own, or with all others on the line of the example."""
-        own_lines = isinstance(example.x, list) and len(example.source) == len(example.x)
-        return cls(example.line + t if own_lines else example.line, what, example.file)
-
-
 @dataclass
-class Summary:
+class Summary(Counts):
     """Counts of a file, and what is odd about it.
 
     Attributes
     ----------
-    examples, parts : int
-        What they are is told by the `TERMS` of the structure: of sequences of words, examples and tokens.
+    parts : int
+        What examples and parts are is told by the `TERMS` of the structure: of sequences of words, examples and tokens.
     labels : Counter
     scheme : str or None
         That of labels which are tags of spans.
-    lengths : (shortest, longest)
-        Of examples, in parts.
-    oddities : list of Oddity
-        In the order of lines.
     """
 
-    examples: int = 0
     parts: int = 0
     labels: Counter[Any] = field(default_factory=Counter)
     scheme: TagScheme | None = None
-    lengths: tuple[int, int] = (0, 0)
-    oddities: list[Oddity] = field(default_factory=list)
 
 
 def summarise(examples: Iterable[Example], terms: Terms = TOKENS) -> Summary:
     """Goes once through the examples."""
     summary = Summary()
-    first_label: dict[Any, tuple[Example, int]] = {}
-    seen: dict[str, tuple[str, int, Any]] = {}
-    lengths = []
-    broken: dict[TagScheme, list[Oddity]] = {scheme: [] for scheme in get_args(TagScheme)}
+    first_label: dict[Any, Oddity] = {}
+    seen = Inputs()
+    broken = {scheme: Counts() for scheme in get_args(TagScheme)}
     for example in examples:
         sequence = isinstance(example.x, list)
         tokens = example.x if sequence else [example.x]
         # A tree is no list of labels.
         labels = (example.y if isinstance(example.y, list) else []) if sequence else [example.y]
-        summary.examples += 1
-        lengths.append(len(example.x if isinstance(example.x, str) else tokens))
+        length = len(example.x if isinstance(example.x, str) else tokens)
+        summary.add_example(length)
+        summary.parts += length
         for t, label in enumerate(labels):
-            first_label.setdefault(label, (example, t))
+            if label not in first_label:
+                first_label[label] = Oddity.at(example, "", t)
+        if len(first_label) > MOST_REMEMBERED:
+            what = f"different {several(terms.label)}; are these labels at all?"
+            raise ValueError(f"{example.place}: more than {MOST_REMEMBERED:,} {what}")
         summary.labels.update(labels)
-        for scheme, oddities in broken.items():
-            oddities += _odd_tags(example, labels, scheme)
-        summary.oddities += _odd_tokens(example, tokens)
-        summary.oddities += _cycles(example)
+        for scheme, found in broken.items():
+            found.note(_odd_tags(example, labels, scheme))
+        summary.note(_odd_tokens(example, tokens))
+        summary.note(_cycles(example))
         if terms.part == "document":
-            summary.oddities += _without_order(example)
+            summary.note(_without_order(example))
         elif len(tokens) > LONG:
-            summary.oddities.append(Oddity.at(example, f"a sequence of {len(tokens)} tokens: are blank lines missing?"))
-        summary.oddities += _repeated(example, seen)
-    if lengths:
-        summary.parts, summary.lengths = sum(lengths), (min(lengths), max(lengths))
+            summary.note([Oddity.at(example, f"a sequence of {len(tokens)} tokens: are blank lines missing?")])
+        summary.note(_repeated(example, seen))
     if are_tags(summary.labels) or any(str(label).startswith(("B-", "I-")) for label in summary.labels):
-        summary.scheme, oddities = min(broken.items(), key=lambda item: len(item[1]))
-        summary.oddities += oddities
-    common = [label for label, count in summary.labels.items() if count > 1]
+        summary.scheme, found = min(broken.items(), key=lambda item: item[1].odd)
+        summary.include(found)
+    common = sum(count > 1 for count in summary.labels.values())
     for label, count in summary.labels.items():
-        if count == 1 and len(common) > 1:
-            example, t = first_label[label]
-            summary.oddities.append(Oddity.at(example, f"the {terms.label} {_shown(label)} occurs only here", t))
+        if count == 1 and common > 1:
+            summary.note([replace(first_label[label], what=f"the {terms.label} {_shown(label)} occurs only here")])
     if len(summary.labels) == 1 and summary.labels.total() > 1:
-        ((only, (example, t)),) = first_label.items()
+        ((only, place),) = first_label.items()
         what = f"every {terms.label} is {_shown(only)}: there is nothing to learn"
-        summary.oddities.append(Oddity.at(example, what, t))
-    summary.oddities.sort(key=lambda oddity: (oddity.file, oddity.line))
+        summary.note([replace(place, what=what)])
+    summary.sort()
     return summary
 
 
@@ -185,11 +166,12 @@ def _odd_tokens(example: Example, tokens: list[Any]) -> Iterator[Oddity]:
                 break
 
 
-def _repeated(example: Example, seen: dict[str, tuple[str, int, Any]]) -> Iterator[Oddity]:
+def _repeated(example: Example, seen: Inputs) -> Iterator[Oddity]:
     """The same input twice with different labels; the same labels twice are no news in short sequences."""
     if example.y is None or (isinstance(example.x, list) and len(example.x) < 4):
         return
-    file, line, y = seen.setdefault(repr(example.x), (example.file, example.line, example.y))
-    if y != example.y:
+    before = seen.with_another_output(example.x, example.y, example)
+    if before is not None:
+        file, line = before
         where = f"line {line}" if file == example.file else f"{file}:{line}"
         yield Oddity.at(example, f"the same input as at {where}, with other labels")
