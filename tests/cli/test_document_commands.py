@@ -68,3 +68,24 @@ def test_documents_become_nothing_else(documents, run):
     status, _, err = run("convert", "train.conll", "--to", "columns")
     assert status == 1
     assert "conll2012 holds documents, columns holds sequences: one cannot become the other" in err
+
+
+def test_documents_of_three_columns_are_not_taken_for_labels_of_tokens(documents, run, run_json):
+    rows = "Ann NNP (0)\nsaw VBD -\nBob NNP (1)\n\nShe PRP (0)\nlikes VBZ -\nhim PRP (1)\n"
+    (documents / "short.conll").write_text(rows)
+    option = "--format conll2012 --columns word,_,_ names another column of words"
+    for command in ("check", "train"):
+        status, _, err = run(command, "short.conll")
+        assert (status, option in err) == (1, True)
+        assert err.startswith("structlearn: short.conll:1:1: expected at least 5 columns, found 3")
+    layout = ("--format", "conll2012", "--columns", "word,_,_")
+    found = run_json("check", "short.conll", *layout)
+    assert (found["format"], found["tokens"], found["mentions"], found["entities"]) == ("conll2012", 6, 4, 2)
+    assert run("train", "short.conll", *layout, "-c", "100", "-q")[0] == 0
+    status, out, _ = run("predict", "model.slm", "short.conll")
+    assert (status, [line.split()[:2] for line in out.splitlines()]) == (
+        0,
+        [line.split()[:2] for line in rows.splitlines()],
+    )
+    status, _, err = run("check", "short.conll", "--format", "conll2012", "--columns", "_,_")
+    assert (status, "it must name the column of the words, word" in err) == (1, True)

@@ -9,6 +9,7 @@ from structlearn.features.crfpp import read_crfpp_templates
 from structlearn.io import (
     FORMATS,
     Columns,
+    Conll2012,
     ConllU,
     FormatError,
     JsonLines,
@@ -24,6 +25,7 @@ READ_AS = [
     *(kind() for kind in FORMATS.values()),
     Columns(("word", "_", "pos"), label=0, separator="\t", comment="#"),
     Columns(("word", "pos"), label="pos", separator=","),
+    Conll2012(word=0),
     ConllU(label="feats", columns=("form", "lemma")),
     JsonLines("attributes"),
     JsonLines("row"),
@@ -44,6 +46,7 @@ SEEDS = [
     b"# text\n1-2 don't _ _ _ _ _ _ _ _\n1 do do AUX VBP _ 0 root _ _\n2.1 x _ _ _ _ _ _ _ _\n".replace(b" ", b"\t"),
     b">a one label=+1\nACG\n>b weight=.5 label=x\nac\n\n>c label=1 label=2\nA\n",
     b"#begin document (a b); part 007\nd 0 0 the - (1|(2\nd 0 1 dog - 2)\nd 0 2 x - (1)|1)|(3)\n\n#end document\n",
+    b"# of three columns\nAnn NNP (0)\nsaw VBD -\n# SYM (1\nher PRP 1)|(0)\n\nIt PRP _\n",
     b">a one\nAC-G\n>b\nA-TG\n>c\nac\n>d\nacg\n",
     b"# STOCKHOLM 1.0\n\na  AC.\n#=GR a SS  HH.\nb  A-G\n//\n",
     b"+1 1:0.5 7:2e-3 # comment\n-1 2:1\n",

@@ -7,7 +7,7 @@ import pytest
 
 from structlearn.cli.summaries.documents import summarise_documents
 from structlearn.data import Document, Mention
-from structlearn.io import Conll2012, FormatError, read_examples
+from structlearn.io import Conll2012, FormatError, read_examples, recognise
 
 TEXT = """#begin document (bc/cctv_0001); part 003
 bc/cctv_0001   3   0     Ann   NNP  (TOP(S*   -   -   -   -   *   (12)
@@ -107,3 +107,51 @@ def test_what_is_odd_is_named() -> None:
     assert "'d', part 0, comes a second time" in found
     assert "a document without mentions" in found
     assert (summary.examples, summary.tokens, summary.mentions, summary.entities) == (3, 8, 4, 4)
+
+
+SHORT = """# of three columns
+Ann NNP (0)
+saw VBD -
+# SYM (1
+her PRP (0)|1)
+
+It PRP _
+"""
+
+
+def test_words_may_be_in_another_column() -> None:
+    found, (example,) = read_examples(io.BytesIO(SHORT.encode()), Conll2012(word=0))
+    assert example.x.sentences == (("Ann", "saw", "#", "her"), ("It",))
+    assert [" ".join(example.x.words(m)) for m in example.x.mentions] == ["Ann", "# her", "her"]
+    assert example.y == [0, 1, 0]
+    assert found.annotate(example, [0, 1, 0]) == SHORT.replace("(0)|1)", "1)|(0)").partition("\n")[2]
+    _, (same,) = read_examples(io.BytesIO(f"#begin document (d)\n{SHORT}#end document\n".encode()), Conll2012(word=0))
+    assert (same.x.sentences, same.x.mentions, same.y) == (example.x.sentences, example.x.mentions, example.y)
+    with pytest.raises(ValueError, match="word is -1; expected the number of a column"):
+        Conll2012(word=-1)
+
+
+def test_a_file_without_names_of_documents_is_one_document() -> None:
+    (example,) = read("\n".join(line for line in TEXT.splitlines() if not line.startswith("#")))
+    (named,) = read(TEXT)
+    assert (example.x.sentences, example.x.mentions, example.y) == (named.x.sentences, named.x.mentions, named.y)
+    assert (example.x.name, example.line) == ("", 1)
+    with pytest.raises(FormatError, match="expected '#begin document', found 'd 0 0 x - -'"):
+        read(TEXT + "d 0 0 x - -\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Ann NNP (0)\nsaw VBD -\nher PRP (0)\n", "conll2012"),
+        ("Ann (a1|(b2\nBell a1)\nLee b2)\n", "conll2012"),
+        ("Ann NNP (NP*\nBell NNP *)\n", "columns"),
+        ("Ann NNP (S(NP*\nBell NNP *)\n", "columns"),
+        ("Ann NNP -\nBell NNP _\n", "columns"),
+        ("the dog (barks)\n", "columns"),
+        ("(1)\n(2)\n", "columns"),
+        (") ( (1)\n( ) O\n", "columns"),
+    ],
+)
+def test_mentions_in_the_last_column_are_no_labels_of_tokens(text: str, name: str) -> None:
+    assert recognise(text.split("\n")).name == name

@@ -102,6 +102,7 @@ ROUND_TRIPS = [
     (LabelledFasta(), st.tuples(st.text("ACGTN", min_size=1, max_size=90), free | st.integers())),
     (Pairs(), aligned_pairs()),
     (Conll2012(), documents()),
+    (Conll2012(word=0), documents()),
     (SvmLight(), st.tuples(rows, classes)),
     (Letor(), sequences(rows, st.integers(-3, 9).map(float) | st.just(0.25))),
     (SvmHmm(), sequences(rows, classes)),

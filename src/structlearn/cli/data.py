@@ -35,7 +35,8 @@ Columns = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help="The columns of a column file, such as word,pos,_,chunk: _ is left out, the last one is the label.",
+        help="The columns of a column file, such as word,pos,_,chunk: _ is left out, the last one is the label. Of "
+        "conll2012, where the words are, such as _,word,_.",
         rich_help_panel="Data",
     ),
 ]
@@ -65,6 +66,7 @@ def layout(name: str | None, columns: str | None, separator: str | None, label: 
     if columns is separator is label is None:
         return name
     from structlearn.io.columns import Columns as ColumnFile
+    from structlearn.io.conll2012 import Conll2012
     from structlearn.io.conllu import ConllU
     from structlearn.io.tagged import Tagged
 
@@ -73,6 +75,10 @@ def layout(name: str | None, columns: str | None, separator: str | None, label: 
             raise ValueError("--separator is for column files, not for conllu")
         options: dict[str, Any] = {"columns": columns and tuple(columns.split(",")), "label": label}
         return ConllU(**{name: value for name, value in options.items() if value is not None})
+    if name == Conll2012.name and columns is not None and separator is label is None:
+        if "word" not in columns.split(","):
+            raise ValueError(f"--columns is {columns!r}; of conll2012 files it must name the column of the words, word")
+        return Conll2012(columns.split(",").index("word"))
     if name == Tagged.name and columns is label is None:
         return Tagged(str(separator))
     if columns is None or name not in (None, ColumnFile.name):

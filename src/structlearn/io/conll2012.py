@@ -14,13 +14,14 @@ from structlearn.data.documents import Document, Mention
 from structlearn.io.format import Example, Format, Structure, check_written, split_blanks
 from structlearn.io.text import Lines, quoted
 
-#: The place of words among the columns; what is coreferent is in the last one.
+#: The place of words among the columns of the shared task; what is coreferent is in the last one.
 WORD = 3
-FEWEST_COLUMNS = 5
 NOTHING = ("", "-", "_", "*")
 
 _BEGIN = re.compile(r"#begin document \((.*?)\)(?:;\s*part\s*(\d{1,9}))?\s*$")
 _PIECE = re.compile(r"(\()?([^()|\s]+)(\))?$")
+#: Mentions as nothing else is written; a bracket with a star, (NP*, is a phrase.
+_MENTIONS = re.compile(r"(?:(?:\([^()|\s*]++\)?|[^()|\s*]++\))(?:\||$))+")
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,12 @@ class Conll2012(Format):
     A document lies between ``#begin document (name); part 000`` and ``#end document``. A line has a word in its fourth
     column and, in the last one, which mentions begin and end with it: ``(3`` begins one of entity 3, ``3)`` ends it,
     ``(3)`` is one of a single word, and ``|`` stands between several. Columns are separated by tabs, or else by blanks.
-    A prediction replaces the last column and nothing else.
+    A prediction replaces the last column and nothing else. A file that does not begin so is one document without name.
+
+    Parameters
+    ----------
+    word : int
+        The column of the words, counted from 0.
 
     Examples
     --------
@@ -50,23 +56,35 @@ class Conll2012(Format):
 
     name: ClassVar[str] = "conll2012"
 
+    word: int = WORD
+
+    def __post_init__(self) -> None:
+        if not self.word >= 0:
+            raise ValueError(f"word is {self.word}; expected the number of a column, from 0")
+
     @property
     def structure(self) -> Structure:
         return "document"
 
     @classmethod
     def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
-        first = next((line for line in head if line.strip()), "")
-        return cls() if _BEGIN.match(first) else None
+        lines = [line for line in head if line.strip()]
+        if lines and _BEGIN.match(lines[0]):
+            return cls()
+        rows = [_fields(line) for line in lines if not line.startswith("#")]
+        marks = [row[-1] for row in rows if row[-1] not in NOTHING]
+        table = len(rows) > 1 and len(set(map(len, rows))) == 1 < len(rows[0])
+        return cls() if table and marks and all(map(_MENTIONS.fullmatch, marks)) else None
 
     def parse(self, lines: Lines) -> Iterator[Example]:
         reading: _Reading | None = None
+        named = False
         for line in lines:
             begin = _BEGIN.match(line)
             if begin:
                 if reading is not None:
                     raise lines.error("a document begins before the one before it has ended")
-                reading = _Reading(begin[1], int(begin[2] or 0), lines.number)
+                reading, named = _Reading(begin[1], int(begin[2] or 0), lines.number), True
                 reading.source.append(line)
             elif line.startswith("#end document"):
                 if reading is None:
@@ -74,12 +92,16 @@ class Conll2012(Format):
                 reading.source.append(line)
                 yield reading.example(lines)
                 reading = None
-            elif reading is None:
-                if line.strip() and not line.startswith("#"):
+            elif reading is not None:
+                self._take(reading, line, lines)
+            elif line.strip() and not line.startswith("#"):
+                if named:
                     raise lines.error(f"expected '#begin document', found {quoted(line)}")
-            else:
-                reading.take(line, lines)
-        if reading is not None:
+                reading = _Reading("", 0, lines.number)
+                self._take(reading, line, lines)
+        if reading is not None and not named:
+            yield reading.example(lines)
+        elif reading is not None:
             raise lines.error("the document that begins here has no '#end document'", line=reading.line)
 
     def write(self, x: Any, y: Any) -> str:
@@ -93,7 +115,11 @@ class Conll2012(Format):
         for s, sentence in enumerate(x.sentences):
             for t, word in enumerate(sentence):
                 word = check_written(word, "word", "\t")
-                rows.append("\t".join([name or "-", str(x.part), str(t), word, "-", marks.get((s, t), "-")]))
+                before = [name or "-", str(x.part), str(t), *["-"] * self.word][: self.word]
+                row = "\t".join([*before, word, "-", marks.get((s, t), "-")])
+                if not self._is_row(row):
+                    raise ValueError(f"the word {quoted(word)} cannot be written: its line would not be read as one")
+                rows.append(row)
             rows.append("")
         return "\n".join([f"#begin document ({name}); part {x.part:03d}", *rows, "#end document", ""])
 
@@ -104,7 +130,7 @@ class Conll2012(Format):
         for line in example.source:
             if not line.strip():
                 s, t = s + (t > 0), 0
-            elif _is_row(line):
+            elif self._is_row(line):
                 old = _fields(line)[-1]
                 nothing = old if old in NOTHING else "-"
                 line = line.rstrip(" ")
@@ -115,6 +141,29 @@ class Conll2012(Format):
 
     def title(self, example: Example) -> str:
         return f"{example.x.name} {example.x.part}" if example.x.name else example.place
+
+    def _take(self, reading: _Reading, line: str, lines: Lines) -> None:
+        reading.source.append(line)
+        if not line.strip():
+            reading.end_sentence(lines)
+        elif self._is_row(line):
+            fields, fewest = _fields(line), self.word + 2
+            if len(fields) < fewest:
+                where = f"words are in column {self.word + 1}, mentions in the last"
+                names = ",".join(["word", *["_"] * max(len(fields) - 1, 1)])
+                told = f"{where}; --format {self.name} --columns {names} names another column of words"
+                raise lines.error(f"expected at least {fewest} columns, found {len(fields)}: {told}")
+            reading.take(fields[self.word], fields[-1], lines)
+
+    def _is_row(self, line: str) -> bool:
+        """Whether a line has a word; others are comments, or begin and end the document."""
+        if not line.startswith("#"):
+            return True
+        if line.startswith(("#begin document", "#end document")):
+            return False
+        fields = _fields(line)
+        comment = self.word < WORD and fields[-1] not in NOTHING and not _MENTIONS.fullmatch(fields[-1])
+        return len(fields) >= self.word + 2 and not comment
 
 
 class _Reading:
@@ -128,24 +177,16 @@ class _Reading:
         self.open: dict[str, list[int]] = {}
         self.found: dict[Mention, str] = {}
 
-    def take(self, line: str, lines: Lines) -> None:
-        self.source.append(line)
-        if not line.strip():
-            self._end_sentence(lines)
-            return
-        if not _is_row(line):
-            return
-        fields = _fields(line)
-        if len(fields) < FEWEST_COLUMNS:
-            raise lines.error(f"expected at least {FEWEST_COLUMNS} columns, found {len(fields)}")
+    def take(self, word: str, mentions: str, lines: Lines) -> None:
+        """A word, and which mentions begin and end with it."""
         t = len(self.words)
-        self.words.append(fields[WORD])
-        if fields[-1] in NOTHING:
+        self.words.append(word)
+        if mentions in NOTHING:
             return
-        for piece in fields[-1].split("|"):
+        for piece in mentions.split("|"):
             match = _PIECE.match(piece)
             if match is None or not (match[1] or match[3]):
-                raise lines.error(f"{quoted(fields[-1])} in the last column says not which mentions begin and end")
+                raise lines.error(f"{quoted(mentions)} in the last column says not which mentions begin and end")
             if match[1]:
                 self.open.setdefault(match[2], []).append(t)
             if match[3]:
@@ -158,13 +199,13 @@ class _Reading:
                 self.found[mention] = match[2]
 
     def example(self, lines: Lines) -> Example:
-        self._end_sentence(lines)
+        self.end_sentence(lines)
         mentions = sorted(self.found, key=lambda m: (m.sentence, m.begin, -m.end))
         document = Document(tuple(self.sentences), tuple(mentions), self.name, self.part)
         labels = to_labels(np.array([self.found[m] for m in mentions], object), len(mentions))
         return Example(document, labels.tolist(), self.line, tuple(self.source))
 
-    def _end_sentence(self, lines: Lines) -> None:
+    def end_sentence(self, lines: Lines) -> None:
         unclosed = next((entity for entity, begins in self.open.items() if begins), None)
         if unclosed is not None:
             raise lines.error(f"a mention of entity {quoted(unclosed)} is not closed in its sentence")
@@ -183,13 +224,6 @@ def _check_nested(x: Document, labels: list[int]) -> None:
                 texts = " and ".join(quoted(" ".join(x.words(m))) for m in (a, b))
                 raise ValueError(f"{texts}, of one entity, cannot be written: they overlap, neither within the other")
         others.append(mention)
-
-
-def _is_row(line: str) -> bool:
-    """Whether a line has a word; others are comments, or begin and end the document."""
-    if not line.startswith("#"):
-        return True
-    return not line.startswith(("#begin document", "#end document")) and len(_fields(line)) >= FEWEST_COLUMNS
 
 
 def _fields(line: str) -> list[str]:

@@ -45,7 +45,7 @@ def summarise_documents(examples: Iterable[Example]) -> DocumentSummary:
             summary.note([Oddity.at(example, "a document without mentions")])
         elif len(entities) == len(document.mentions) > 1:
             summary.note([Oddity.at(example, "every mention is an entity of its own: nothing to learn")])
-        if (document.name, document.part) in seen:
+        if document.name and (document.name, document.part) in seen:
             summary.note([Oddity.at(example, f"{document.name!r}, part {document.part}, comes a second time")])
         if len(seen) < MOST_REMEMBERED:
             seen.add((document.name, document.part))
