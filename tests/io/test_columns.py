@@ -77,16 +77,16 @@ def test_comments_stay_beside_the_tokens():
     form = Columns(comment="#")
     (example,) = read("# one\nThe DET\n#two\ndog NOUN\n", form)
     assert example.x == ["The", "dog"]
-    assert form.annotate(example, ["X", "Y"]) == "# one\nThe DET X\n#two\ndog NOUN Y\n\n"
+    assert form.annotate(example, ["X", "Y"]) == "# one\nThe DET X\n#two\ndog NOUN Y\n"
     assert pairs("# only\n\nThe DET\n", form) == [(["The"], ["DET"])]
 
 
 def test_predictions_are_a_further_column_beside_the_truth():
     form = Columns(("word", "pos"))
     first, _ = read(CHUNKS, form)
-    assert form.annotate(first, ["O", "B-NP"]) == "The DT B-NP O\ndog NN I-NP B-NP\n\n"
+    assert form.annotate(first, ["O", "B-NP"]) == "The DT B-NP O\ndog NN I-NP B-NP\n"
     (unlabelled,) = read("The\tDT \n", form)
-    assert form.annotate(unlabelled, ["O"]) == "The\tDT\tO\n\n"
+    assert form.annotate(unlabelled, ["O"]) == "The\tDT \tO\n"
     with pytest.raises(ValueError, match="there are 1 labels for 2 tokens"):
         form.annotate(first, ["O"])
 

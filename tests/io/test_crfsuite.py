@@ -64,14 +64,14 @@ def test_labels_may_hold_colons_that_are_escaped():
 def test_a_line_that_begins_with_a_tab_has_no_label():
     (example,) = read("\tw=the\n\tw=dog:2\n")
     assert (example.x, example.y) == ([["w=the"], {"w=dog": 2.0}], None)
-    assert CrfSuite().annotate(example, ["DET", "a:b"]) == "DET\tw=the\na\\:b\tw=dog:2\n\n"
+    assert CrfSuite().annotate(example, ["DET", "a:b"]) == "DET\tw=the\na\\:b\tw=dog:2\n"
 
 
 def test_sequences_may_have_weights():
     first, second = read("@weight:2.5\nA\tx\n\nB\tx\n")
     assert (first.weight, second.weight) == (2.5, 1.0)
     assert (first.x, first.line) == ([["x"]], 1)
-    assert CrfSuite().annotate(first, ["C"]) == "@weight:2.5\nC\tx\n\n"
+    assert CrfSuite().annotate(first, ["C"]) == "@weight:2.5\nC\tx\n"
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,9 @@ from structlearn.io import (
     SvmHmm,
     SvmLight,
     Tagged,
+    beside,
+    format_of,
+    open_text,
     read_examples,
     recognise,
 )
@@ -293,6 +296,13 @@ def test_published_files_are_recognised_and_read(file, form, n_examples, n_token
 
 @needs_files
 def test_annotated_treebanks_are_what_they_were():
-    form, examples = read_examples(REAL / "ud_english_ewt/en_ewt-ud-test.conllu.gz")
-    text = "".join(form.annotate(example, example.y) for example in examples)
-    assert text == gzip.decompress((REAL / "ud_english_ewt/en_ewt-ud-test.conllu.gz").read_bytes()).decode()
+    path = REAL / "ud_english_ewt/en_ewt-ud-test.conllu.gz"
+    with open_text(path, keep=True) as lines:
+        form = format_of(lines)
+        text = "".join(beside(lines, form, ((example, example.y) for example in form.read(lines))))
+    assert text == gzip.decompress(path.read_bytes()).decode()
+
+
+def test_a_place_is_named_once():
+    with pytest.raises(FormatError, match=r"^stream:2:1: the byte 0xff"):
+        read_examples(io.BytesIO(b"the D\n\xff D\n"))

@@ -178,6 +178,14 @@ def test_bytes_that_are_no_text_are_named_with_their_place_and_a_way_out(content
     assert (caught.value.line, caught.value.column) == (line, column)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_a_file_that_says_its_encoding_is_told_to_be_read_in_it(encoding):
+    with pytest.raises(
+        EncodingError, match=f"^stream:1:1: .* it begins as files in {encoding} .* --encoding {encoding}$"
+    ):
+        read("the D\n".encode(encoding))
+
+
 def test_the_place_counts_pieces_that_came_before():
     content = b"a" * 200_000 + b"\n" + b"b" * 100_000 + b"\xff"
     with pytest.raises(EncodingError, match=r"^stream:2:100001: "):

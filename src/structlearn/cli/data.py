@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import codecs
 import re
+import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
 if TYPE_CHECKING:
     from structlearn.io.format import Example, Format
+    from structlearn.io.text import Lines
+
+#: Examples that are held in memory at once, so that a pipe without end can be labelled.
+BATCH = 4096
 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A file that [bold]train[/bold] wrote.")]
 Data = Annotated[
@@ -35,8 +42,8 @@ Columns = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help="The columns of a column file, such as word,pos,_,chunk: _ is left out, the last one is the label. Of "
-        "conll2012, where the words are, such as _,word,_.",
+        help="The columns of a column file, such as word,pos,_,chunk: _ is left out, the last one is the label unless "
+        "--label names another. Of conll2012, where the words are, such as _,word,_.",
         rich_help_panel="Data",
     ),
 ]
@@ -61,16 +68,22 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but re
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 
 
-def layout(name: str | None, columns: str | None, separator: str | None, label: str | None) -> Format | str | None:
-    """What the user said about the format: all of it, its name, or nothing."""
+def layout(
+    name: str | None, columns: str | None, separator: str | None, label: str | None, given: Format | None = None
+) -> Format | str | None:
+    """What the user said about the format: all of it, its name, or nothing.
+
+    What was not said of column files is as in those that a model learnt from (`given`).
+    """
     if columns is separator is label is None:
         return name
     from structlearn.io.columns import Columns as ColumnFile
     from structlearn.io.conll2012 import Conll2012
-    from structlearn.io.conllu import ConllU
+    from structlearn.io.conllu import LABELS, ConllU
     from structlearn.io.tagged import Tagged
 
-    if name == ConllU.name:
+    # Columns have names of their own only in CoNLL-U.
+    if name == ConllU.name or (name is columns is separator is None and label in LABELS):
         if separator is not None:
             raise ValueError("--separator is for column files, not for conllu")
         options: dict[str, Any] = {"columns": columns and tuple(columns.split(",")), "label": label}
@@ -88,8 +101,13 @@ def layout(name: str | None, columns: str | None, separator: str | None, label: 
     if label not in names:
         raise ValueError(f"--label is {label!r}, which is none of the columns {columns}")
     others = tuple(name for name in names if name != label)
-    separator = None if separator is None else separator.encode().decode("unicode_escape")
-    return ColumnFile(others, label=names.index(label), separator=separator)
+    form = replace(given if isinstance(given, ColumnFile) else ColumnFile(), columns=others, label=names.index(label))
+    if separator is not None:
+        form = replace(form, separator=separator.encode().decode("unicode_escape"))
+    if given is not None and form.inputs != given.inputs:
+        known, found = ", ".join(given.inputs), ", ".join(form.inputs)
+        raise ValueError(f"--columns has {found} beside the label, but the model learnt from {known}")
+    return form
 
 
 def stream(
@@ -120,9 +138,23 @@ def _stream(
 ) -> tuple[Format, Iterator[Example]]:
     from structlearn.io.formats import read_examples
 
+    return read_examples(file, encoding=encoding, **_chosen(wanted, given))
+
+
+@contextmanager
+def kept(file: str, wanted: Format | str | None, encoding: str, given: Format | None) -> Iterator[tuple[Format, Lines]]:
+    """The format of a file, chosen as by `stream`, and its lines, which can be written as they were."""
+    from structlearn.io.formats import format_of
+    from structlearn.io.text import open_text
+
+    with open_text(file, encoding, keep=True) as lines:
+        yield format_of(lines, **_chosen(wanted, given)), lines
+
+
+def _chosen(wanted: Format | str | None, given: Format | None) -> dict[str, Any]:
     if given is not None and wanted in (None, given.name):
-        return read_examples(file, given, encoding, check=wanted is None)
-    return read_examples(file, wanted, encoding)
+        return {"format": given, "check": wanted is None}
+    return {"format": wanted}
 
 
 def read(
@@ -178,25 +210,38 @@ def places(examples: Sequence[Example]) -> Iterator[None]:
         raise ValueError(f"{examples[int(told[1])].place}: {error}") from error
 
 
-def batches(examples: Iterator[Example], size: int) -> Iterator[list[Example]]:
-    while batch := list(islice(examples, size)):
+def batches(examples: Iterator[Example]) -> Iterator[list[Example]]:
+    while batch := list(islice(examples, BATCH)):
         yield batch
 
 
 @contextmanager
-def writing(path: str | None, *, not_over: str) -> Iterator[Any]:
+def writing(path: str | None, *, not_over: str, encoding: str = "utf-8") -> Iterator[Callable[[str], None]]:
     """A function that writes text to standard output as it comes, or to a file that appears when all is written."""
-    import sys
-
     if path is None or path == "-":
-        yield sys.stdout.write
         sys.stdout.flush()
+        yield _encoded(sys.stdout.buffer, encoding)
+        sys.stdout.buffer.flush()
         return
     from structlearn.persistence import atomic
 
     atomic.check_writable(Path(path))
     if Path(path).exists() and not_over != "-" and any(map(Path(path).samefile, in_folder(not_over))):
         raise ValueError(f"{path} is the file that is read; give the output another name")
-    parts: list[str] = []
-    yield parts.append
-    atomic.write(Path(path), "".join(parts).encode("utf-8", "surrogateescape"))
+    with atomic.writing(Path(path)) as file:
+        yield _encoded(file, encoding)
+
+
+def _encoded(file: BinaryIO, encoding: str) -> Callable[[str], None]:
+    from structlearn.io.text import text_encoding
+
+    encoder = codecs.getincrementalencoder(text_encoding(encoding))("surrogateescape")
+
+    def write(text: str) -> None:
+        try:
+            file.write(encoder.encode(text))
+        except UnicodeEncodeError as error:
+            line = text[: error.start].count("\n")
+            raise ValueError(f"this cannot be written in {encoding}: {text.splitlines()[line]!r}") from error
+
+    return write

@@ -20,6 +20,9 @@ def evaluate(
     model: data.Model,
     file: data.Data = "-",
     format_name: data.FormatName = None,
+    columns: data.Columns = None,
+    separator: data.Separator = None,
+    label: data.Label = None,
     encoding: data.Encoding = "utf-8",
     scheme: Annotated[
         Literal["conlleval", "BIO", "IOB1", "BIOES"],
@@ -37,12 +40,14 @@ def evaluate(
     \b
         structlearn evaluate tagger.slm test.txt
         structlearn evaluate tagger.slm test.txt --json
+        structlearn evaluate tagger.slm labelled.txt --columns word,chunk,_ --label chunk
     """
     from structlearn.evaluation import evaluate as judge
     from structlearn.persistence.model_file import read
 
     saved = read(model)
-    reader, examples = data.read([file], format_name, encoding, given=saved.reader)
+    wanted = data.layout(format_name, columns, separator, label, saved.reader)
+    reader, examples = data.read([file], wanted, encoding, given=saved.reader)
     with data.places(examples):
         judged = judge(saved.estimator, *data.labelled(reader, examples), scheme=scheme)
     _tell_of_unseen_labels(saved.estimator, judged)

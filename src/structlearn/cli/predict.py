@@ -8,9 +8,6 @@ import typer
 
 from structlearn.cli import data
 
-#: Examples that are held in memory at once, so that a pipe without end can be labelled.
-BATCH = 4096
-
 
 def predict(
     model: data.Model,
@@ -19,6 +16,9 @@ def predict(
         str | None, typer.Option("--output", "-o", help="Where predictions go; standard output if left out.")
     ] = None,
     format_name: data.FormatName = None,
+    columns: data.Columns = None,
+    separator: data.Separator = None,
+    label: data.Label = None,
     encoding: data.Encoding = "utf-8",
     draw: Annotated[
         bool, typer.Option("--draw", help="Draw trees and other structures for people to read, instead of the file.")
@@ -32,9 +32,10 @@ def predict(
 ) -> None:
     """Label new examples.
 
-    Predictions are written as the examples were: a column file gets one column more, CoNLL-U its tags, JSON lines a
-    field "predicted". Labels that are there already stay beside the predicted ones. Pairs of sequences are aligned.
-    Features that training never saw are passed over.
+    The file is written as it was, line by line and in its encoding, with predictions: a column file gets one column
+    more, JSON lines a field "predicted", and labels that are there already stay beside them; elsewhere predictions take
+    the place of labels. Trees are written a line each, pairs of sequences aligned. Features that training never saw are
+    passed over.
 
     --draw shows trees and other structures as pictures of text; what is wrong is marked where the file has the truth.
 
@@ -56,13 +57,19 @@ def predict(
     if draw and latent:
         raise ValueError("--draw and --latent exclude each other")
     saved = read(model)
-    reader, examples = data.stream(file, format_name, encoding, given=saved.reader)
-    if draw:
-        texts = drawn(saved.estimator, reader, to_file=output is not None)
-    else:
-        texts = tabled(saved.estimator, reader) if latent else annotated(saved.estimator, reader)
+    wanted = data.layout(format_name, columns, separator, label, saved.reader)
+    if not (draw or latent):
+        with data.writing(output, not_over=file, encoding=encoding) as write:
+            reader = saved.reader
+            for each in data.in_folder(file):
+                with data.kept(each, wanted, encoding, reader) as (reader, lines):
+                    for text in annotated(saved.estimator, reader, lines):
+                        write(text)
+        return
+    reader, examples = data.stream(file, wanted, encoding, given=saved.reader)
+    texts = tabled(saved.estimator, reader) if latent else drawn(saved.estimator, reader, to_file=output is not None)
     with data.writing(output, not_over=file) as write:
-        for batch in data.batches(examples, BATCH):
+        for batch in data.batches(examples):
             with data.places(batch):
                 for text in texts(batch):
                     write(text)

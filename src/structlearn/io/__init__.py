@@ -1,13 +1,14 @@
 """Files: one module a format."""
 
 from structlearn.io.aligned import AlignedRows, read_aligned_pairs, read_alignment, write_aligned_pair
+from structlearn.io.beside import beside
 from structlearn.io.brackets import Brackets
 from structlearn.io.columns import Columns
 from structlearn.io.conll2012 import Conll2012
 from structlearn.io.conllu import ConllU
 from structlearn.io.crfsuite import CrfSuite
 from structlearn.io.format import Example, Format
-from structlearn.io.formats import FORMATS, read_examples, recognise
+from structlearn.io.formats import FORMATS, format_of, read_examples, recognise
 from structlearn.io.jsonl import JsonLines
 from structlearn.io.labelled_fasta import LabelledFasta
 from structlearn.io.letor import Letor
@@ -38,6 +39,8 @@ __all__ = [
     "SvmHmm",
     "SvmLight",
     "Tagged",
+    "beside",
+    "format_of",
     "open_text",
     "read_aligned_pairs",
     "read_alignment",

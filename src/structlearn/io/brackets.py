@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from structlearn.data.trees import Tree, as_tree, is_leaf, leaves
-from structlearn.io.format import Example, Format, Structure, check_written
+from structlearn.io.format import LONGEST_SEQUENCE, Example, Format, Structure, check_written
 from structlearn.io.text import Lines, quoted
 
 #: The most brackets that may be open at once.
 DEEPEST = 200
 #: What neither a label nor a word can hold; the treebank has -LRB- and -RRB- for brackets in the text.
 FORBIDDEN = "() \t"
+_WRAPPED = re.compile(r"\(\s*\(")
 _PIECES = re.compile(r"[()]|[^ \t()]+")
 #: Brackets that open, with labels or without, down to the first leaf; what a quantifier with ++ took it keeps, so that
 #: no text takes longer than its length.
@@ -55,13 +56,13 @@ class Brackets(Format):
     def parse(self, lines: Lines) -> Iterator[Example]:
         stack: list[list[Any]] = []
         source: list[str] = []
-        begin = 0
+        begin = first = 0
         for line in lines:
             for piece in _PIECES.finditer(line):
                 text, column = piece.group(), piece.start() + 1
                 if text == "(":
                     if not stack:
-                        source, begin = [], lines.number
+                        source, begin, first = [], lines.number, piece.start()
                     if len(stack) == DEEPEST:
                         raise lines.error(f"more than {DEEPEST} brackets are open", column)
                     stack.append([])
@@ -76,8 +77,13 @@ class Brackets(Format):
                     else:
                         tree = _unwrapped(node)
                         x = [(word, tag) for tag, word in leaves(tree)]
-                        yield Example(x, tree, begin, (*source, line), file=lines.name)
-            source.append(line)
+                        source.append(line[first:column])
+                        yield Example(x, tree, begin, tuple(source), file=lines.name)
+            if stack:
+                source.append(line[first:])
+                first = 0
+                if len(source) > LONGEST_SEQUENCE:
+                    raise lines.error(f"a tree of more than {LONGEST_SEQUENCE:,} lines", 1, begin)
         if stack:
             raise lines.error(f"the tree that begins here is not closed: {len(stack)} brackets are open", 1, begin)
 
@@ -85,6 +91,11 @@ class Brackets(Format):
         if y is None:
             raise ValueError("a sentence without a tree cannot be written in brackets")
         return f"({_written(as_tree(y, 'y'))})\n"
+
+    def annotate(self, example: Example, y: Any) -> str:
+        """The predicted tree on one line, in an outer bracket if the tree that was read had one."""
+        written = self.write(example.x, y)
+        return written if _WRAPPED.match(" ".join(example.source)) else f"{written.strip()[1:-1]}\n"
 
     @staticmethod
     def _node(parts: list[Any], lines: Lines, column: int) -> Tree:

@@ -155,10 +155,10 @@ class Columns(Format):
             if self._is_comment(line):
                 text += f"{line}\n"
             elif self.separator is None:
-                text += f"{line.rstrip(BLANKS)}{chr(9) if chr(9) in line else ' '}{next(labels)}\n"
+                text += f"{line}{chr(9) if chr(9) in line else ' '}{next(labels)}\n"
             else:
                 text += f"{line}{self.separator}{next(labels)}\n"
-        return text + "\n"
+        return text
 
     def _split(self, line: str) -> list[str]:
         return split_blanks(line) if self.separator is None else line.split(self.separator)

@@ -111,7 +111,7 @@ class ConllU(Format):
             if not line.startswith("#") and row[0].isdecimal():
                 row[place] = next(labels)
             text += "\t".join(row) + "\n"
-        return text + "\n"
+        return text
 
     def _rows(self, lines: Lines, number: int, paragraph: list[str]) -> Iterator[list[str] | None]:
         """The columns of every line that is a word, None for the others."""

@@ -91,7 +91,7 @@ class CrfSuite(Format):
         for line in example.source:
             _, tab, attributes = line.partition("\t")
             text += f"{line}\n" if line.startswith("@") else f"{next(labels)}{tab}{attributes}\n"
-        return text + "\n"
+        return text
 
 
 def _token(lines: Lines, line: str, number: int, fields: list[str]) -> Token:

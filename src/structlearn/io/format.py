@@ -42,7 +42,7 @@ class Example:
     line : int
         Where it begins in the file, counted from 1.
     source : tuple of str
-        Its lines, as they were.
+        Its lines, as they were, from the one where it begins without a gap; none if they are not its own alone.
     weight : float
         How much it counts in training.
     file : str
@@ -113,8 +113,8 @@ class Format(ABC):
         """
 
     def annotate(self, example: Example, y: Any) -> str:
-        """The text of an example that was read with the prediction y."""
-        return self.write(example.x, y)
+        """The lines of an example that was read, with the prediction y; those between examples are none of its."""
+        return self.write(example.x, y).rstrip("\n") + "\n"
 
     def title(self, example: Example) -> str:
         """What an example is called in a table: the name that the file gives it, or where it stands."""

@@ -19,7 +19,7 @@ from structlearn.io.pairs import Pairs
 from structlearn.io.svmhmm import SvmHmm
 from structlearn.io.svmlight import SvmLight
 from structlearn.io.tagged import Tagged
-from structlearn.io.text import Source, open_text
+from structlearn.io.text import Lines, Source, open_text
 
 #: In the order in which they are tried: from those that are hard to mistake to columns of anything.
 FORMATS: dict[str, type[Format]] = {
@@ -59,6 +59,28 @@ def recognise(head: Sequence[str], filename: str = "") -> Format:
     raise ValueError(f"this looks like none of the formats {', '.join(FORMATS)}; name the one it is")
 
 
+def format_of(lines: Lines, format: Format | str | None = None, *, check: bool = False) -> Format:
+    """The format of lines of which none was taken yet; see `read_examples`."""
+    if isinstance(format, str) and format not in FORMATS:
+        raise ValueError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
+    if isinstance(format, Format) and not check:
+        return format
+    head = lines.head()
+    if isinstance(format, str):
+        kind = FORMATS[format]
+        return kind.recognise(head, lines.name) or kind.recognise(head[:1], lines.name) or kind()
+    if format is None:
+        try:
+            return recognise(head, lines.name)
+        except ValueError as error:
+            raise lines.error(str(error)) from None
+    if not type(format).fits(head, lines.name):
+        other = next((name for name, kind in FORMATS.items() if kind.recognise(head, lines.name)), None)
+        if other is not None:
+            raise lines.error(f"expected a file in the format {format.name}; this one looks like {other}")
+    return format
+
+
 def read_examples(
     source: Source, format: Format | str | None = None, encoding: str = "utf-8", *, check: bool = False
 ) -> tuple[Format, Iterator[Example]]:
@@ -87,21 +109,7 @@ def read_examples(
 
 def _read(source: Source, format: Format | str | None, encoding: str, check: bool) -> Iterator[Any]:
     """The format first, then the examples."""
-    if isinstance(format, str) and format not in FORMATS:
-        raise ValueError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
     with open_text(source, encoding) as lines:
-        if isinstance(format, str):
-            kind, head = FORMATS[format], lines.head()
-            first = [line for line in head if line.strip()][:1]
-            format = kind.recognise(head, lines.name) or kind.recognise(first, lines.name) or kind()
-        elif format is None:
-            try:
-                format = recognise(lines.head(), lines.name)
-            except ValueError as error:
-                raise lines.error(str(error)) from None
-        elif check and not type(format).fits(head := lines.head(), lines.name):
-            other = next((name for name, kind in FORMATS.items() if kind.recognise(head, lines.name)), None)
-            if other is not None:
-                raise lines.error(f"expected a file in the format {format.name}; this one looks like {other}")
-        yield format
-        yield from format.read(lines)
+        found = format_of(lines, format, check=check)
+        yield found
+        yield from found.read(lines)

@@ -25,7 +25,7 @@ class JsonLines(Format):
     Tokens are strings, lists with a string for every column, or objects of features; labels are strings, whole numbers,
     true or false, one for each token, and may be left out or null. ``{"features": …, "label": …}`` is an example that
     is no sequence. Features mean what they mean in dicts: ``{"w": "dog", "cap": true, "len": 3}`` is w=dog 1, cap 1,
-    len 3. Other keys are kept; predictions come as "predicted". An object with the same key twice is refused.
+    len 3. All else of a line is kept; predictions come as "predicted". An object with the same key twice is refused.
 
     Parameters
     ----------
@@ -100,7 +100,14 @@ class JsonLines(Format):
         return _dump({"tokens": tokens} | ({} if y is None else {"labels": list(y)}))
 
     def annotate(self, example: Example, y: Any) -> str:
-        return _dump(_load(example.source[0]) | {"predicted": y if self.content == "row" else list(y)})
+        (line,) = example.source
+        predicted = {"predicted": y if self.content == "row" else list(y)}
+        found = _load(line)
+        if "predicted" in found:
+            return _dump(found | predicted)
+        # Spaces and numbers stay as they were.
+        before, end, after = line.rpartition("}")
+        return f"{before}, {_dump(predicted).strip()[1:-1]}{end}{after}\n"
 
     def _row(self, found: dict[str, Any]) -> tuple[Any, Any]:
         features = found.get("features")

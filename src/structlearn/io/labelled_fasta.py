@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from structlearn.io.fasta import Row, read_fasta, write_fasta
+from structlearn.io.fasta import Row, read_fasta, without_rest, write_fasta
 from structlearn.io.format import Example, Format, Structure, check_written
 from structlearn.io.numbers import parse_number
 from structlearn.io.pairs import NamedSequence
@@ -62,9 +62,8 @@ class LabelledFasta(Format):
                     raise lines.error(f"{key}= {wrong} in the header {quoted(row.header)}", line=row.line)
                 words[key] = value
             y = parse_label(words["label"]) if "label" in words else None
-            source = (f">{row.header}", row.sequence)
             x = NamedSequence(row.sequence, row.header)
-            yield Example(x, y, row.line, source, _weight(lines, row, words), file=lines.name)
+            yield Example(x, y, row.line, without_rest(row.source), _weight(lines, row, words), file=lines.name)
 
     def write(self, x: Any, y: Any) -> str:
         if not (isinstance(x, str) and x.isascii() and x.isalpha() and x.isupper()):
@@ -73,7 +72,8 @@ class LabelledFasta(Format):
         return write_fasta([(header if y is None else f"{header} label={_written(y)}", x)])
 
     def annotate(self, example: Example, y: Any) -> str:
-        return write_fasta([(f"{example.x.header or HEADER} predicted={_written(y)}", example.x)])
+        header, *rows = example.source
+        return "".join(f"{line}\n" for line in (f"{header} predicted={_written(y)}", *rows))
 
     def title(self, example: Example) -> str:
         words: list[str] = _WORD.sub("", example.x.header).split()

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from structlearn.io.format import Example, Structure, paired
+from structlearn.io.format import Example, Structure
 from structlearn.io.svmhmm import QID, SvmHmm, numbered_groups
-from structlearn.io.svmlight import fields_before_comment, parse_features, with_label
+from structlearn.io.svmlight import fields_before_comment, parse_features, with_labels
 from structlearn.io.text import Lines, quoted
 
 
@@ -57,12 +57,11 @@ class Letor(SvmHmm):
             yield example if example.y is None else replace(example, y=[float(label) for label in example.y])
 
     def annotate(self, example: Example, y: Any) -> str:
-        order, n = np.asarray(y), len(example.source)
+        order, n = np.asarray(y), len(example.x)
         if order.dtype.kind not in "iu" or sorted(order.tolist()) != list(range(n)):
             raise ValueError(f"{quoted(str(y))} is no ranking of {n} documents")
         labels = (n - np.argsort(order)).tolist()
-        labelled = example.y is not None
-        return "".join(with_label(line, k, had_one=labelled) + "\n" for line, k in paired(example.source, labels))
+        return with_labels(example.source, labels, had_some=example.y is not None)
 
     def title(self, example: Example) -> str:
         fields = fields_before_comment(example.source[0])

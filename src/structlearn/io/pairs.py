@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 from structlearn.data.matches import from_gapped, to_gapped
 from structlearn.io.a3m import read_a3m_pairs
-from structlearn.io.fasta import Row, read_fasta, write_fasta
+from structlearn.io.fasta import Row, read_fasta, without_rest, write_fasta
 from structlearn.io.format import Example, Format, Structure
 from structlearn.io.stockholm import read_stockholm_rows
 from structlearn.io.text import Lines, quoted
@@ -142,7 +142,7 @@ def _example(lines: Lines, first: Row, second: Row, *, family: bool) -> Example:
         if not family:
             _check_columns(lines, first, second)
         y = from_gapped(a, b, GAPS)
-    source = tuple(line for row in rows for line in (f">{row.header}", row.sequence))
+    source = () if family else (*first.source, *without_rest(second.source))
     return Example((s, t), y, first.line if not family else second.line, source, file=lines.name)
 
 

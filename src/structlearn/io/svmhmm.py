@@ -13,7 +13,7 @@ from structlearn.io.svmlight import (
     parse_features,
     parse_label,
     rows_of,
-    with_label,
+    with_labels,
     write_features,
     write_label,
 )
@@ -69,8 +69,7 @@ class SvmHmm(Format):
         return "".join(token.format(number) + "\n" for token in tokens)
 
     def annotate(self, example: Example, y: Any) -> str:
-        labelled = example.y is not None
-        return "".join(with_label(line, label, had_one=labelled) + "\n" for line, label in paired(example.source, y))
+        return with_labels(example.source, y, had_some=example.y is not None)
 
 
 def numbered_groups(
@@ -82,9 +81,14 @@ def numbered_groups(
     x: list[dict[str, float]] = []
     y: list[str | None] = []
     source: list[str] = []
+    between: list[str] = []  # lines without a token, which are of the sequence if it goes on after them
     for line in lines:
         fields = fields_before_comment(line)
         if not fields:
+            if x:
+                between.append(line)
+            if len(between) > LONGEST_SEQUENCE:
+                raise lines.error(f"more than {LONGEST_SEQUENCE:,} lines without a token one after another")
             continue
         label = None if fields[0].startswith("qid:") else parse_label(lines, fields[0], line)
         place = 0 if label is None else 1
@@ -102,13 +106,14 @@ def numbered_groups(
                     column_of(line, place, None),
                 )
             begun_at[number] = lines.number
-            current, x, y, source = number, [], [], []
+            current, x, y, source, between = number, [], [], [], []
         elif (label is None) != (y[0] is None):
             raise lines.error(f"a token {'without' if label is None else 'with'} a label, unlike those before it")
         x.append(features(lines, line, fields, place + 1))
         y.append(label)
-        source.append(line)
-        if len(x) > LONGEST_SEQUENCE:
+        source += [*between, line]
+        between = []
+        if len(source) > LONGEST_SEQUENCE:
             raise lines.error(f"more than {LONGEST_SEQUENCE:,} lines with qid:{number}")
     if x:
         yield _example(x, y, begun_at[current], source, lines.name)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, ClassVar, Self
 
-from structlearn.io.format import Example, Format, Structure, column_of, split_blanks
+from structlearn.io.format import Example, Format, Structure, column_of, paired, split_blanks
 from structlearn.io.numbers import LARGEST_WHOLE, NUMBER, parse_number, write_number
 from structlearn.io.text import Lines, quoted
 
@@ -142,6 +142,14 @@ def with_label(line: str, y: Any, *, had_one: bool) -> str:
         rest = rest[len(split_blanks(rest)[0].partition("#")[0]) :]
         return f"{line[:start]}{write_label(y)}{rest}"
     return f"{line[:start]}{write_label(y)} {rest}"
+
+
+def with_labels(source: Sequence[str], y: Sequence[Any], *, had_some: bool) -> str:
+    """Lines with other labels, or with some; those between them, of comments and blanks, stay as they are."""
+    tokens = [k for k, line in enumerate(source) if fields_before_comment(line)]
+    labels = dict(paired(tokens, y))
+    lines = (with_label(line, labels[k], had_one=had_some) if k in labels else line for k, line in enumerate(source))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def rows_of(head: Iterable[str]) -> list[list[str]]:

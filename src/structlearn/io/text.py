@@ -22,6 +22,8 @@ MOST_BLANK = 1_000_000
 HEAD = 64 << 10
 #: The byte order mark, which stands at the beginning of files, and within them where some were joined.
 MARK = "\ufeff"
+#: What files in other encodings begin with.
+MARKED = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 #: The longest text that an error message quotes.
 QUOTED = 60
 
@@ -68,6 +70,8 @@ class Lines(Iterator[str]):
     name : str
         What errors call it.
     encoding : str
+    keep : bool
+        Whether lines are also kept as they were, for `take_originals`.
 
     Attributes
     ----------
@@ -83,11 +87,13 @@ class Lines(Iterator[str]):
     'small.txt:3:2: too short'
     """
 
-    def __init__(self, pieces: Iterable[bytes], name: str, encoding: str = "utf-8"):
+    def __init__(self, pieces: Iterable[bytes], name: str, encoding: str = "utf-8", *, keep: bool = False):
         self.name = name
         self.number = 0
-        self._encoding = _text_encoding(encoding)
+        self._encoding = text_encoding(encoding)
         self._n_complete = 0
+        self._originals: deque[str] | None = deque() if keep else None
+        self._n_taken = 0
         self._blocks = self._split(unpacked(pieces))
         self._ahead: deque[list[str]] = deque()
         self._given = self._give()
@@ -113,6 +119,19 @@ class Lines(Iterator[str]):
                     break
                 head.append(line)
         return head
+
+    def take_originals(self, end: int | None = None) -> list[str]:
+        """The lines before the one of number `end` that were not taken yet, as they were and with what ended them.
+
+        >>> lines = Lines([b"one\\r\\n\\ntwo"], "small.txt", keep=True)
+        >>> list(lines), lines.take_originals(2), lines.take_originals()
+        (['one', '', 'two'], ['one\\r\\n'], ['\\n', 'two'])
+        """
+        if self._originals is None:
+            raise ValueError(f"the lines of {self.name} were not kept")
+        n = len(self._originals) if end is None else min(max(0, end - 1 - self._n_taken), len(self._originals))
+        self._n_taken += n
+        return [self._originals.popleft() for _ in range(n)]
 
     def _coming(self) -> Iterator[list[str]]:
         yield from tuple(self._ahead)
@@ -145,9 +164,13 @@ class Lines(Iterator[str]):
             if n_blank > MOST_BLANK:
                 raise self._here(f"more than {MOST_BLANK:,} blank lines one after another; is this a text?")
             self._n_complete += len(lines)
+            if self._originals is not None:
+                self._originals.extend(f"{line}\n" for line in lines)
             yield [line.rstrip("\r").lstrip(MARK) for line in lines]
         if last := "".join(begun):
             self._n_complete += 1
+            if self._originals is not None:
+                self._originals.append(last)
             yield [last.rstrip("\r").lstrip(MARK)]
 
     def _decode(self, pieces: Iterator[bytes], begun: list[str]) -> Iterator[str]:
@@ -164,10 +187,14 @@ class Lines(Iterator[str]):
                 raise self._here(str(error)) from error
             except UnicodeDecodeError as error:
                 before = "".join(begun) + error.object[: error.start].decode(self._encoding, "replace")
+                place = self._place_after(before)
+                marked = next((name for mark, name in MARKED.items() if error.object.startswith(mark)), None)
+                if marked is not None and place == (self.name, 1, 1):
+                    advice = f"it begins as files in {marked} do: say --encoding {marked}"
+                else:
+                    advice = "if the file is in another encoding, name it, as in --encoding latin-1"
                 raise EncodingError(
-                    f"the byte 0x{error.object[error.start]:02x} is no text in {self._encoding}; "
-                    "if the file is in another encoding, name it, as in --encoding latin-1",
-                    *self._place_after(before),
+                    f"the byte 0x{error.object[error.start]:02x} is no text in {self._encoding}; {advice}", *place
                 ) from error
             except UnicodeError as error:
                 raise EncodingError(f"this is no text in {self._encoding}: {error}", *self._place_after("")) from error
@@ -188,7 +215,7 @@ class Lines(Iterator[str]):
 
 
 @contextmanager
-def open_text(source: Source, encoding: str = "utf-8") -> Iterator[Lines]:
+def open_text(source: Source, encoding: str = "utf-8", *, keep: bool = False) -> Iterator[Lines]:
     """The lines of a text file, for a ``with`` statement.
 
     Parameters
@@ -197,6 +224,8 @@ def open_text(source: Source, encoding: str = "utf-8") -> Iterator[Lines]:
         "-" is standard input. What is packed with gzip, bzip2 or xz is unpacked, whatever its name. A stream that was
         given is not closed.
     encoding : str
+    keep : bool
+        See `Lines`.
 
     Examples
     --------
@@ -207,13 +236,13 @@ def open_text(source: Source, encoding: str = "utf-8") -> Iterator[Lines]:
     """
     if isinstance(source, (str, PathLike)) and source != "-":
         with Path(source).open("rb") as file:
-            yield Lines(_pieces(file), str(source), encoding)
+            yield Lines(_pieces(file), str(source), encoding, keep=keep)
         return
     stream: BinaryIO = sys.stdin.buffer if isinstance(source, (str, PathLike)) else source
     if isinstance(stream, io.TextIOBase) or not hasattr(stream, "read"):
         raise ValueError(f"a path, '-' or a file opened for reading bytes is needed, not {type(source).__name__}")
     name = getattr(stream, "name", None)
-    yield Lines(_pieces(stream), name if isinstance(name, str) else "stream", encoding)
+    yield Lines(_pieces(stream), name if isinstance(name, str) else "stream", encoding, keep=keep)
 
 
 def quoted(text: str) -> str:
@@ -232,7 +261,7 @@ def _pieces(stream: BinaryIO) -> Iterator[bytes]:
         yield piece
 
 
-def _text_encoding(encoding: str) -> str:
+def text_encoding(encoding: str) -> str:
     """The encoding's own name."""
     try:
         "a".encode(encoding)  # refuses codecs that do not make text of bytes, such as zlib

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def check_writable(path: Path) -> None:
@@ -20,7 +23,14 @@ def check_writable(path: Path) -> None:
 
 
 def write(path: Path, data: bytes) -> None:
-    """Writes beside the target and renames, so that neither a full disk nor a crash leaves half a file.
+    """Writes a whole file at once; see `writing`."""
+    with writing(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """A file beside the target that takes its name at the end: neither a full disk nor a crash leaves half a file.
 
     What was at `path` before stays there unless all was written.
     """
@@ -28,12 +38,13 @@ def write(path: Path, data: bytes) -> None:
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with open(beside, "xb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
     except BaseException as error:
         beside.unlink(missing_ok=True)
-        if isinstance(error, OSError):
+        # An error that names a file is about another one.
+        if isinstance(error, OSError) and error.filename is None:
             raise OSError(error.errno, f"{path} was not written: {error.strerror}") from error
         raise
