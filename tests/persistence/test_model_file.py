@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import save_file
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 import structlearn
 from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM, StructuredPerceptron
@@ -250,9 +250,18 @@ def test_pipelines_of_numbers_come_back(path):
     assert structlearn.load(path).predict(X) == pipeline.predict(X)
 
 
+def test_a_step_without_anything_learnt_is_given_again(path):
+    pipeline = make_pipeline(FunctionTransformer(np.sin), StructuralSVM(Multiclass())).fit(np.eye(2), ["a", "b"])
+    structlearn.save(pipeline, path)
+    loaded = structlearn.load(path, transformers={"functiontransformer": pipeline[0]})
+    assert loaded.predict(np.eye(2)).tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="a FunctionTransformer of your own as 'functiontransformer'"):
+        structlearn.load(path)
+
+
 def test_a_step_that_no_file_can_hold_is_named(path):
-    pipeline = make_pipeline(FunctionTransformer(), StructuralSVM(Multiclass())).fit(np.eye(2), ["a", "b"])
-    with pytest.raises(TypeError, match="the step 'functiontransformer'"):
+    pipeline = make_pipeline(MinMaxScaler(), StructuralSVM(Multiclass())).fit(np.eye(2), ["a", "b"])
+    with pytest.raises(TypeError, match="the step 'minmaxscaler'"):
         structlearn.save(pipeline, path)
     with pytest.raises(TypeError, match="StandardScaler is no estimator"):
         structlearn.save(make_pipeline(StandardScaler()), path)

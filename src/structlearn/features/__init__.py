@@ -6,6 +6,7 @@ from structlearn.features.monotone import MonotoneCurves
 from structlearn.features.piecewise_linear import PiecewiseLinear
 from structlearn.features.text import TextFeatures
 from structlearn.features.token_transformer import TokenTransformer
+from structlearn.features.token_union import TokenUnion
 
 __all__ = [
     "CrfppTemplates",
@@ -14,5 +15,6 @@ __all__ = [
     "PiecewiseLinear",
     "TextFeatures",
     "TokenTransformer",
+    "TokenUnion",
     "read_crfpp_templates",
 ]

@@ -26,6 +26,7 @@ from structlearn.persistence import container, registry
 from structlearn.persistence.codec import check_sizes, decode, encode
 from structlearn.persistence.declared import check_declared
 from structlearn.persistence.registry import registered
+from structlearn.persistence.steps import checked_steps, decode_step, encode_step
 from structlearn.solvers import Solver
 
 FORMAT = "structlearn"
@@ -74,7 +75,8 @@ def save(estimator: Any, path: str | os.PathLike[str], *, reader: Any = None) ->
     """Writes a fitted estimator, or a scikit-learn pipeline that ends with one, to one file.
 
     `structlearn.load` reads it and never runs code from it. The steps of a pipeline may be the transformers of this
-    library, `DictVectorizer` and `StandardScaler`.
+    library, `DictVectorizer` and `StandardScaler`; others that learn nothing, such as a `FunctionTransformer`, are
+    given to `load` again.
 
     Parameters
     ----------
@@ -106,7 +108,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, reader: Any = None) ->
         "format": FORMAT,
         "version": VERSION,
         "library": version("structlearn"),
-        "steps": [[name, encode(step, f"the step {name!r},", tensors)] for name, step in steps[:-1]],
+        "steps": [[name, encode_step(name, step, tensors)] for name, step in steps[:-1]],
         "name": steps[-1][0] if steps else None,
         "w": encode(last.w_, "weights", tensors),
         "slacks": encode(last.slacks_, "slacks", tensors),
@@ -116,7 +118,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, reader: Any = None) ->
     container.write(Path(path), FORMAT, metadata, tensors)
 
 
-def load(path: str | os.PathLike[str], model: Any = None) -> Any:
+def load(path: str | os.PathLike[str], model: Any = None, transformers: Mapping[str, Any] | None = None) -> Any:
     """Reads an estimator, or a pipeline that ends with one, that was saved with `save`.
 
     Parameters
@@ -126,6 +128,9 @@ def load(path: str | os.PathLike[str], model: Any = None) -> Any:
         The model, if it is a class of your own: its code is not in the file. Its options must be those of the model
         that was trained, as far as it has `get_params` and they are plain values. What its `initialize` had set comes
         from the file, into a copy of the object.
+    transformers : dict, optional
+        By the names of their steps, or of their places in a `TokenUnion`, transformers whose code is not in the file,
+        fitted where they learn anything.
 
     Examples
     --------
@@ -137,15 +142,21 @@ def load(path: str | os.PathLike[str], model: Any = None) -> Any:
     ...     structlearn.load(f"{folder}/compass.slm").predict([[0.1, 0.9]])
     array(['north'], dtype='<U5')
     """
-    return read(path, model).estimator
+    return read(path, model, transformers).estimator
 
 
-def read(path: str | os.PathLike[str], model: Any = None, *, to_look_at: bool = False) -> Saved:
+def read(
+    path: str | os.PathLike[str],
+    model: Any = None,
+    transformers: Mapping[str, Any] | None = None,
+    *,
+    to_look_at: bool = False,
+) -> Saved:
     """Everything that a model file holds; `to_look_at` takes an `UnknownModel` for one of the user's own."""
     path = Path(path)
     metadata, tensors = container.read(path, FORMAT, what="structlearn model")
     try:
-        return _read(path, metadata, tensors, model, to_look_at=to_look_at)
+        return _read(path, metadata, tensors, model, transformers or {}, to_look_at=to_look_at)
     except Exception as error:  # whatever values that nobody foresaw make of the classes they are given to
         if isinstance(error, ValueError) and str(path) in str(error):
             raise
@@ -153,7 +164,15 @@ def read(path: str | os.PathLike[str], model: Any = None, *, to_look_at: bool = 
         raise ValueError(f"{path} is damaged or edited: {name}{error}") from error
 
 
-def _read(path: Path, metadata: dict[str, Any], tensors: container.Tensors, model: Any, *, to_look_at: bool) -> Saved:
+def _read(
+    path: Path,
+    metadata: dict[str, Any],
+    tensors: container.Tensors,
+    model: Any,
+    transformers: Mapping[str, Any],
+    *,
+    to_look_at: bool,
+) -> Saved:
     if metadata["version"] > VERSION:
         raise ValueError(
             f"{path} has format version {metadata['version']}, written by structlearn {metadata.get('library')}; this "
@@ -163,7 +182,7 @@ def _read(path: Path, metadata: dict[str, Any], tensors: container.Tensors, mode
     if to_look_at and metadata["model_params"] is None:
         model = _unknown(metadata)
     estimator = _estimator(path, metadata, tensors, model)
-    steps = [(name, decode(step, tensors)) for name, step in metadata.get("steps", [])]
+    steps = [(name, decode_step(path, name, step, tensors, transformers)) for name, step in metadata.get("steps", [])]
     reader = None
     with suppress(ValueError, TypeError):
         # A format of the user's own that is not known here is not needed to predict.
@@ -172,17 +191,7 @@ def _read(path: Path, metadata: dict[str, Any], tensors: container.Tensors, mode
         return Saved(estimator, reader)
     from sklearn.pipeline import Pipeline
 
-    _check_steps([*steps, (metadata["name"], estimator)])
-    return Saved(Pipeline([*steps, (metadata["name"], estimator)]), reader)
-
-
-def _check_steps(steps: list[tuple[Any, Any]]) -> None:
-    names = [name for name, _ in steps]
-    if not all(isinstance(name, str) and name and "__" not in name for name in names) or len(set(names)) < len(names):
-        raise ValueError(f"the steps of the pipeline are called {names}; names must be texts that differ")
-    for name, step in steps[:-1]:
-        if not hasattr(step, "transform"):
-            raise ValueError(f"the step {name!r} is a {type(step).__name__}, which transforms nothing")
+    return Saved(Pipeline(checked_steps(steps, (metadata["name"], estimator))), reader)
 
 
 def steps_of(estimator: Any) -> tuple[list[tuple[str, Any]], Any]:

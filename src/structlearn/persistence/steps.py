@@ -1,0 +1,67 @@
+"""The steps of a pipeline before its estimator, in files: transformers by name, and places for those of users."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+from sklearn.pipeline import Pipeline
+
+from structlearn.features.token_union import TokenUnion
+from structlearn.persistence.codec import decode, encode
+from structlearn.persistence.container import Tensors
+from structlearn.persistence.registry import registered
+
+
+def encode_step(name: str, step: Any, tensors: MutableMapping[str, npt.NDArray[Any]]) -> Any:
+    """A fitted transformer as JSON and tensors; of the user's own, which has learnt nothing, the name of its class."""
+    if isinstance(step, TokenUnion):
+        members = [[member, encode_step(member, each, tensors)] for member, each in step.transformers_]
+        return {"union": members, "columns": encode(step.columns_, f"the step {name!r},", tensors)}
+    if type(step) is Pipeline:
+        return {"pipeline": [[inner, encode_step(f"{name}__{inner}", each, tensors)] for inner, each in step.steps]}
+    known = registered(type(step).__name__) is type(step)
+    if not known and hasattr(step, "transform") and not _has_learnt(step):
+        return {"own": type(step).__name__}
+    return encode(step, f"the step {name!r},", tensors)
+
+
+def decode_step(path: Path, name: str, value: Any, tensors: Tensors, given: Mapping[str, Any]) -> Any:
+    """The transformer that was encoded, or the one that is `given` in its place."""
+    match value:
+        case {"union": members, "columns": columns}:
+            decoded = [(member, decode_step(path, member, each, tensors, given)) for member, each in members]
+            return TokenUnion.restored(decoded, decode(columns, tensors))
+        case {"pipeline": steps}:
+            inner = [(step, decode_step(path, f"{name}__{step}", each, tensors, given)) for step, each in steps]
+            return Pipeline(checked_steps(inner))
+        case {"own": trained}:
+            if name not in given:
+                raise ValueError(
+                    f"{path} was trained with a {trained} of your own as {name!r}: load it with "
+                    f"load(path, transformers={{{name!r}: …}})"
+                )
+            if type(given[name]).__name__ != trained:
+                kind = type(given[name]).__name__
+                raise ValueError(f"{path} was trained with a {trained} as {name!r}, but the given one is a {kind}")
+            return given[name]
+    return decode(value, tensors)
+
+
+def checked_steps(steps: list[tuple[Any, Any]], *last: tuple[Any, Any]) -> list[tuple[Any, Any]]:
+    """Steps of a pipeline with names that differ, all of them transformers but perhaps the last."""
+    names = [name for name, _ in (*steps, *last)]
+    if not all(isinstance(name, str) and name and "__" not in name for name in names) or len(set(names)) < len(names):
+        raise ValueError(f"the steps of the pipeline are called {names}; names must be texts that differ")
+    for name, step in steps:
+        if not hasattr(step, "transform"):
+            raise ValueError(f"the step {name!r} is a {type(step).__name__}, which transforms nothing")
+    return [*steps, *last]
+
+
+def _has_learnt(step: Any) -> bool:
+    """By scikit-learn's convention; what input looked like is nothing that a prediction needs."""
+    looks = ("n_features_in_", "feature_names_in_")
+    return any(name.endswith("_") and not name.startswith("_") and name not in looks for name in vars(step))
