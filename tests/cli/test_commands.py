@@ -13,10 +13,11 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import structlearn
-from structlearn import StructuralSVM
+from structlearn import HiddenMarkov, StructuralSVM
 from structlearn.cli.options import COMPONENTS, LEARNERS, parameters
 from structlearn.datasets import make_sentences
 from structlearn.estimators.base import StructuredEstimator
+from structlearn.estimators.generative import Discrete
 from structlearn.features import TextFeatures
 from structlearn.io.columns import Columns
 from structlearn.io.formats import FORMATS
@@ -486,3 +487,10 @@ def test_a_model_loads_without_the_format_it_was_trained_from(tagger, run, monke
 def test_tuning_says_which_values_are_best(folder, run):
     status, out, _ = run("tune", "train.txt", "--grid", "C=5", "--folds", "2", "-j", "1")
     assert (status, out.splitlines()[-1]) == (0, "best: C=5.0")
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "report", "inspect"])
+def test_a_baseline_without_weights_is_named(folder, run, command):
+    HiddenMarkov(Discrete()).fit([["a"]], [["A"]]).save("hmm.slm")
+    status, _, err = run(command, "hmm.slm", *(["train.txt"] if command != "inspect" else []))
+    assert (status, "hmm.slm holds a HiddenMarkov, which is for Python only" in err) == (1, True)

@@ -18,6 +18,7 @@ import typer
 if TYPE_CHECKING:
     from structlearn.io.format import Example, Format
     from structlearn.io.text import Lines
+    from structlearn.persistence.model_file import Saved
 
 #: Examples that are held in memory at once, so that a pipe without end can be labelled.
 BATCH = 4096
@@ -167,6 +168,17 @@ def read(
         examples += found
     assert given is not None
     return given, examples
+
+
+def read_model(path: str, *, to_look_at: bool = False) -> Saved:
+    """What a model file holds, refused if it is one of the baselines that know no weights and no formats."""
+    from structlearn.persistence.model_file import read, steps_of
+
+    saved = read(path, to_look_at=to_look_at)
+    last = steps_of(saved.estimator)[1]
+    if not hasattr(last, "model_"):
+        raise ValueError(f"{path} holds a {type(last).__name__}, which is for Python only: structlearn.load reads it")
+    return saved
 
 
 def labelled(reader: Format, examples: Sequence[Example]) -> tuple[list[Any], list[Any]]:

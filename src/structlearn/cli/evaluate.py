@@ -43,9 +43,8 @@ def evaluate(
         structlearn evaluate tagger.slm labelled.txt --columns word,chunk,_ --label chunk
     """
     from structlearn.evaluation import evaluate as judge
-    from structlearn.persistence.model_file import read
 
-    saved = read(model)
+    saved = data.read_model(model)
     wanted = data.layout(format_name, columns, separator, label, saved.reader)
     reader, examples = data.read([file], wanted, encoding, given=saved.reader)
     with data.places(examples):

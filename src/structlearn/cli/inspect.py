@@ -30,9 +30,9 @@ def inspect_model(
 
     from structlearn.estimators.inspection import feature_names
     from structlearn.models.motif.motif import Motif
-    from structlearn.persistence.model_file import read, steps_of
+    from structlearn.persistence.model_file import steps_of
 
-    saved = read(model, to_look_at=True)
+    saved = data.read_model(model, to_look_at=True)
     _, last = steps_of(saved.estimator)
     weights = None
     if top > 0 and hasattr(last, "top_weights"):

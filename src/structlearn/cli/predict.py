@@ -52,11 +52,10 @@ def predict(
         structlearn predict finder.slm new.fasta --latent > sites.tsv
     """
     from structlearn.cli.predictions import annotated, drawn, tabled
-    from structlearn.persistence.model_file import read
 
     if draw and latent:
         raise ValueError("--draw and --latent exclude each other")
-    saved = read(model)
+    saved = data.read_model(model)
     wanted = data.layout(format_name, columns, separator, label, saved.reader)
     if not (draw or latent):
         with data.writing(output, not_over=file, encoding=encoding) as write:

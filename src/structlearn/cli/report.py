@@ -35,11 +35,10 @@ def report(
         structlearn report tagger.slm test.txt -o report.html --learning-curve train.txt
     """
     from structlearn.persistence import atomic
-    from structlearn.persistence.model_file import read
     from structlearn.report import write_report
 
     atomic.check_writable(output)
-    saved = read(model)
+    saved = data.read_model(model)
     reader, examples = data.read([file], format_name, encoding, given=saved.reader)
     X, Y = data.labelled(reader, examples)
     curve = None

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from structlearn.data.labels import label_array
 from structlearn.models.base import Model
@@ -99,8 +101,6 @@ def save(estimator: Any, path: str | os.PathLike[str], *, reader: Any = None) ->
     ...     structlearn.load(f"{folder}/tagger.slm").predict([["the", "cat"]])
     [['DET', 'NOUN']]
     """
-    from sklearn.utils.validation import check_is_fitted
-
     steps, last = steps_of(estimator)
     check_is_fitted(last)
     tensors: dict[str, npt.NDArray[Any]] = {}
@@ -110,9 +110,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, reader: Any = None) ->
         "library": version("structlearn"),
         "steps": [[name, encode_step(name, step, tensors)] for name, step in steps[:-1]],
         "name": steps[-1][0] if steps else None,
-        "w": encode(last.w_, "weights", tensors),
-        "slacks": encode(last.slacks_, "slacks", tensors),
-        **_estimator_metadata(last, tensors),
+        **({"whole": encode(last, "estimator", tensors)} if _is_whole_value(last) else _with_weights(last, tensors)),
         "reader": encode(reader, "the format", tensors),
     }
     container.write(Path(path), FORMAT, metadata, tensors)
@@ -179,9 +177,12 @@ def _read(
             f"version reads up to {VERSION}"
         )
     check_sizes(metadata, tensors)
-    if to_look_at and metadata["model_params"] is None:
-        model = _unknown(metadata)
-    estimator = _estimator(path, metadata, tensors, model)
+    if "whole" in metadata:
+        estimator = _whole_value(path, metadata["whole"], tensors, model)
+    else:
+        if to_look_at and metadata["model_params"] is None:
+            model = _unknown(metadata)
+        estimator = _estimator(path, metadata, tensors, model)
     steps = [(name, decode_step(path, name, step, tensors, transformers)) for name, step in metadata.get("steps", [])]
     reader = None
     with suppress(ValueError, TypeError):
@@ -189,8 +190,6 @@ def _read(
         reader = decode(metadata.get("reader"), tensors)
     if not metadata.get("name"):
         return Saved(estimator, reader)
-    from sklearn.pipeline import Pipeline
-
     return Saved(Pipeline(checked_steps(steps, (metadata["name"], estimator))), reader)
 
 
@@ -199,11 +198,17 @@ def steps_of(estimator: Any) -> tuple[list[tuple[str, Any]], Any]:
     steps = list(getattr(estimator, "steps", []))
     last = steps[-1][1] if steps else estimator
     if not isinstance(last, tuple(registry.estimators().values())):
-        raise TypeError(f"{type(last).__name__} is no estimator of this library with weights; it cannot be saved")
+        raise TypeError(f"{type(last).__name__} is no estimator of this library; it cannot be saved")
     return steps, last
 
 
-def _estimator_metadata(estimator: Any, tensors: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
+def _is_whole_value(estimator: Any) -> bool:
+    """Whether an estimator is nothing but its options and what it learnt, as those are that only count."""
+    return registered(type(estimator).__name__) is type(estimator)
+
+
+def _with_weights(estimator: Any, tensors: dict[str, npt.NDArray[Any]]) -> dict[str, Any]:
+    """An estimator that has a model and its weights."""
     params = {name: value for name, value in estimator.get_params(deep=False).items() if name != "model"}
     solver = params.get("solver")
     kinds = [type(used) for used in (solver, getattr(solver, "inner", None)) if isinstance(used, Solver)]
@@ -215,6 +220,8 @@ def _estimator_metadata(estimator: Any, tensors: dict[str, npt.NDArray[Any]]) ->
     built_in = registered(type(model).__name__) is type(model)
     fitted = {name: getattr(estimator, name) for name in _FITTED if hasattr(estimator, name)}
     return {
+        "w": encode(estimator.w_, "weights", tensors),
+        "slacks": encode(estimator.slacks_, "slacks", tensors),
         "estimator": type(estimator).__name__,
         "params": encode(params, "parameter", tensors),
         "own_solver": own_solver,
@@ -224,6 +231,16 @@ def _estimator_metadata(estimator: Any, tensors: dict[str, npt.NDArray[Any]]) ->
         "spec": encode(estimator.spec_.to_dict(), "label", tensors),
         "fitted": encode(fitted, "result", tensors),
     }
+
+
+def _whole_value(path: Path, encoded: Any, tensors: container.Tensors, model: Any) -> Any:
+    estimator = decode(encoded, tensors)
+    if type(estimator) not in registry.estimators().values():
+        raise ValueError(f"{path} holds a {type(estimator).__name__} where an estimator should be")
+    if model is not None:
+        raise ValueError(f"{path} holds a {type(estimator).__name__}, which needs no `model` to load")
+    check_is_fitted(estimator)
+    return estimator
 
 
 def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors, model: Any) -> Any:

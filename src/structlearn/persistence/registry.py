@@ -47,6 +47,11 @@ def registered(name: str) -> Any:
     found = getattr(solvers, name, None)
     if isinstance(found, type) and issubclass(found, solvers.Solver) and not inspect.isabstract(found):
         return found
+    if name in emissions():
+        return emissions()[name]
+    # Of estimators, those that are nothing but options and what they learnt, and can tell whether these fit together.
+    if hasattr(estimators().get(name), "check_learnt"):
+        return estimators()[name]
     return next((kind for kind in FORMATS.values() if kind.__name__ == name), None)
 
 
@@ -54,3 +59,9 @@ def registered(name: str) -> Any:
 def estimators() -> dict[str, type]:
     """All estimators that files can hold, by name: what packages, this one among them, declare as entry points."""
     return {point.name: point.load() for point in entry_points(group="structlearn.estimators")}
+
+
+@cache
+def emissions() -> dict[str, type]:
+    """The emissions of hidden Markov models that files can hold, declared in the same way."""
+    return {point.name: point.load() for point in entry_points(group="structlearn.emissions")}

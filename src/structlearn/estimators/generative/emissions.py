@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.fields import check_tuple, check_whole
 from structlearn.data.labels import LabelCodes, declared_classes, label_array, observed_classes, plain
 from structlearn.data.sequences import stack
 from structlearn.estimators.generative.probabilities import Smoothing, checked_distributions, frequencies, log
@@ -111,6 +112,13 @@ class Discrete(Emission):
         codes = LabelCodes(self.symbols_, allow_unknown=True).encode(tokens, "tokens")
         return log(self.probabilities_).T[codes]
 
+    def check_learnt(self) -> None:
+        """Refuses what `fit` could not have learnt; who loads an emission asks for it."""
+        check_whole("n_labels_", self.n_labels_, least=1)
+        check_tuple("symbols_", self.symbols_)
+        shape = (self.n_labels_, len(declared_classes(self.symbols_)) + 1)
+        self.probabilities_ = checked_distributions("probabilities_", self.probabilities_, shape)
+
     def sample(self, codes: LabelArray, rng: np.random.Generator) -> Any:
         drawn = np.empty(len(codes), np.int64)
         for label in np.unique(codes):
@@ -127,6 +135,14 @@ class _Numeric(Emission):
     def stack(self, X: Any) -> tuple[FloatArray, IntArray]:
         tokens, offsets = stack(X, None, getattr(self, "n_features_in_", None))
         return np.asarray(tokens.toarray() if sp.issparse(tokens) else tokens, np.float64), offsets
+
+    def _check_numbers(self, name: str, shape: tuple[int, ...]) -> FloatArray:
+        check_whole("n_labels_", self.n_labels_, least=1)
+        check_whole("n_features_in_", self.n_features_in_, least=1)
+        found = getattr(self, name)
+        if not isinstance(found, np.ndarray) or found.dtype != np.float64 or found.shape != shape:
+            raise ValueError(f"{name} is no array of {' × '.join(map(str, shape))} numbers")
+        return found
 
 
 class Gaussian(_Numeric):
@@ -197,6 +213,17 @@ class Gaussian(_Numeric):
         scores[:, np.isnan(self.means_).any(axis=1)] = -np.inf
         return scores
 
+    def check_learnt(self) -> None:
+        """Refuses what `fit` could not have learnt; who loads an emission asks for it."""
+        shape = self.n_labels_, self.n_features_in_
+        means, variances = self._check_numbers("means_", shape), self._check_numbers("variances_", shape)
+        without = np.isnan(means) & np.isnan(variances)
+        with np.errstate(invalid="ignore"):
+            fit = without.all(axis=1) | (np.isfinite(means) & (variances > 0) & (variances < np.inf)).all(axis=1)
+        if not fit.all():
+            s = int(np.argmin(fit))
+            raise ValueError(f"label {s} has the means {means[s]} and the variances {variances[s]}")
+
     def sample(self, codes: LabelArray, rng: np.random.Generator) -> FloatArray:
         if np.isnan(self.means_[codes]).any():
             raise ValueError("a label that had no tokens in training was drawn; it has no distribution to sample from")
@@ -245,3 +272,15 @@ class PiecewiseLinearCounts(_Numeric):
 
     def log_score(self, tokens: FloatArray) -> FloatArray:
         return np.asarray(self.hats_.transform(tokens) @ self.log_frequencies_.T)
+
+    def check_learnt(self) -> None:
+        """Refuses what `fit` could not have learnt; who loads an emission asks for it."""
+        if not isinstance(self.hats_, PiecewiseLinear):
+            raise ValueError(f"hats_ is a {type(self.hats_).__name__}")
+        self.hats_.check_learnt()
+        check_whole("n_features_in_", self.n_features_in_, least=1)
+        if self.hats_.n_features_in_ != self.n_features_in_:
+            raise ValueError(f"hats_ is for {self.hats_.n_features_in_} features, but there are {self.n_features_in_}")
+        scores = self._check_numbers("log_frequencies_", (self.n_labels_, sum(map(len, self.hats_.knots_))))
+        if not (np.isfinite(scores) & (scores <= 0)).all():
+            raise ValueError("log_frequencies_ holds what is no logarithm of a share")

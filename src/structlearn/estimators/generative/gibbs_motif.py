@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import numbers
+import os
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -14,8 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.dna import BASES, OTHER, Site, base_codes
-from structlearn.data.labels import LabelCodes, label_array
+from structlearn.data.fields import check_whole
+from structlearn.data.labels import LabelCodes, declared_classes, label_array
+from structlearn.estimators.generative.probabilities import checked_distributions
 from structlearn.models.motif.motif import Motif
+from structlearn.persistence import model_file
 
 
 class GibbsMotif(BaseEstimator):  # type: ignore[misc]
@@ -64,6 +69,7 @@ class GibbsMotif(BaseEstimator):  # type: ignore[misc]
     background_: FloatArray
     threshold_: float
     classes_: npt.NDArray[Any]
+    sites_: list[Site | None]
 
     def __init__(
         self,
@@ -131,6 +137,31 @@ class GibbsMotif(BaseEstimator):  # type: ignore[misc]
         """The share of right labels."""
         return float(np.mean(self.predict(X) == np.asarray(y)))
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the fitted sampler to one file; `structlearn.load` reads it and never runs code from it."""
+        model_file.save(self, path)
+
+    def check_learnt(self) -> None:
+        """Refuses what `fit` could not have learnt; who loads a sampler asks for it."""
+        Motif(self.width, self.background_order, self.both_strands, self.positive).check_options()
+        check_whole("width", self.width, least=1)
+        for name, rows, shape in (
+            ("pattern_", self.pattern_, (self.width, len(BASES))),
+            ("background_", self.background_, (len(BASES),) * (self.background_order + 1)),
+        ):
+            if not isinstance(rows, np.ndarray) or rows.shape != shape:
+                raise ValueError(f"{name} is no array of the shape {shape}")
+            checked_distributions(name, rows.reshape(-1, len(BASES)), (None, len(BASES)))
+            if not (rows > 0).all():
+                raise ValueError(f"{name} has a share of 0, whose logarithm nothing can outweigh")
+        if not isinstance(self.threshold_, float) or math.isnan(self.threshold_):
+            raise ValueError(f"threshold_ is {self.threshold_!r}; it must be a number")
+        labels = declared_classes(self.classes_)
+        if len(labels) != 2:
+            raise ValueError(f"classes_ holds {len(labels)} labels, not two")
+        self.classes_ = label_array(labels)
+        self.sites_ = [None if site is None else _checked_site(site, self.width) for site in self.sites_]
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
@@ -149,6 +180,14 @@ class GibbsMotif(BaseEstimator):  # type: ignore[misc]
             scores = self._scores(one)
             found.append(one.site(int(scores.argmax())) if len(scores) else None)
         return found
+
+
+def _checked_site(site: Any, width: int) -> Site:
+    start, strand, reach = site
+    check_whole("the start of a site", start)
+    if strand not in ("+", "-") or reach != width:
+        raise ValueError(f"a site is {site!r}; expected its start, its strand and the width {width}")
+    return Site(start, strand, width)
 
 
 class _Windows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any, Self
@@ -20,6 +21,7 @@ from structlearn.data.sequences import chosen, with_tokens
 from structlearn.estimators.generative.emissions import Emission
 from structlearn.estimators.generative.probabilities import Smoothing, checked_distributions, frequencies, log
 from structlearn.inference.chain import k_best, marginals
+from structlearn.persistence import model_file
 
 
 def _has_samples(estimator: HiddenMarkov) -> bool:
@@ -222,6 +224,23 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         emission: Any = self.emission_
         tokens = Ragged(emission.sample(drawn, rng), offsets)
         return list(tokens), [labels.tolist() for labels in Ragged(names[drawn], offsets)]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the fitted model to one file; `structlearn.load` reads it and never runs code from it."""
+        model_file.save(self, path)
+
+    def check_learnt(self) -> None:
+        """Refuses what `fit` could not have learnt; who loads a model asks for it."""
+        self._check_emission()
+        if type(self.emission_) is not type(self.emission):
+            raise ValueError(f"emission_ is a {type(self.emission_).__name__}, not a {type(self.emission).__name__}")
+        check_is_fitted(self.emission_)
+        labels = declared_classes(self.classes_)
+        n = len(labels)
+        if self.emission_.n_labels_ != n:
+            raise ValueError(f"emission_ has {self.emission_.n_labels_} labels but there are {n} classes")
+        start = checked_distributions("start_", self.start_, (n,))
+        self._take_over(start, checked_distributions("transition_", self.transition_, (n, n)), self.emission_, labels)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
