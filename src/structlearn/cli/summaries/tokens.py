@@ -82,8 +82,9 @@ def summarise(examples: Iterable[Example], terms: Terms = TOKENS) -> Summary:
             what = f"different {several(terms.label)}; are these labels at all?"
             raise ValueError(f"{example.place}: more than {MOST_REMEMBERED:,} {what}")
         summary.labels.update(labels)
-        for scheme, found in broken.items():
-            found.note(_odd_tags(example, labels, scheme))
+        if sequence and any(map(is_tag, labels)):
+            for scheme, found in broken.items():
+                found.note(_odd_tags(example, labels, scheme))
         summary.note(_odd_tokens(example, tokens))
         summary.note(_cycles(example))
         if terms.part == "document":
