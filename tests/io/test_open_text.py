@@ -56,9 +56,10 @@ def test_lines_end_with_a_newline_and_nothing_else(content, lines):
 def test_lines_are_the_same_in_pieces_of_any_size(texts, size):
     content = "".join(text + "\n" for text in texts).encode()
     pieces = [content[k : k + size] for k in range(0, len(content), size)]
-    lines = Lines(pieces, "pieces")
+    lines = Lines(pieces, "pieces", keep=True)
     assert list(lines) == texts
     assert lines.number == len(texts)
+    assert "".join(lines.take_originals()).encode() == content
 
 
 @pytest.mark.parametrize("pack", PACK.values(), ids=PACK)

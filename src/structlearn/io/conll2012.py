@@ -11,7 +11,7 @@ import numpy as np
 
 from structlearn.data.clusterings import to_labels
 from structlearn.data.documents import Document, Mention
-from structlearn.io.format import Example, Format, Structure, check_written, split_blanks
+from structlearn.io.format import LONGEST_SEQUENCE, Example, Format, Structure, check_written, split_blanks
 from structlearn.io.text import Lines, quoted
 
 #: The place of words among the columns of the shared task; what is coreferent is in the last one.
@@ -144,6 +144,8 @@ class Conll2012(Format):
 
     def _take(self, reading: _Reading, line: str, lines: Lines) -> None:
         reading.source.append(line)
+        if len(reading.source) > LONGEST_SEQUENCE:
+            raise lines.error(f"a document of more than {LONGEST_SEQUENCE:,} lines", line=reading.line)
         if not line.strip():
             reading.end_sentence(lines)
         elif self._is_row(line):
