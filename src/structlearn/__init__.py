@@ -17,6 +17,8 @@ if TYPE_CHECKING:
         RelativeFrequencies,
         StructuralSVM,
         StructuredPerceptron,
+        explain,
+        top_weights,
     )
     from structlearn.persistence import load, save
 
@@ -31,8 +33,10 @@ __all__ = [
     "StructuralSVM",
     "StructuredPerceptron",
     "__version__",
+    "explain",
     "load",
     "save",
+    "top_weights",
 ]
 
 

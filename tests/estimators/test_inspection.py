@@ -6,7 +6,10 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.pipeline import make_pipeline
 
+import structlearn
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
 from structlearn.estimators.inspection import FeatureWeight, TransitionWeight, explain, top_weights
 from structlearn.features import TextFeatures
@@ -321,3 +324,21 @@ def test_an_alignment_names_pairs_of_letters_and_gaps():
     }
     with pytest.raises(TypeError, match="features='substitution'"):
         top_weights(Alignment("AC", gap_features="context"), spec, np.zeros(9))
+
+
+@pytest.mark.parametrize("order", ["as it was fitted", "as it was loaded"])
+def test_pipelines_explain_what_they_take_by_the_names_of_their_steps(order, tmp_path):
+    X, Y = [["the", "dog"], ["a", "cat"]], [["DET", "NOUN"], ["DET", "NOUN"]]
+    tagger = make_pipeline(TextFeatures(["word[0]"]), StructuralSVM(Chain(), C=10)).fit(X, Y)
+    rows = make_pipeline(DictVectorizer(), StructuralSVM(Multiclass(), C=10)).fit([{"w": "a"}, {"w": "b"}], ["A", "B"])
+    if order == "as it was loaded":
+        structlearn.save(tagger, tmp_path / "tagger.slm")
+        structlearn.save(rows, tmp_path / "rows.slm")
+        tagger, rows = structlearn.load(tmp_path / "tagger.slm"), structlearn.load(tmp_path / "rows.slm")
+    why = structlearn.explain(tagger, ["the", "cat"], 1, against="DET")
+    assert (why.label, why.against) == ("NOUN", "DET")
+    assert "word[0]=cat" in [each.source for each in why.contributions]
+    assert structlearn.top_weights(tagger, 1).features["DET"][0].feature.startswith("word[0]=")
+    assert {each.source for each in structlearn.explain(rows, {"w": "b"}).contributions} == {"w=b"}
+    alone = structlearn.explain(tagger[-1], tagger[:-1].transform([["the", "cat"]])[0], 1)
+    assert alone.contributions[-1].amount == structlearn.explain(tagger, ["the", "cat"], 1).contributions[-1].amount

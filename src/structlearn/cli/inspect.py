@@ -28,7 +28,7 @@ def inspect_model(
     """
     from dataclasses import asdict
 
-    from structlearn.estimators.inspection import feature_names
+    from structlearn.estimators import top_weights
     from structlearn.models.motif.motif import Motif
     from structlearn.persistence.model_file import steps_of
 
@@ -36,7 +36,7 @@ def inspect_model(
     _, last = steps_of(saved.estimator)
     weights = None
     if top > 0 and hasattr(last, "top_weights"):
-        weights = last.top_weights(top, feature_names=feature_names(saved.estimator))
+        weights = top_weights(saved.estimator, top)
     patterns = _patterns(last.model_, last.w_) if isinstance(last.model_, Motif) else []
     if as_json:
         shown = terminal.facts(saved.estimator) | {"reader": getattr(saved.reader, "name", None)}

@@ -4,6 +4,7 @@ from structlearn.estimators.conditional_random_field import ConditionalRandomFie
 from structlearn.estimators.generative.gibbs_motif import GibbsMotif
 from structlearn.estimators.generative.hidden_markov import HiddenMarkov
 from structlearn.estimators.generative.relative_frequencies import RelativeFrequencies
+from structlearn.estimators.inspectable import explain, top_weights
 from structlearn.estimators.latent_structural_svm import LatentStructuralSVM
 from structlearn.estimators.structural_svm import StructuralSVM
 from structlearn.estimators.structured_perceptron import StructuredPerceptron
@@ -16,4 +17,6 @@ __all__ = [
     "RelativeFrequencies",
     "StructuralSVM",
     "StructuredPerceptron",
+    "explain",
+    "top_weights",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from structlearn.data.arrays import FloatArray
@@ -91,3 +92,50 @@ class Inspectable:
 
     def _feature_names(self, given: Sequence[str] | None) -> Sequence[str] | None:
         return getattr(self, "feature_names_in_", None) if given is None else given
+
+
+def top_weights(estimator: Any, n: int = 10) -> inspection.TopWeights:
+    """`top_weights` of an estimator, or of a pipeline that ends with one, with the names that its steps give.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from structlearn import StructuralSVM
+    >>> from structlearn.features import TextFeatures
+    >>> from structlearn.models import Chain
+    >>> tagger = make_pipeline(TextFeatures(["word[0]"]), StructuralSVM(Chain(), C=10))
+    >>> tagger = tagger.fit([["the", "dog"], ["a", "cat"]], [["DET", "NOUN"], ["DET", "NOUN"]])
+    >>> top_weights(tagger, 1).features["NOUN"][0].feature
+    'word[0]=cat'
+    """
+    found: inspection.TopWeights = _last(estimator).top_weights(n, feature_names=inspection.feature_names(estimator))
+    return found
+
+
+def explain(
+    estimator: Any, x: Any, t: int | None = None, label: Any = None, against: Any = None
+) -> inspection.Explanation:
+    """`explain` of an estimator, or of a pipeline that ends with one: x is then what the pipeline takes.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from structlearn import StructuralSVM
+    >>> from structlearn.features import TextFeatures
+    >>> from structlearn.models import Chain
+    >>> tagger = make_pipeline(TextFeatures(["word[0]"]), StructuralSVM(Chain(), C=10))
+    >>> tagger = tagger.fit([["the", "dog"], ["a", "cat"]], [["DET", "NOUN"], ["DET", "NOUN"]])
+    >>> [each.source for each in explain(tagger, ["the", "cat"], 1).contributions]
+    ['stop', 'after DET', 'word[0]=cat']
+    """
+    if isinstance(estimator, Pipeline) and len(estimator) > 1:
+        rows = estimator[:-1].transform([x])
+        # A table keeps its two dimensions; of sequences there is one.
+        x = rows[[0]] if hasattr(rows, "shape") else rows[0]
+    names = inspection.feature_names(estimator)
+    found: inspection.Explanation = _last(estimator).explain(x, t, label, against, names)
+    return found
+
+
+def _last(estimator: Any) -> Any:
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
