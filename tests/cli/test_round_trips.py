@@ -246,6 +246,15 @@ def test_a_prediction_that_the_encoding_lacks_is_refused(tmp_path, run):
     assert re.match("this cannot be written in latin-1: 'café [ΔΝ]'", str(result.exception))
 
 
+def test_the_files_of_a_folder_begin_on_lines_of_their_own(tmp_path, run):
+    (tmp_path / "train").write_text("the D\ndog N\n")
+    run("train", tmp_path / "train", "-o", tmp_path / "model.slm", "-q")
+    (tmp_path / "folder").mkdir()
+    for name in "ab":
+        (tmp_path / "folder" / name).write_text("the\ndog")
+    assert run("predict", tmp_path / "model.slm", tmp_path / "folder") == b"the D\ndog N\nthe D\ndog N"
+
+
 FOUR = "EU NNP B-NP B-ORG\nrejects VBZ B-VP O\nGerman JJ B-NP B-MISC\n\n"
 
 

@@ -59,8 +59,10 @@ def predict(
     wanted = data.layout(format_name, columns, separator, label, saved.reader)
     if not (draw or latent):
         with data.writing(output, not_over=file, encoding=encoding) as write:
-            reader = saved.reader
+            reader, text = saved.reader, "\n"
             for each in data.in_folder(file):
+                if not text.endswith("\n"):
+                    write("\n")
                 with data.kept(each, wanted, encoding, reader) as (reader, lines):
                     for text in annotated(saved.estimator, reader, lines):
                         write(text)
