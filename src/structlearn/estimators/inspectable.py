@@ -125,8 +125,9 @@ def explain(
     >>> from structlearn.models import Chain
     >>> tagger = make_pipeline(TextFeatures(["word[0]"]), StructuralSVM(Chain(), C=10))
     >>> tagger = tagger.fit([["the", "dog"], ["a", "cat"]], [["DET", "NOUN"], ["DET", "NOUN"]])
-    >>> [each.source for each in explain(tagger, ["the", "cat"], 1).contributions]
-    ['stop', 'after DET', 'word[0]=cat']
+    >>> why = explain(tagger, ["the", "cat"], 1)
+    >>> why.label, sorted(each.source for each in why.contributions)
+    ('NOUN', ['after DET', 'stop', 'word[0]=cat'])
     """
     if isinstance(estimator, Pipeline) and len(estimator) > 1:
         rows = estimator[:-1].transform([x])
