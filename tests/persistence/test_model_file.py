@@ -395,3 +395,26 @@ def test_folders_are_told_from_files(path):
 def test_saving_before_fitting_is_refused(path):
     with pytest.raises(ValueError, match="not fitted"):
         StructuralSVM(Chain()).save(path)
+
+
+def test_a_class_kernel_keeps_the_factor_that_its_weights_are_for(path, monkeypatch):
+    kernel = ClassKernel(np.eye(3) + 1.0, ["cat", "cow", "dog"])
+    X, y = np.eye(3), ["cat", "cow", "dog"]
+    svm = StructuralSVM(Multiclass(output_features=kernel), C=10).fit(X, y)
+    svm.save(path)
+    values, vectors = np.linalg.eigh(kernel.similarity)
+    monkeypatch.setattr(np.linalg, "eigh", lambda matrix: (values, vectors * [1.0, -1.0, -1.0]))
+    np.testing.assert_array_equal(structlearn.load(path).decision_function(X), svm.decision_function(X))
+    metadata, tensors = container.read(path, "structlearn", what="model")
+    options = dict(metadata["model_params"]["mapping"])
+    learnt = dict(options["output_features"]["learnt"]["mapping"])["factor_"]
+    learnt["array"][0][0] += 1.0
+    container.write(path, "structlearn", metadata, dict(tensors))
+    with pytest.raises(ValueError, match="factor_ of ClassKernel is no factor of its similarity"):
+        structlearn.load(path)
+
+
+def test_a_motif_has_the_same_attributes_fitted_and_loaded(path):
+    svm = LatentStructuralSVM(Motif(2), C=1).fit(["ACGT", "TTTT"], [1, 0])
+    svm.save(path)
+    np.testing.assert_array_equal(svm.classes_, structlearn.load(path).classes_)

@@ -15,7 +15,7 @@ from sklearn.utils import compute_class_weight
 from structlearn.data.arrays import FloatArray
 from structlearn.data.labels import label_array
 from structlearn.data.matrices import checked_numbers
-from structlearn.models.base import LinearSpec, Model
+from structlearn.models.base import Model
 from structlearn.solvers import Solver
 from structlearn.waist.objective import Objective
 from structlearn.waist.problem import Problem
@@ -39,7 +39,7 @@ class Training:
     def fitted(self, w: FloatArray) -> dict[str, Any]:
         """The attributes that make an estimator ready to predict with w."""
         attributes = {"w_": w, "model_": self.model, "spec_": self.spec}
-        if isinstance(self.spec, LinearSpec):
+        if hasattr(self.spec, "classes"):
             attributes["classes_"] = label_array(self.spec.classes)
         if self.model.tabular:
             attributes["n_features_in_"] = self.spec.n_inputs

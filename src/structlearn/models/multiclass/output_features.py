@@ -191,16 +191,38 @@ class ClassKernel(OutputFeatures):
         place = {label: k for k, label in enumerate(self.classes)}
         if similarity.shape != (len(place), len(place)):
             raise ValueError(f"similarity has shape {similarity.shape} but there are {len(place)} classes")
-        if not np.allclose(similarity, similarity.T):
-            raise ValueError("similarity is not symmetric")
-        values, vectors = np.linalg.eigh(similarity)
-        if values.min() < -1e-8 * max(abs(values).max(), 1.0):
-            raise ValueError(f"similarity is not positive semidefinite: it has the eigenvalue {values.min():.3g}")
-        used = values > 1e-12 * max(values.max(), 0.0)
+        # Any factor of L would do, but weights mean something beside one of them only: it is kept, and saved.
+        if not self._is_factor(getattr(self, "factor_", None), similarity):
+            self.factor_ = _factor(similarity)
         for label in classes:
             _require(label, place, "the similarity matrix")
-        rows = [place[label] for label in classes]
-        return np.ascontiguousarray((vectors[:, used] * np.sqrt(values[used]))[rows])
+        return np.ascontiguousarray(self.factor_[[place[label] for label in classes]])
+
+    def check_learnt(self) -> None:
+        """Refuses a factor that is none of the similarity; who loads a model asks for it."""
+        if not self._is_factor(self.factor_, np.asarray(self.similarity, np.float64)):
+            raise ValueError("factor_ of ClassKernel is no factor of its similarity")
+
+    @staticmethod
+    def _is_factor(found: Any, similarity: FloatArray) -> bool:
+        if not isinstance(found, np.ndarray) or found.dtype != np.float64 or found.ndim != 2:
+            return False
+        if len(found) != len(similarity) or not np.isfinite(found).all():
+            return False
+        return bool(
+            np.allclose(found @ found.T, similarity, rtol=1e-6, atol=1e-8 * np.abs(similarity).max(initial=0.0))
+        )
+
+
+def _factor(similarity: FloatArray) -> FloatArray:
+    """Λ with Λ Λᵀ = L, from the eigenvectors, whose signs and order among equals are the machine's choice."""
+    if not np.allclose(similarity, similarity.T):
+        raise ValueError("similarity is not symmetric")
+    values, vectors = np.linalg.eigh(similarity)
+    if values.min() < -1e-8 * max(abs(values).max(), 1.0):
+        raise ValueError(f"similarity is not positive semidefinite: it has the eigenvalue {values.min():.3g}")
+    used = values > 1e-12 * max(values.max(), 0.0)
+    return np.asarray(vectors[:, used] * np.sqrt(values[used]))
 
 
 def _beside_identity(features: FloatArray, identity: bool) -> FloatArray:
