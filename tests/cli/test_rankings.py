@@ -130,3 +130,11 @@ def test_what_does_not_rank_is_refused(queries, run):
     assert "loss 'precision_at_k' needs k" in err
     status, _, err = run("convert", "train.txt", "--to", "svmhmm")
     assert "letor holds queries, svmhmm holds sequences: one cannot become the other" in err
+
+
+def test_checking_names_relevances_that_training_refuses(tmp_path, run):
+    file = tmp_path / "large.txt"
+    file.write_text("2000 qid:1 1:1\n0 qid:1 1:0\n1 qid:2 1:1\n0 qid:2 1:0\n")
+    assert run("train", file, "-o", tmp_path / "m.slm", "--loss", "ndcg", "-q")[0] == 1
+    status, out, _ = run("check", file)
+    assert (status, "large.txt:1: a relevance of 2000: with gain='exponential'" in out) == (1, True)

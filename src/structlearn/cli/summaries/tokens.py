@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, get_args
 
 from structlearn.cli.summaries.oddities import MOST_REMEMBERED, Counts, Inputs, Oddity
+from structlearn.data.queries import MOST_GAIN
 from structlearn.data.tags import TagScheme, are_tags, follows, is_tag
 from structlearn.data.trees import unary_cycle
 from structlearn.io.format import Example, Structure
@@ -89,6 +91,7 @@ def summarise(examples: Iterable[Example], terms: Terms = TOKENS) -> Summary:
         summary.note(_cycles(example))
         if terms.part == "document":
             summary.note(_without_order(example))
+            summary.note(_too_relevant(example))
         elif len(tokens) > LONG:
             summary.note([Oddity.at(example, f"a sequence of {len(tokens)} tokens: are blank lines missing?")])
         summary.note(_repeated(example, seen))
@@ -117,6 +120,15 @@ def _without_order(example: Example) -> Iterator[Oddity]:
         yield Oddity.at(example, "all documents are equally relevant: this query teaches nothing")
 
 
+def _too_relevant(example: Example) -> Iterator[Oddity]:
+    """Relevances that training refuses, where gains are 2^y − 1."""
+    most = math.log2(MOST_GAIN)
+    for j, y in enumerate(example.y or ()):
+        if y > most:
+            what = f"a relevance of {y:g}: with gain='exponential', train takes at most {most:g}"
+            yield Oddity.at(example, what, j)
+
+
 def _odd_tags(example: Example, labels: list[Any], scheme: TagScheme) -> Iterator[Oddity]:
     """Tags that cannot stand where they do; what is no tag of any scheme is outside of all spans."""
     for t, (before, after) in enumerate(pairwise([None, *labels, None])):
@@ -125,7 +137,7 @@ def _odd_tags(example: Example, labels: list[Any], scheme: TagScheme) -> Iterato
             yield Oddity.at(example, what, min(t, len(labels) - 1))
 
 
-@cache
+@lru_cache(4096)
 def _broken_rule(before: Any, after: Any, scheme: TagScheme) -> str:
     """Why one label cannot follow another, or nothing; None is beyond the ends."""
     last, next_ = (label if label is not None and _of_scheme(label, scheme) else "O" for label in (before, after))
