@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV
 import structlearn
 from structlearn import ConditionalRandomField, StructuralSVM
 from structlearn.datasets import load_digit_sequences
-from structlearn.models import Chain, Multiclass, Segments
+from structlearn.models import Chain, Grammar, Multiclass, Segments
 from structlearn.solvers import LBFGS, DualCoordinate
 from tests.models.enumerated import EnumeratedChain
 
@@ -194,3 +194,9 @@ def test_log_proba_of_sequences_needs_the_sequences():
     crf = ConditionalRandomField(Chain()).fit([np.eye(2)], [["a", "b"]])
     with pytest.raises(ValueError, match="y is missing"):
         crf.predict_log_proba([np.eye(2)])
+
+
+def test_what_a_grammar_does_not_derive_has_probability_zero():
+    parser = ConditionalRandomField(Grammar()).fit([["DT", "NN"]], ["(S (DT the) (NN dog))"])
+    (best,) = parser.k_best([["NN", "DT"]], 2)
+    assert best == [(parser.predict([["NN", "DT"]])[0], -np.inf)]

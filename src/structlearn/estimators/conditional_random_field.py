@@ -146,9 +146,13 @@ class ConditionalRandomField(StructuredEstimator):
     @needs("k_best")
     @answering_empty(lambda _, __: [([], 0.0)])
     def k_best(self, X: Any, k: int, *, allowed: Any = None) -> list[list[tuple[Any, float]]]:
-        """The k most probable outputs of every example with log P(y | x), best first."""
+        """The k most probable outputs of every example with log P(y | x), best first.
+
+        Where there is none, as for a sentence that a grammar does not derive, what `predict` answers has −∞.
+        """
         found = super().k_best(X, k, allowed=allowed)
         log_z = self._sums(X, allowed=allowed).log_partitions(self.w_)
+        log_z = np.where(np.isneginf(log_z), 0.0, log_z)
         return [[(y, score - z) for y, score in best] for best, z in zip(found, log_z.tolist(), strict=True)]
 
     @needs("sums")
