@@ -318,3 +318,29 @@ def test_single_letters_are_tags_only_where_all_are():
     assert are_tags(["B", "I", "O"])
     assert not are_tags(["A", "B", "I"])
     assert not are_tags([1, 2])
+
+
+def test_many_labels_print_as_the_most_frequent_ones():
+    labels = np.repeat(np.arange(200), [3] * 100 + [1] * 100)
+    svm = StructuredPerceptron(Multiclass(), max_iter=1).fit(np.eye(200)[labels], labels)
+    found = evaluate(svm, np.eye(200)[labels], labels)
+    assert len(found.labels) == 200
+    for text in (str(found), printed(found)):
+        assert len(text) < 5000
+        assert "and 170 labels more, less frequent ones" in text
+    rows = [line.split() for line in str(found).splitlines()]
+    assert {row[-1] for row in rows if len(row) == 5 and row[0].isdecimal()} == {"3"}
+    assert repr(found) == f"<Evaluation of 400 examples: accuracy {found.accuracy.estimate:.4f}>"
+
+
+def test_the_score_to_look_at_first_has_one_place_for_all_structures(tagger):
+    X, Y = sentences(20, seed=3)
+    tags = evaluate(tagger, X, Y)
+    assert tags.headline == ("f1", tags.f1)
+    spans = StructuralSVM(Segments()).fit([np.eye(2)], [[("A", 0, 2)]])
+    assert evaluate(spans, [np.eye(2)], [[("A", 0, 2)]]).headline[0] == "f1"
+    parser = StructuralSVM(Grammar()).fit([["DT", "NN"]], ["(S (NP (DT the) (NN dog)))"])
+    trees = evaluate(parser, [["DT", "NN"]], ["(S (NP (DT the) (NN dog)))"])
+    assert trees.headline == ("f1", trees.intervals["f1"])
+    rows = StructuralSVM(Multiclass()).fit(np.eye(2), ["a", "b"])
+    assert evaluate(rows, np.eye(2), ["a", "b"]).headline[0] == "accuracy"

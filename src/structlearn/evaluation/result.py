@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -20,12 +21,16 @@ from structlearn.metrics.resampled import ClassScore
 from structlearn.models.base import Kind
 from structlearn.wording import count
 
+#: A printed table has at most this many labels, the most frequent ones.
+MOST_LABELS = 30
 BUILT_IN = ("loss", "accuracy", "sequence_accuracy", "precision", "recall", "f1")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """Predictions beside the truth, and the scores that follow; intervals are of 95 %, resampled over examples.
+
+    It prints as tables with the scores and the most frequent labels; `labels` and `spans` have all.
 
     Attributes
     ----------
@@ -87,6 +92,16 @@ class Evaluation:
         of_all = {name: getattr(self, name) for name in BUILT_IN if getattr(self, name) is not None}
         return {**of_all, **self.scores}
 
+    @property
+    def headline(self) -> tuple[str, Interval]:
+        """The score to look at first, by name, which is the one that ``structlearn tune`` chooses by.
+
+        That is the first of the model's own, F1 of trees or nDCG of rankings; of segments and of tags such as B-NP,
+        the F1 of their spans; otherwise the accuracy.
+        """
+        name = next(iter(self.scores), "accuracy" if self.f1 is None else "f1")
+        return name, self.intervals[name]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, without the predictions; an interval that cannot be had is null."""
         size = {"examples": self.n_examples}
@@ -109,17 +124,31 @@ class Evaluation:
         for name, interval in self.intervals.items():
             low_high = "–" if math.isnan(interval.low) else f"{interval.low:.4f} to {interval.high:.4f}"
             rows.add_row(name.replace("_", " "), f"{interval.estimate:.4f}", low_high)
-        size = count(self.n_examples, "example")
-        if self.kind in ("sequences", "segments"):
-            size += f" with {count(self.n_tokens, 'token')}"
-        parts: list[RenderableType] = [size, "", rows]
+        parts: list[RenderableType] = [self._size, "", rows]
         for title, found in (("span", self.spans), ("label", self.labels)):
             if found:
                 parts += ["", _class_table(title, found)]
+                if len(found) > MOST_LABELS:
+                    parts.append(f"and {count(len(found) - MOST_LABELS, title)} more, less frequent ones")
                 break
         if self.scheme is not None:
             parts += ["", f"spans by the rule {self.scheme}"]
         return Group(*parts)
+
+    def __str__(self) -> str:
+        console = Console(file=io.StringIO(), width=100, color_system=None)
+        with console.capture() as captured:
+            console.print(self)
+        return "\n".join(line.rstrip() for line in captured.get().rstrip().splitlines())
+
+    def __repr__(self) -> str:
+        name, interval = self.headline
+        return f"<Evaluation of {self._size}: {name.replace('_', ' ')} {interval.estimate:.4f}>"
+
+    @property
+    def _size(self) -> str:
+        size = count(self.n_examples, "example")
+        return f"{size} with {count(self.n_tokens, 'token')}" if self.kind in ("sequences", "segments") else size
 
 
 def _ends(interval: Interval) -> list[float] | None:
@@ -142,7 +171,8 @@ def _class_table(title: str, found: Mapping[Any, ClassScore]) -> Table:
     table = Table(title, "precision", "recall", "F1", "support", box=None, pad_edge=False)
     for column in table.columns[1:]:
         column.justify = "right"
-    for name, score in found.items():
+    frequent = set(sorted(found, key=lambda name: -found[name].support)[:MOST_LABELS])
+    for name, score in ((name, score) for name, score in found.items() if name in frequent):
         numbers = (f"{value:.4f}" for value in (score.precision, score.recall, score.f1.estimate))
         table.add_row(Text(str(name)), *numbers, str(score.support))
     return table
