@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM
-from structlearn.models import Chain, LatentChain
+from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM, StructuredPerceptron
+from structlearn.models import Chain, LatentChain, Multiclass
 from structlearn.solvers import BlockCoordinate
 
 X = [np.eye(2), np.ones((1, 2))]
@@ -85,3 +86,19 @@ def test_what_can_be_no_label_of_a_latent_chain_is_refused_by_place(entry):
 def test_weights_of_examples_are_real_numbers(weight):
     with pytest.raises(ValueError, match=r"sample_weight (holds|is not)"):
         StructuralSVM(Chain()).fit(X, Y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("learner", [StructuralSVM, ConditionalRandomField, StructuredPerceptron])
+@pytest.mark.parametrize(
+    ("model", "X", "place"),
+    [
+        (Multiclass(), np.array([[1.0, 0.0], [-1e200, 1.0]]), r"X\[1, 0\] is -1e\+200"),
+        (Multiclass(), sp.csr_array([[1.0, 0.0], [0.0, 1e200]]), r"X\[1, 1\] is 1e\+200"),
+        (Chain(), [np.eye(2), np.array([[0.0, 1.0], [1.0, 1e200]])], r"X\[1\]\[1, 1\] is 1e\+200"),
+        (Chain(), [[{"a": 1.0}], [{"b": 1e200}]], r"X\[1\]\[0, 1\] is 1e\+200"),
+    ],
+)
+def test_features_whose_squares_overflow_are_named(learner, model, X, place):
+    Y = ["a", "b"] if isinstance(model, Multiclass) else [["a", "b"][: len(x)] for x in X]
+    with pytest.raises(ValueError, match=f"{place}, whose square is too large to train with; scale the features"):
+        learner(model).fit(X, Y)

@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from structlearn import StructuralSVM
-from structlearn.models import Chain, PythonModel
+from structlearn.models import PythonModel
 from structlearn.solvers import BlockCoordinate, ExcessiveGap, Extragradient, NSlack, OneSlack, Perceptron, Subgradient
 from structlearn.waist import MarginObjective
 from tests.models.enumerated import EnumeratedMulticlass, bound
@@ -179,10 +178,3 @@ def test_a_run_ends_where_its_numbers_do(w, record, message, problem, objective)
 
     with pytest.raises(FloatingPointError, match=re.escape(message)):
         Derailed(max_iter=9).run(problem, objective)
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_features_too_large_to_square_end_a_run_instead_of_a_certificate_without_numbers():
-    X = [np.array([[1.0, -1.0], [2.0, 1.0]]) * 1e200] * 2
-    with pytest.raises(FloatingPointError, match="scale the features"):
-        StructuralSVM(Chain(), max_iter=5).fit(X, [["a", "b"], ["b", "a"]])

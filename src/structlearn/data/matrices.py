@@ -12,6 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+#: The squares of a hundred million such features add up to a number.
+LARGEST_FEATURE = 1e150
+
 
 def checked_matrix(given: Any, where: str) -> Any:
     """Numbers in an array, or a sparse matrix in rows; `where` names it in messages.
@@ -77,12 +80,27 @@ def check_finite(matrix: Any, name: Callable[[int, int], str]) -> None:
         total = np.sum(values, dtype=np.float64)
     if np.isfinite(total) or np.isfinite(values).all():
         return
-    k = int(np.argmin(np.isfinite(values)))
+    where, value = _first(matrix, ~np.isfinite(values), name)
+    raise ValueError(f"{where} is {value}")
+
+
+def check_squares(matrix: Any, name: Callable[[int, int], str]) -> None:
+    """Refuses the first number whose square is too large to be added up: such features have no length."""
+    values = matrix.data if sp.issparse(matrix) else matrix
+    if max(values.max(initial=0.0), -values.min(initial=0.0)) <= LARGEST_FEATURE:
+        return
+    where, value = _first(matrix, np.abs(values) > LARGEST_FEATURE, name)
+    raise ValueError(f"{where} is {value:g}, whose square is too large to train with; scale the features")
+
+
+def _first(matrix: Any, chosen: npt.NDArray[np.bool_], name: Callable[[int, int], str]) -> tuple[str, Any]:
+    """Where the first of the chosen entries is, and its value."""
+    k = int(np.argmax(chosen))
     if sp.issparse(matrix):
         row, column = int(np.searchsorted(matrix.indptr, k, side="right")) - 1, int(matrix.indices[k])
-    else:
-        row, column = divmod(k, matrix.shape[1])
-    raise ValueError(f"{name(row, column)} is {values.flat[k]}")
+        return name(row, column), matrix.data[k]
+    row, column = divmod(k, matrix.shape[1])
+    return name(row, column), matrix.flat[k]
 
 
 def _check_compressed(matrix: Any, where: str) -> None:

@@ -281,8 +281,14 @@ def _written(place: tuple[Any, ...]) -> str:
 
 
 def _check_finite(matrix: Any, offsets: IntArray) -> None:
+    check_finite(matrix, entry_names(offsets))
+
+
+def entry_names(offsets: IntArray) -> Callable[[int, int], str]:
+    """What messages call an entry of a matrix in which sequences begin at these offsets."""
+
     def name(row: int, column: int) -> str:
         i, t = locate(offsets, row)
         return f"X[{i}][{t}, {column}]"
 
-    check_finite(matrix, name)
+    return name

@@ -27,7 +27,14 @@ from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.estimators.checkpoint import Checkpoint, identity
 from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.predictor import StructuredPredictor
-from structlearn.estimators.training import Training, checked_weight, class_weights, n_threads, restriction
+from structlearn.estimators.training import (
+    Training,
+    check_lengths,
+    checked_weight,
+    class_weights,
+    n_threads,
+    restriction,
+)
 from structlearn.estimators.watch import Watch
 from structlearn.models.base import LinearSpec, Model
 from structlearn.models.own.pystruct_latent import adapter
@@ -182,6 +189,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
             X, Y, weight = _safe_indexing(X, which), _safe_indexing(Y, which), weight[which]
             allowed = None if allowed is None else _safe_indexing(allowed, which)
         X, truths = model.read(X, Y)
+        check_lengths(X)
         spec = model.specify(X, truths)
         if self.fit_intercept:
             if not isinstance(spec, LinearSpec):

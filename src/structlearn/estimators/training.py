@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.utils import compute_class_weight
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.labels import label_array
-from structlearn.data.matrices import checked_numbers
+from structlearn.data.matrices import check_squares, checked_numbers
+from structlearn.data.sequences import Sequences, entry_names
 from structlearn.models.base import Model
 from structlearn.solvers import Solver
 from structlearn.waist.objective import Objective
@@ -68,6 +70,14 @@ def checked_weight(sample_weight: Any, n: int) -> FloatArray:
         i = int(np.argmax(bad))
         raise ValueError(f"sample_weight[{i}] is {weight[i]}; weights must be finite and ≥ 0")
     return weight
+
+
+def check_lengths(X: Any) -> None:
+    """Refuses features that have no length ‖φ‖ in floating point, which all solvers go by."""
+    if isinstance(X, Sequences):
+        check_squares(X.tokens, entry_names(X.offsets))
+    elif isinstance(X, np.ndarray) or sp.issparse(X):
+        check_squares(X, lambda row, column: f"X[{row}, {column}]")
 
 
 def class_weights(class_weight: Any, Y: Sequence[Any] | npt.NDArray[Any]) -> FloatArray:
