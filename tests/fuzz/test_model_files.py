@@ -53,4 +53,4 @@ def test_the_fuzzer_sees_what_goes_wrong_and_goes_on(monkeypatch, fault, outcome
     monkeypatch.setattr(fuzz_model_files, "opened", fault)
     found = fuzz(range(3), seed=0, checkpoints=False)
     assert found.outcomes == {outcome: 3}
-    assert [k for k, _, _ in found.failures] == [0, 1, 2]
+    assert [k for k, _ in found.failures] == [0, 1, 2]
