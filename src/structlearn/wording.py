@@ -1,6 +1,12 @@
-"""Counts in words."""
+"""Counts in words, and values as messages show them."""
 
 from __future__ import annotations
+
+import reprlib
+from typing import Any
+
+#: Characters of a value that a message shows.
+_LONGEST = 200
 
 
 def count(n: float, noun: str = "", plural: str | None = None) -> str:
@@ -21,3 +27,27 @@ def several(noun: str) -> str:
     ('letters', 'entities', 'days')
     """
     return f"{noun[:-1]}ies" if noun[-1] == "y" and noun[-2] not in "aeou" else f"{noun}s"
+
+
+def shown(value: Any) -> str:
+    """A value as `repr` shows it, but never more than a line or two, whatever it is.
+
+    >>> shown(["a", 1.5]), shown(10**5000), len(shown("x" * 10**6))
+    ("['a', 1.5]", '<int of 16610 bits>', 200)
+    """
+    text = _SHORT.repr(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+class _Short(reprlib.Repr):
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = _LONGEST
+        self.maxlist = self.maxtuple = self.maxset = self.maxdict = 10
+
+    def repr_int(self, value: int, level: int) -> str:
+        # Python refuses to print whole numbers of more than some thousand digits.
+        return f"<int of {value.bit_length()} bits>" if value.bit_length() > 1000 else repr(value)
+
+
+_SHORT = _Short()

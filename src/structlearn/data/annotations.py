@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
+from structlearn.data.examples import is_listed
+from structlearn.data.labels import check_label
+from structlearn.data.matrices import checked_numbers
+from structlearn.wording import shown
 
 #: The annotations with codes, in the order in which they are put together.
 ANNOTATIONS = ("residue", "structure", "accessibility")
@@ -24,7 +27,7 @@ def read_pairs(X: Any) -> AnnotatedPairs:
         return X
     pairs = list(X)
     for i, x in enumerate(pairs):
-        if isinstance(x, (str, bytes, Mapping)) or not hasattr(x, "__len__") or len(x) != 2:
+        if not is_listed(x) or len(x) != 2:
             raise ValueError(f"X[{i}] is no pair of sequences")
     sides = ([annotated(x[side], f"X[{i}][{side}]") for i, x in enumerate(pairs)] for side in (0, 1))
     return AnnotatedPairs(*sides)
@@ -39,12 +42,16 @@ def annotated(sequence: Any, where: str) -> dict[str, Any]:
     if "residue" not in parts:
         raise ValueError(f"{where} has no 'residue'")
     for name, values in parts.items():
-        if not hasattr(values, "__len__") or isinstance(values, bytes):
-            raise ValueError(f"{where} is {values!r}; expected a text, a list of symbols or a dict of annotations")
+        if not (is_listed(values) or isinstance(values, str)):
+            raise ValueError(f"{where} is {shown(values)}; expected a text, a list of symbols or a dict of annotations")
+        for k, symbol in enumerate(() if name == "profile" or isinstance(values, str) else values):
+            check_label(symbol, f"{where}[{k}]" if name == "residue" else f"{where}[{name!r}][{k}]", "a symbol")
         if len(values) != len(parts["residue"]):
-            raise ValueError(f"{where} has {len(values)} values of {name!r} but {len(parts['residue'])} letters")
+            raise ValueError(f"{where} has {len(values)} values of {shown(name)} but {len(parts['residue'])} letters")
     if not len(parts["residue"]):
         raise ValueError(f"{where} is an empty sequence")
-    if "profile" in parts and np.ndim(parts["profile"]) != 2:
-        raise ValueError(f"{where} has a profile of {np.ndim(parts['profile'])} dimensions; it must be a matrix")
+    if "profile" in parts:
+        profile = checked_numbers(parts["profile"], f"{where}['profile']")
+        if profile.ndim != 2:
+            raise ValueError(f"{where} has a profile of {profile.ndim} dimensions; it must be a matrix")
     return parts

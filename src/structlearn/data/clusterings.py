@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import LabelArray
+from structlearn.data.examples import is_listed
+from structlearn.wording import shown
 
 
 def to_labels(y: Any, n_items: int, where: str = "the clustering") -> LabelArray:
@@ -24,8 +26,8 @@ def to_labels(y: Any, n_items: int, where: str = "the clustering") -> LabelArray
     >>> to_labels([[1, 3]], 4)
     array([0, 1, 2, 1], dtype=int32)
     """
-    if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
-        raise ValueError(f"{where} is {y!r}; expected a label for every item, or lists of items")
+    if not (is_listed(y) or isinstance(y, Set)):
+        raise ValueError(f"{where} is {shown(y)}; expected a label for every item, or lists of items")
     items = list(y)
     if isinstance(y, Set) or (items and not _is_label(items[0])) or (not isinstance(y, np.ndarray) and not items):
         return _from_lists(items, n_items, where)
@@ -35,7 +37,7 @@ def to_labels(y: Any, n_items: int, where: str = "the clustering") -> LabelArray
     labels = np.empty(n_items, np.int32)
     for i, label in enumerate(items):
         if not _is_label(label) or label != label:
-            raise ValueError(f"{where}[{i}] is {label!r}; expected a label, a text or a number")
+            raise ValueError(f"{where}[{i}] is {shown(label)}; expected a label, a text or a number")
         labels[i] = numbers_of.setdefault(label, len(numbers_of))
     return labels
 
@@ -57,11 +59,11 @@ def to_clusters(y: Any, n_items: int | None = None) -> list[list[int]]:
 def _from_lists(clusters: list[Any], n_items: int, where: str) -> LabelArray:
     owner = np.full(n_items, -1, np.int64)
     for k, cluster in enumerate(clusters):
-        if isinstance(cluster, (str, bytes)) or not hasattr(cluster, "__iter__"):
-            raise ValueError(f"{where}[{k}] is {cluster!r}; expected a list of items")
+        if not (is_listed(cluster) or isinstance(cluster, Set)):
+            raise ValueError(f"{where}[{k}] is {shown(cluster)}; expected a list of items")
         for item in cluster:
             if not isinstance(item, numbers.Integral) or not 0 <= int(item) < n_items:
-                raise ValueError(f"{where}[{k}] has the item {item!r}, but items are numbered 0 to {n_items - 1}")
+                raise ValueError(f"{where}[{k}] has the item {shown(item)}, but items are numbered 0 to {n_items - 1}")
             if owner[int(item)] >= 0:
                 raise ValueError(f"{where} has the item {item} twice, in clusters {owner[int(item)]} and {k}")
             owner[int(item)] = k

@@ -17,6 +17,7 @@ from structlearn.data.clusterings import to_labels
 from structlearn.data.matrices import check_finite, checked_matrix
 from structlearn.data.ragged import offsets_of, reduced
 from structlearn.data.tokens import TokenMatrix
+from structlearn.wording import shown
 
 
 class ItemPairs(NamedTuple):
@@ -133,9 +134,9 @@ def _pairs_of(x: Any, i: int) -> ItemPairs:
         raise ValueError(f"X[{i}] is a {type(x).__name__}; expected ItemPairs(n_items, features, pairs, kinds)")
     n_items, given = x[0], x[1]
     if not isinstance(n_items, numbers.Integral) or int(n_items) < 0:
-        raise ValueError(f"X[{i}] has {n_items!r} items; expected a whole number ≥ 0")
+        raise ValueError(f"X[{i}] has {shown(n_items)} items; expected a whole number ≥ 0")
     if int(n_items) > np.iinfo(np.int32).max:
-        raise ValueError(f"X[{i}] has {n_items} items; at most 2³¹ − 1 are possible")
+        raise ValueError(f"X[{i}] has {shown(n_items)} items; at most 2³¹ − 1 are possible")
     features = checked_matrix(given, f"X[{i}].features")
     if features.ndim != 2:
         raise ValueError(f"the features of X[{i}] have {features.ndim} dimensions; expected a matrix with a row a pair")

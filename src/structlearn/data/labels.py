@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn.data.arrays import IntArray, LabelArray
+from structlearn.data.examples import is_listed
 from structlearn.data.ragged import Ragged, locate, offsets_of
+from structlearn.wording import shown
 
 
 def plain(label: Any) -> Any:
@@ -30,7 +32,7 @@ def observed_classes(labels: Iterable[Any]) -> tuple[Any, ...]:
 
 def declared_classes(classes: Iterable[Any]) -> tuple[Any, ...]:
     if not isinstance(classes, Iterable):
-        raise ValueError(f"classes is {classes!r}; it must be a list of labels")
+        raise ValueError(f"classes is {shown(classes)}; it must be a list of labels")
     result = tuple(plain(label) for label in classes)
     for k, label in enumerate(result):
         check_label(label, f"classes[{k}]")
@@ -38,7 +40,7 @@ def declared_classes(classes: Iterable[Any]) -> tuple[Any, ...]:
         raise ValueError("classes is empty; declare at least one label or leave it None")
     repeated = [label for label in result if result.count(label) > 1]
     if repeated:
-        raise ValueError(f"classes has {repeated[0]!r} more than once")
+        raise ValueError(f"classes has {shown(repeated[0])} more than once")
     return result
 
 
@@ -85,8 +87,8 @@ def read_label_sequences(Y: Any) -> LabelSequences:
     if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
         raise ValueError("Y is empty; training needs at least one sequence")
     for i, y in enumerate(Y):
-        if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
-            raise ValueError(f"Y[{i}] is {y!r}; expected a sequence of labels")
+        if not is_listed(y):
+            raise ValueError(f"Y[{i}] is {shown(y)}; expected a sequence of labels")
     lists = [y.tolist() if isinstance(y, np.ndarray) else y for y in Y]
     numbers: defaultdict[Any, int] = defaultdict(count().__next__)
     try:
@@ -100,14 +102,14 @@ def read_label_sequences(Y: Any) -> LabelSequences:
     return LabelSequences(codes[found], offsets_of([len(y) for y in lists]), classes)
 
 
-def check_label(label: Any, where: str) -> None:
+def check_label(label: Any, where: str, what: str = "a label") -> None:
     """Refuses what cannot be told from other labels."""
     if isinstance(label, float) and label != label:
-        raise ValueError(f"{where} is nan; a label must be equal to itself")
+        raise ValueError(f"{where} is nan; {what} must be equal to itself")
     try:
         hash(label)
     except TypeError:
-        raise ValueError(f"{where} is {label!r}; a label must be hashable, such as a text") from None
+        raise ValueError(f"{where} is {shown(label)}; {what} must be hashable, such as a text") from None
 
 
 def _refuse_labels(lists: Sequence[Any]) -> NoReturn:
@@ -155,7 +157,7 @@ class LabelCodes:
 
 
 def unknown_label(where: str, label: Any, classes: Sequence[Any]) -> ValueError:
-    return ValueError(f"{where} is {label!r}, which is not among the {len(classes)} classes ({_shorten(classes)})")
+    return ValueError(f"{where} is {shown(label)}, which is not among the {len(classes)} classes ({_shorten(classes)})")
 
 
 def label_array(classes: Sequence[Any]) -> npt.NDArray[Any]:
@@ -169,5 +171,5 @@ def label_array(classes: Sequence[Any]) -> npt.NDArray[Any]:
 
 
 def _shorten(labels: Sequence[Any]) -> str:
-    names = [repr(label) for label in labels[:8]]
+    names = [shown(label) for label in labels[:8]]
     return ", ".join(names + ["…"] * (len(labels) > 8))

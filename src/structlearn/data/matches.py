@@ -9,6 +9,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from structlearn.data.arrays import LabelArray
+from structlearn.data.examples import is_listed
+from structlearn.wording import shown
 
 #: Places (i, j) of letters that belong together, counted from 0 and increasing in both.
 Matches = tuple[tuple[int, int], ...]
@@ -67,15 +69,15 @@ def matches_of(partners: LabelArray) -> Matches:
 
 def checked_matches(y: Any, m: int, n: int, where: str, pair: str) -> list[tuple[int, int]]:
     """Matches that increase and lie within sequences of m and n letters; names the first that does not."""
-    if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
-        raise ValueError(f"{where} is {y!r}; expected matches (i, j); from_gapped makes them of aligned texts")
+    if not is_listed(y):
+        raise ValueError(f"{where} is {shown(y)}; expected matches (i, j); from_gapped makes them of aligned texts")
     last = (-1, -1)
     for k, match in enumerate(y):
-        if not (hasattr(match, "__len__") and len(match) == 2 and all(isinstance(p, numbers.Integral) for p in match)):
-            raise ValueError(f"{where}[{k}] is {match!r}; expected two places (i, j)")
+        if not (is_listed(match) and len(match) == 2 and all(isinstance(p, numbers.Integral) for p in match)):
+            raise ValueError(f"{where}[{k}] is {shown(match)}; expected two places (i, j)")
         i, j = map(int, match)
         if not (0 <= i < m and 0 <= j < n):
-            raise ValueError(f"{where}[{k}] is {(i, j)}, but {pair} has sequences of {m} and {n} letters")
+            raise ValueError(f"{where}[{k}] is {shown((i, j))}, but {pair} has sequences of {m} and {n} letters")
         if i <= last[0] or j <= last[1]:
             raise ValueError(f"{where}[{k}] is {(i, j)}, which does not come after {last} in both sequences")
         last = (i, j)

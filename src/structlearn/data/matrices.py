@@ -5,12 +5,15 @@ SciPy takes the arrays of a sparse matrix as they are, and its kernels and ours 
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+
+from structlearn.wording import shown
 
 #: The squares of a hundred million such features add up to a number.
 LARGEST_FEATURE = 1e150
@@ -29,8 +32,10 @@ def checked_table(X: Any) -> Any:
     """X with a row an example, on the way to scikit-learn's `check_array`: refuses what passes there and should not."""
     if sp.issparse(X):
         return checked_sparse(X, "X")
-    if isinstance(X, np.ma.MaskedArray) or (isinstance(X, np.ndarray) and X.dtype.kind in "USmM"):
+    if isinstance(X, np.ma.MaskedArray) or (isinstance(X, np.ndarray) and X.dtype.kind in "USmMV"):
         return checked_numbers(X, "X")
+    if isinstance(X, (list, tuple)):
+        return np.empty((0, 0)) if not len(X) else checked_numbers(X, "X")
     return X
 
 
@@ -42,8 +47,9 @@ def checked_numbers(given: Any, where: str) -> npt.NDArray[Any]:
         array = np.asarray(given)
         if array.dtype.kind == "O" and not any(isinstance(value, (str, bytes)) for value in array.flat):
             array = array.astype(np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{where} is not a matrix of numbers: {error}") from None
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        fault = _fault(given, where) or f"it is {shown(given)}"
+        raise ValueError(f"{where} is not a matrix of numbers: {fault}") from None
     _check_real(array, where)
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         with np.errstate(over="ignore"):
@@ -101,6 +107,29 @@ def _first(matrix: Any, chosen: npt.NDArray[np.bool_], name: Callable[[int, int]
         return name(row, column), matrix.data[k]
     row, column = divmod(k, matrix.shape[1])
     return name(row, column), matrix.flat[k]
+
+
+def _fault(given: Any, where: str, depth: int = 3) -> str:
+    """What of nested lists is no number, or not as long as the first of its neighbours; nothing if all is well."""
+    lengths = [len(part) if _is_list(part) else None for part in given] if depth and _is_list(given) else []
+    for k, length in enumerate(lengths):
+        if None in (length, lengths[0]) and not (length == lengths[0] and _is_number(given[k])):
+            return f"{where}[{k}] is {shown(given[k])}"
+        if length != lengths[0]:
+            return f"{where}[{k}] has {length} entries but {where}[0] has {lengths[0]}"
+    parts = enumerate(given) if lengths and lengths[0] is not None else ()
+    return next(filter(None, (_fault(part, f"{where}[{k}]", depth - 1) for k, part in parts)), "")
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple, np.ndarray)) and getattr(value, "shape", None) != ()
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return isinstance(value, numbers.Real) and bool(float(value) or True)
+    except OverflowError:
+        return False
 
 
 def _check_compressed(matrix: Any, where: str) -> None:

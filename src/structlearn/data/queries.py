@@ -11,6 +11,7 @@ import numpy as np
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.ragged import locate, owners_of
+from structlearn.wording import shown
 
 Gain = Literal["exponential", "linear"]
 
@@ -27,7 +28,7 @@ def relevances(Y: Any, offsets: IntArray) -> FloatArray:
         try:
             values = np.asarray(y, np.float64)
         except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"Y[{q}] is {y!r}; expected a number for each document, its relevance") from None
+            raise ValueError(f"Y[{q}] is {shown(y)}; expected a number for each document, its relevance") from None
         if values.ndim != 1:
             raise ValueError(f"Y[{q}] has {values.ndim} dimensions; expected a number for each document")
         if len(values) != end - begin:
@@ -52,7 +53,7 @@ def gains_of(relevance: FloatArray, gain: Gain, offsets: IntArray) -> FloatArray
         q, j = locate(offsets, place)
         why = "the gain of a document must be ≥ 0"
         if relevance[place] > most:
-            why = f"with gain={gain!r} a relevance may be at most {most:g}"
+            why = f"with gain={shown(gain)} a relevance may be at most {most:g}"
         raise ValueError(f"Y[{q}][{j}] is {relevance[place]:g}; {why}")
     return np.exp2(relevance) - 1.0 if gain == "exponential" else relevance
 

@@ -6,7 +6,10 @@ import numbers
 from collections.abc import Sequence
 from typing import Any
 
+from structlearn.data.examples import is_listed
+from structlearn.data.labels import check_label
 from structlearn.data.tags import spans
+from structlearn.wording import shown
 
 #: A label, and the tokens begin, …, end − 1 that have it together.
 Segment = tuple[Any, int, int]
@@ -59,20 +62,21 @@ def read_segmentations(Y: Any) -> Segmentations:
 
 def checked_segments(y: Any, where: str) -> list[Segment]:
     """Segments that begin at 0 and follow one another without gaps; names the first that does not."""
-    if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
-        raise ValueError(f"{where} is {y!r}; expected a list of segments (label, begin, end)")
+    if not is_listed(y):
+        raise ValueError(f"{where} is {shown(y)}; expected a list of segments (label, begin, end)")
     reached = 0
     for k, segment in enumerate(y):
         if not (isinstance(segment, (tuple, list)) and len(segment) == 3):
-            raise ValueError(f"{where}[{k}] is {segment!r}; expected a segment (label, begin, end)")
-        _, begin, end = segment
-        if not all(isinstance(place, numbers.Integral) for place in (begin, end)):
-            raise ValueError(f"{where}[{k}] is {segment!r}; begin and end must be whole numbers")
+            raise ValueError(f"{where}[{k}] is {shown(segment)}; expected a segment (label, begin, end)")
+        label, begin, end = segment
+        check_label(label, f"the label of {where}[{k}]")
+        if not all(isinstance(place, numbers.Integral) and abs(int(place)) < 2**63 for place in (begin, end)):
+            raise ValueError(f"{where}[{k}] is {shown(segment)}; begin and end must be whole numbers")
         if begin > reached:
             raise ValueError(f"{where}[{k}] begins at {begin}, but the segments before it end at {reached}: a gap")
         if begin < reached:
             raise ValueError(f"{where}[{k}] begins at {begin}, but the segments before it end at {reached}: an overlap")
         if end <= begin:
-            raise ValueError(f"{where}[{k}] is {segment!r}; it must end after it begins")
+            raise ValueError(f"{where}[{k}] is {shown(segment)}; it must end after it begins")
         reached = int(end)
     return [(label, int(begin), int(end)) for label, begin, end in y]

@@ -11,8 +11,10 @@ import scipy.sparse as sp
 
 from structlearn import _core
 from structlearn.data.arrays import IntArray, LabelArray
+from structlearn.data.examples import is_listed
 from structlearn.data.matrices import check_finite, checked_matrix, checked_numbers, checked_sparse
 from structlearn.data.ragged import Ragged, locate, offsets_of, places_of
+from structlearn.wording import shown
 
 _WORDS = "a token is a dict or a list of its features, which structlearn.features.TextFeatures makes of words"
 
@@ -154,7 +156,7 @@ def stack(X: Any, columns: NamedColumns | None, n_inputs: int | None) -> tuple[A
 
 def _checked(X: Any) -> tuple[Any, IntArray]:
     """A list of sequences, none of them empty, and their offsets."""
-    if X is None or isinstance(X, (str, bytes)) or not hasattr(X, "__len__"):
+    if not is_listed(X):
         raise ValueError(f"X must be a list of sequences, not {type(X).__name__}")
     if len(X) == 0:
         raise ValueError("X is empty; at least one sequence is needed")
@@ -204,7 +206,7 @@ def _are_dicts(X: Sequence[Any]) -> bool:
 def _sequence(x: Any, i: int) -> Any:
     if sp.issparse(x):
         return checked_sparse(x, f"X[{i}]")
-    if isinstance(x, np.ndarray) or not hasattr(x, "__len__") or isinstance(x, (str, bytes)):
+    if isinstance(x, np.ndarray) or not is_listed(x):
         x = np.asanyarray(x)
         if x.ndim != 2:
             raise ValueError(f"X[{i}] has {x.ndim} dimensions; a sequence is a matrix with a row a token")
@@ -223,7 +225,7 @@ def _arrays(X: Sequence[Any], n_inputs: int | None) -> list[Any]:
     width = n_inputs
     for i, x in enumerate(X):
         if isinstance(x, Sequence) and isinstance(x[0], str):
-            raise ValueError(f"X[{i}][0] is {x[0]!r}; {_WORDS}")
+            raise ValueError(f"X[{i}][0] is {shown(x[0])}; {_WORDS}")
         part = x if sp.issparse(x) else np.asarray(checked_numbers(x, f"X[{i}]"), np.float64)
         if part.ndim != 2:
             raise ValueError(f"X[{i}] has {part.ndim} dimensions; a sequence is a matrix with a row a token")
@@ -241,7 +243,7 @@ def _items(token: Any, i: int, t: int) -> Iterator[tuple[str, float]]:
         listed = hasattr(token, "__iter__") and not isinstance(token, (str, bytes))
         if not listed or not all(isinstance(name, str) for name in token):
             why = _WORDS if isinstance(token, str) else "expected a dict of features or a list of feature names"
-            raise ValueError(f"X[{i}][{t}] is {token!r}; {why}")
+            raise ValueError(f"X[{i}][{t}] is {shown(token)}; {why}")
         yield from ((name, 1.0) for name in token)
         return
     for name, value in token.items():
@@ -271,13 +273,13 @@ def _named(name: str, value: Any, place: tuple[Any, ...]) -> Iterator[tuple[str,
         yield from ((f"{name}={inner}", 1.0) for inner in value)
     else:
         raise ValueError(
-            f"{_written(place)} is {value!r}; "
+            f"{_written(place)} is {shown(value)}; "
             "a feature is a number, a flag, a string, a list or set of strings, or a dict of features"
         )
 
 
 def _written(place: tuple[Any, ...]) -> str:
-    return "X" + "".join(f"[{key!r}]" for key in place)
+    return "X" + "".join(f"[{shown(key)}]" for key in place)
 
 
 def _check_finite(matrix: Any, offsets: IntArray) -> None:

@@ -9,11 +9,16 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from structlearn.wording import shown
+
 #: ``(label, child, …)`` or ``(tag, word)``.
 Tree = tuple[Any, ...]
 Bracket = tuple[str, int, int]
 #: Labels of nodes that are there for form's sake and count as no bracket, as in evalb.
 ROOTS = frozenset({"", "ROOT", "TOP", "S1"})
+
+#: Levels that a tree may have: what walks through one does so in steps within steps.
+DEEPEST = 250
 
 _TOKENS = re.compile(r"[()]|[^\s()]+")
 
@@ -29,11 +34,13 @@ def parse_tree(text: str) -> Tree:
     for token in _TOKENS.finditer(text):
         piece = token.group()
         if done is not None:
-            raise ValueError(f"after the tree there is {piece!r} at character {token.start() + 1}")
+            raise ValueError(f"after the tree there is {shown(piece)} at character {token.start() + 1}")
         if piece == "(":
             stack.append([])
+            if len(stack) > DEEPEST:
+                raise ValueError(f"more than {DEEPEST} brackets are open at character {token.start() + 1}")
         elif not stack:
-            raise ValueError(f"expected '(' at character {token.start() + 1}, found {piece!r}")
+            raise ValueError(f"expected '(' at character {token.start() + 1}, found {shown(piece)}")
         elif piece != ")":
             stack[-1].append(piece)
         else:
@@ -54,7 +61,7 @@ def _node(parts: list[Any], at: int) -> Tree:
         raise ValueError(f"the bracket that ends at character {at} holds no tree and no word")
     if any(isinstance(part, str) for part in parts[1:]) and len(parts) > 2:
         word = next(part for part in parts[1:] if isinstance(part, str))
-        raise ValueError(f"the word {word!r} in the bracket that ends at character {at} has no tag of its own")
+        raise ValueError(f"the word {shown(word)} in the bracket that ends at character {at} has no tag of its own")
     return tuple(parts)
 
 
@@ -86,7 +93,7 @@ def leaves(tree: Tree) -> list[tuple[str, str]]:
     return found
 
 
-def as_tree(y: Any, where: str) -> Tree:
+def as_tree(y: Any, where: str, depth: int = DEEPEST) -> Tree:
     """A tree from brackets, nested tuples or lists, or an nltk tree; names what is none.
 
     >>> as_tree(["NP", ["DT", "the"], ["NN", "dog"]], "Y[0]")
@@ -97,16 +104,18 @@ def as_tree(y: Any, where: str) -> Tree:
             return parse_tree(y)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
+    if depth == 0:
+        raise ValueError(f"{where} is a tree of more than {DEEPEST} levels")
     if callable(getattr(y, "label", None)):
         y = (y.label(), *y)
     if not (isinstance(y, (tuple, list)) and len(y) >= 2 and isinstance(y[0], str)):
-        raise ValueError(f"{where} is {y!r}; expected a tree (label, child, …), a leaf (tag, word) or brackets")
+        raise ValueError(f"{where} is {shown(y)}; expected a tree (label, child, …), a leaf (tag, word) or brackets")
     if len(y) == 2 and isinstance(y[1], str):
         return (y[0], y[1])
     if any(isinstance(child, str) for child in y[1:]):
         word = next(child for child in y[1:] if isinstance(child, str))
-        raise ValueError(f"{where}: the word {word!r} under {y[0]!r} has no tag of its own")
-    return (y[0], *(as_tree(child, where) for child in y[1:]))
+        raise ValueError(f"{where}: the word {shown(word)} under {shown(y[0])} has no tag of its own")
+    return (y[0], *(as_tree(child, where, depth - 1) for child in y[1:]))
 
 
 class Treebank(list[Tree]):

@@ -6,7 +6,6 @@ import os
 import sys
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Set
 from dataclasses import fields, replace
 from importlib.metadata import version
 from typing import Any, Self
@@ -22,6 +21,7 @@ from sklearn.utils import (
 from sklearn.utils.validation import _check_feature_names
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.examples import check_examples
 from structlearn.data.matrices import checked_table
 from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.estimators.checkpoint import Checkpoint, identity
@@ -113,6 +113,10 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
         if validation is not None:
             if not (isinstance(validation, (tuple, list)) and len(validation) == 2):
                 raise ValueError("validation must be a pair (X, Y) of held-out examples")
+            for name, part in zip(("X", "Y"), validation, strict=True):
+                check_examples(f"the {name} of validation", part)
+            if not len(validation[1]):
+                raise ValueError("validation holds no examples")
             held_out = training.model.bind(training.spec, *validation, allow_unknown=True)
             held_out.n_threads = training.problem.n_threads
         file = None
@@ -165,12 +169,8 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
             flag_option(name, getattr(self, name, False))
         whole_option("n_iter_no_change", self.n_iter_no_change, 1)
         for name, data in (("X", X), ("y", Y)):
-            if isinstance(data, Iterator):
-                raise TypeError(f"{name} is a {type(data).__name__}; a list or an array is needed")
-            held = hasattr(data, "__len__") or hasattr(data, "__array__")
-            listed = held and not isinstance(data, (str, bytes, Set))
-            if (name == "X" or data is not None) and (not listed or getattr(data, "shape", None) == ()):
-                raise ValueError(f"{name} is {data!r}; a list or an array is needed")
+            if name == "X" or data is not None:
+                check_examples(name, data)
         if not isinstance(model, Model):
             model = adapter(model).prepared(model, X, Y)
         model.check_overrides()
@@ -292,7 +292,7 @@ def chosen_solver(given: Any, named: dict[str, type[Solver]], default: type[Solv
     """The solver that was given, by name or as an object; "auto" is the default."""
     if isinstance(given, Solver):
         return given
-    if given == "auto":
+    if isinstance(given, str) and given == "auto":
         return default()
     if not isinstance(given, str) or given not in named:
         names = ", ".join(map(repr, ["auto", *named]))

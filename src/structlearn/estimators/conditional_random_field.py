@@ -9,6 +9,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.fields import LARGEST
+from structlearn.data.options import flag_option, whole_option
 from structlearn.estimators.abilities import needs
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
 from structlearn.estimators.empty_sequences import answering_empty
@@ -112,7 +114,7 @@ class ConditionalRandomField(StructuredEstimator):
             Whether each label is the most probable at its own place, which makes the fewest wrong labels in
             expectation, instead of all labels together.
         """
-        if not posterior:
+        if not flag_option("posterior", posterior):
             return super().predict(X, allowed=allowed)
         problem = self._sums(X, allowed=allowed)
         return problem.present(problem.most_probable_labels(self.w_))
@@ -159,8 +161,7 @@ class ConditionalRandomField(StructuredEstimator):
     @answering_empty(lambda _, arguments: [[] for _ in range(arguments["n_samples"])])
     def sample(self, X: Any, n_samples: int = 1, random_state: Any = None) -> list[list[Any]]:
         """Outputs drawn from P(y | x), `n_samples` for every example."""
-        if n_samples < 1:
-            raise ValueError(f"n_samples is {n_samples}; it must be at least 1")
+        n_samples = whole_option("n_samples", n_samples, 1, LARGEST)
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         return self._sums(X).samples(self.w_, n_samples, random)
 

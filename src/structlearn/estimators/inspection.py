@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.examples import is_listed
 from structlearn.data.matrices import checked_matrix
+from structlearn.data.options import whole_option
 from structlearn.models.alignment.alignment import Alignment
 from structlearn.models.alignment.features import AlignmentSpec
 from structlearn.models.base import LinearSpec, Model, Weights
@@ -20,6 +22,7 @@ from structlearn.models.chain.problem import ChainProblem
 from structlearn.models.chain.transitions import transition_mask
 from structlearn.models.clustering.pairs import PairModel, PairSpec
 from structlearn.models.multiclass.multiclass import Multiclass, MulticlassProblem
+from structlearn.wording import shown
 
 INTERCEPT = "(intercept)"
 
@@ -143,8 +146,7 @@ def top_weights(
     model: Model, spec: Any, w: FloatArray, n: int = 10, feature_names: Sequence[str] | None = None
 ) -> TopWeights:
     """See `StructuredEstimator.top_weights`."""
-    if n < 1:
-        raise ValueError(f"n is {n}; it must be at least 1")
+    n = whole_option("n", n, 1)
     if isinstance(model, Alignment):
         return _alignment_weights(model, spec, w, n)
     if isinstance(model, PairModel):
@@ -314,6 +316,8 @@ def _unpacked(model: Model, spec: LinearSpec, w: FloatArray) -> Weights:
 def _names(spec: LinearSpec | PairSpec, given: Sequence[str] | None) -> _Names:
     """The name of a column; its number where it has none."""
     names = getattr(spec, "vocabulary", None) if given is None else given
+    if names is not None and not is_listed(names):
+        raise ValueError(f"feature_names is {shown(names)}; expected a list of names")
     if names is not None and len(names) != spec.n_inputs:
         raise ValueError(f"feature_names has {len(names)} names but there are {spec.n_inputs} features")
 
@@ -342,6 +346,7 @@ def _strongest(weights: FloatArray | None, n: int, named: Callable[..., Any]) ->
 def _position(t: int | None, length: int) -> int:
     if t is None:
         raise ValueError(f"t is missing: say which of the {length} tokens, by its number")
+    whole_option("t", t, -(2**63))
     if not -length <= t < length:
         raise ValueError(f"t is {t} but x has {length} tokens")
     return t % length

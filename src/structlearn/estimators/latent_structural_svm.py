@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.examples import check_examples
 from structlearn.data.options import whole_option
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
 from structlearn.estimators.checkpoint import Checkpoint
@@ -205,6 +206,7 @@ class LatentStructuralSVM(StructuredEstimator):
     @answering_empty(lambda _, __: [])
     def complete(self, X: Any, y: Any) -> list[Any]:
         """The best latent parts for given y."""
+        check_examples("y", y)
         problem = self._bind(X, y)
         assert isinstance(problem, LatentProblem)
         return problem.present_latent(problem.complete(self.w_, np.arange(problem.n_examples)))

@@ -12,7 +12,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.examples import check_examples
+from structlearn.data.fields import LARGEST
 from structlearn.data.matrices import checked_table
+from structlearn.data.options import whole_option
 from structlearn.data.sequences import chosen
 from structlearn.estimators.abilities import needs
 from structlearn.estimators.card import WithCard
@@ -49,8 +52,7 @@ class StructuredPredictor(Inspectable, WithCard, BaseEstimator):  # type: ignore
     @answering_empty(lambda _, __: [([], 0.0)])
     def k_best(self, X: Any, k: int, *, allowed: Any = None) -> list[list[tuple[Any, float]]]:
         """The k best outputs of every example with their scores ⟨w, Ψ(x, y)⟩, best first."""
-        if k < 1:
-            raise ValueError(f"k is {k}; it must be at least 1")
+        k = whole_option("k", k, 1, LARGEST)
         problem: Any = self._bind(X, allowed=allowed)
         found: list[list[tuple[Any, float]]] = problem.k_best(self.w_, k)
         return found
@@ -66,6 +68,7 @@ class StructuredPredictor(Inspectable, WithCard, BaseEstimator):  # type: ignore
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """1 − ΣΔ/ΣΔ_max: accuracy for the zero-one and the Hamming loss."""
         check_is_fitted(self)
+        check_examples("y", y)
         full = full_sequences(self.model_, X)
         if full is not None:
             check_nothing_said(y, len(X), full, "Y")
@@ -98,6 +101,9 @@ class StructuredPredictor(Inspectable, WithCard, BaseEstimator):  # type: ignore
 
     def _bind(self, X: Any, Y: Any = None, *, allowed: Any = None) -> Problem:
         check_is_fitted(self)
+        check_examples("X", X)
+        if Y is not None:
+            check_examples("y", Y)
         if self.model_.tabular:
             X = validate_data(self, checked_table(X), reset=False, accept_sparse="csr", dtype=np.float64)
         problem: Problem = self.model_.bind(self.spec_, X, Y, allow_unknown=True, **restriction(self.model_, allowed))

@@ -69,6 +69,9 @@ def checked_weight(sample_weight: Any, n: int) -> FloatArray:
     if bad.any():
         i = int(np.argmax(bad))
         raise ValueError(f"sample_weight[{i}] is {weight[i]}; weights must be finite and ≥ 0")
+    with np.errstate(over="ignore"):
+        if np.isinf(weight.sum()):
+            raise ValueError("sample_weight adds up to infinity")
     return weight
 
 
@@ -81,14 +84,17 @@ def check_lengths(X: Any) -> None:
 
 
 def class_weights(class_weight: Any, Y: Sequence[Any] | npt.NDArray[Any]) -> FloatArray:
-    labels, codes = np.unique(np.asarray(Y), return_inverse=True)
+    try:
+        labels, codes = np.unique(np.asarray(Y), return_inverse=True)
+    except TypeError:
+        raise ValueError("class_weight needs labels that can be sorted, but those in Y are of several types") from None
     return np.asarray(compute_class_weight(class_weight, classes=labels, y=np.asarray(Y)))[codes]
 
 
 def n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or not 0 < abs(int(n_jobs)) < 2**15:
         raise ValueError(f"n_jobs is {n_jobs!r}; give a number of threads, or -1 for all cores")
     n_jobs = int(n_jobs)
     return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)

@@ -13,9 +13,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.data.fields import check_whole
+from structlearn.data.examples import is_listed
+from structlearn.data.fields import LARGEST, check_whole
+from structlearn.data.matrices import checked_numbers
+from structlearn.data.options import real_option, whole_option
 from structlearn.data.ragged import offsets_of
 from structlearn.features.monotone import MonotoneCurves
+from structlearn.wording import shown
 
 
 class PiecewiseLinear(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
@@ -73,8 +77,7 @@ class PiecewiseLinear(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
         self.smoothness = smoothness
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        if not (isinstance(self.n_knots, (int, np.integer)) and self.n_knots >= 1):
-            raise ValueError(f"n_knots is {self.n_knots}; it must be a whole number ≥ 1")
+        whole_option("n_knots", self.n_knots, 1, LARGEST)
         self._check_smoothness()
         X = self._checked(X, reset=True)
         if self.knots is None:
@@ -172,8 +175,7 @@ class PiecewiseLinear(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
         return np.asarray(X)
 
     def _check_smoothness(self) -> None:
-        if not (np.isfinite(self.smoothness) and self.smoothness >= 0):
-            raise ValueError(f"smoothness is {self.smoothness}; it must be a number ≥ 0")
+        real_option("smoothness", self.smoothness)
 
     def _offsets(self) -> IntArray:
         """Where the columns of every feature begin, and their number."""
@@ -187,8 +189,10 @@ class PiecewiseLinear(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
 
 def _given_knots(knots: Any, n_features: int) -> list[FloatArray]:
     """One array of finite knots for every feature."""
-    shared = np.ndim(knots[0]) == 0 if len(knots) else True
-    each = [np.asarray(s, np.float64) for s in ([knots] * n_features if shared else knots)]
+    if not is_listed(knots):
+        raise ValueError(f"knots is {shown(knots)}; expected a list of numbers, or one for each feature")
+    shared = not is_listed(knots[0]) if len(knots) else True
+    each = [np.asarray(checked_numbers(s, "knots"), np.float64) for s in ([knots] * n_features if shared else knots)]
     if len(each) != n_features:
         raise ValueError(f"knots are given for {len(each)} features but X has {n_features}")
     for j, s in enumerate(each):

@@ -11,11 +11,15 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from structlearn.data.examples import is_listed
+from structlearn.data.fields import LARGEST
+from structlearn.data.options import flag_option, whole_option
 from structlearn.data.sequences import Sequences
 from structlearn.features.template_columns import Columns, Hashing, Vocabulary
 from structlearn.features.templates import Template, default_templates, name, parse
 from structlearn.features.token_columns import TokenColumns
 from structlearn.features.word_attributes import attribute
+from structlearn.wording import shown
 
 
 class TextFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
@@ -125,13 +129,15 @@ class TextFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 
     def _parsed_templates(self) -> tuple[Template, ...]:
         """The templates, after a look at all options."""
-        for option, value in (("columns", self.columns), ("templates", self.templates)):
-            if isinstance(value, str) or (value is not None and len(value) == 0):
-                raise ValueError(f"{option} is {value!r}; expected a list of strings")
-        if self.min_count < 1:
-            raise ValueError(f"min_count is {self.min_count}; it must be a whole number ≥ 1")
-        if self.n_hashed is not None and not 1 <= self.n_hashed < 2**31:
-            raise ValueError(f"n_hashed is {self.n_hashed}; it must be a whole number from 1 to 2³¹ − 1")
+        for option in ("columns", "templates"):
+            value: Any = getattr(self, option)
+            listed = is_listed(value) and len(value) and all(isinstance(each, str) for each in value)
+            if not (listed or (value is None and option == "templates")):
+                raise ValueError(f"{option} is {shown(value)}; expected a list of strings")
+        flag_option("boundary", self.boundary)
+        whole_option("min_count", self.min_count, 1)
+        if self.n_hashed is not None:
+            whole_option("n_hashed", self.n_hashed, 1, LARGEST)
         if self.n_hashed is not None and self.min_count > 1:
             raise ValueError("min_count needs a vocabulary of features; with n_hashed leave it at 1")
         templates = parse(default_templates(self.columns) if self.templates is None else self.templates)

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import IntArray
+from structlearn.data.examples import is_listed
 from structlearn.features.templates import Field
 from structlearn.features.word_attributes import attribute
+from structlearn.wording import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class TokenColumns:
 
 
 def _sequences(X: Any) -> Any:
-    if X is None or isinstance(X, (str, bytes)) or not hasattr(X, "__len__"):
+    if not is_listed(X):
         raise ValueError(f"X must be a list of sequences of words, not {type(X).__name__}")
     if len(X) == 0:
         raise ValueError("X is empty; at least one sequence is needed")
@@ -82,7 +84,9 @@ def _tokens(x: Any, i: int) -> Sequence[Any]:
     if isinstance(x, np.ndarray):
         x = x.tolist()
     if not isinstance(x, (list, tuple)):
-        raise ValueError(f"X[{i}] is {x!r}; a sequence is a list of words, or of tuples with a string for each column")
+        raise ValueError(
+            f"X[{i}] is {shown(x)}; a sequence is a list of words, or of tuples with a string for each column"
+        )
     return x
 
 
@@ -98,7 +102,7 @@ def _split(sequences: list[Sequence[Any]], names: Sequence[str]) -> list[list[An
             for t, token in enumerate(x)
             if not (isinstance(token, (tuple, list)) and len(token) == len(names))
         )
-        raise ValueError(f"X[{i}][{t}] is {token!r}, but the columns are named {', '.join(names)}")
+        raise ValueError(f"X[{i}][{t}] is {shown(token)}, but the columns are named {', '.join(names)}")
     return [[token[k] for token in tokens] for k in range(len(names))]
 
 
@@ -114,4 +118,4 @@ def _distinct(values: list[Any], sequences: list[Sequence[Any]], name: str | Non
     ends = np.cumsum([len(x) for x in sequences])
     i = int(np.searchsorted(ends, bad, side="right"))
     place = f"X[{i}][{bad - int(ends[i]) + len(sequences[i])}]"
-    raise ValueError(f"{f'column {name!r} of ' if name else ''}{place} is {values[bad]!r}; expected a string")
+    raise ValueError(f"{f'column {shown(name)} of ' if name else ''}{place} is {shown(values[bad])}; expected a string")

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from structlearn.data.fields import check_distinct, check_tuple
+from structlearn.data.labels import LabelSequences, label_array, read_label_sequences
 from structlearn.data.sequences import NamedColumns, Sequences, chosen, read_sequences, stack, with_tokens
 
 
@@ -37,7 +38,7 @@ class TokenTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         X = read_sequences(X)
-        labels = None if y is None else np.concatenate([np.asarray(labels) for labels in y])
+        labels = None if y is None else _flat(read_label_sequences(y))
         self.transformer_ = clone(self.transformer).fit(X.tokens, labels)
         self.vocabulary_ = X.names
         return self
@@ -64,3 +65,8 @@ class TokenTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tokens, offsets = stack(chosen(X, full), columns, None)
         lengths[full] = np.diff(offsets)
         return Sequences(self.transformer_.transform(tokens), lengths)
+
+
+def _flat(Y: LabelSequences) -> Any:
+    """The labels of all tokens, one after another."""
+    return label_array(Y.classes)[Y.flat]

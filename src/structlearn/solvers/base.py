@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_origin, get_type_hints
 
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.data.options import real_option, whole_option
+from structlearn.data.options import declared_option
 from structlearn.waist.objective import MarginObjective, Objective
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
@@ -143,10 +143,9 @@ class Solver(ABC):
     def check(self, problem: Any, objective: Any) -> None:
         """Refuses, before any work, a problem or an objective that the algorithm cannot handle."""
         name = type(self).__name__
-        whole_option("max_iter", self.max_iter, 0)
-        for option in ("tol", "eps"):
-            if getattr(self, option, None) is not None:
-                real_option(option, getattr(self, option))
+        for option, declared in get_type_hints(type(self)).items():
+            if get_origin(declared) is not ClassVar:
+                declared_option(option, getattr(self, option), declared)
         if not isinstance(objective, self.objectives):
             raise ValueError(f"{name} is not made for {objective}")
         if problem.latent and not self.takes_latent:
@@ -309,7 +308,8 @@ class GapSolver(Solver):
     def unfinished(self, state: Any) -> str:
         record = state.record
         gap = 0.0 if record["primal"] == 0.0 else record["gap"] / record["primal"]
-        limit = f"tol={self.tolerance:g}" if self.tolerance > 0 else f"eps={getattr(self, 'eps', None):g}"
+        eps = getattr(self, "eps", None)
+        limit = f"tol={self.tolerance:g}" if self.tolerance > 0 or eps is None else f"eps={eps:g}"
         if state.stuck:
             return (
                 f"rounding left no further step after {state.iteration} iterations, at a relative duality gap of "

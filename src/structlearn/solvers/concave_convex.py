@@ -15,6 +15,7 @@ from structlearn.solvers.block_coordinate import BlockCoordinate
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.rows import SparseRows
+from structlearn.wording import shown
 
 
 @dataclass
@@ -101,6 +102,8 @@ class ConcaveConvex(Solver):
                 f"{type(problem).__name__} has no latent parts to complete: use StructuralSVM, or give the model a "
                 "method complete(x, y, w)"
             )
+        if not isinstance(self.inner, Solver):
+            raise ValueError(f"inner is {shown(self.inner)}; it must be a Solver")
         self.inner.check(problem.completed(()), objective)
         super().check(problem, objective)
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.options import real_option
 from structlearn.solvers.base import DualState, GapSolver, dual_record
 from structlearn.solvers.part_margins import check_part_losses, price_margins
 from structlearn.waist.objective import LikelihoodObjective, MarginObjective, Objective
@@ -70,8 +71,7 @@ class ExponentiatedGradient(GapSolver):
             check_part_losses(self, problem, objective)
         elif objective.l1_ratio:
             raise ValueError(f"ExponentiatedGradient has no form for l1_ratio={objective.l1_ratio:g}")
-        if not self.step_size > 0:
-            raise ValueError(f"step_size is {self.step_size}; it must be positive")
+        real_option("step_size", self.step_size, positive=True)
 
     def oracle(self, objective: LikelihoodObjective | MarginObjective) -> str:
         return "sums"

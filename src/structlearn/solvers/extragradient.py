@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.options import real_option
 from structlearn.solvers.base import DualState, GapSolver, dual_record
 from structlearn.solvers.exponentiated_gradient import ExponentiatedGradient
 from structlearn.solvers.part_margins import (
@@ -119,8 +120,7 @@ class Extragradient(GapSolver):
     def check(self, problem: PartProblem, objective: MarginObjective) -> None:
         super().check(problem, objective)
         check_part_losses(self, problem, objective)
-        if not 0 < self.step_size < np.inf:
-            raise ValueError(f"step_size is {self.step_size}; it must be positive and finite")
+        real_option("step_size", self.step_size, positive=True)
 
     def oracle(self, objective: MarginObjective) -> str:
         return "sums"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.options import whole_option
 from structlearn.solvers.base import Record, Solver, State
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.problem import Problem
+from structlearn.wording import shown
 
 
 @dataclass
@@ -62,6 +64,12 @@ class Subgradient(Solver):
 
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
     takes_latent: ClassVar[bool] = True
+
+    def check(self, problem: Any, objective: Any) -> None:
+        super().check(problem, objective)
+        whole_option("measure_every", self.measure_every, 1)
+        if self.projection is not None and not callable(self.projection):
+            raise ValueError(f"projection is {shown(self.projection)}; it must be a function or None")
 
     def init_state(self, problem: Problem, objective: MarginObjective) -> SubgradientState:
         zero = np.zeros(problem.n_features)

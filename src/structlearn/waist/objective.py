@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.data.options import real_option
+from structlearn.data.options import choice_option, real_option
 
 Rescaling = Literal["margin", "slack"] | None
 Slack = Literal["linear", "squared", "hard"]
@@ -117,10 +117,8 @@ class MarginObjective(Objective):
     slack: Slack = "linear"
 
     def __post_init__(self) -> None:
-        if self.rescaling not in ("margin", "slack", None):
-            raise ValueError(f"rescaling is {self.rescaling!r}; it may be 'margin', 'slack' or None")
-        if self.slack not in ("linear", "squared", "hard"):
-            raise ValueError(f"slack is {self.slack!r}; it may be 'linear', 'squared' or 'hard'")
+        choice_option("rescaling", self.rescaling, ("margin", "slack", None))
+        choice_option("slack", self.slack, ("linear", "squared", "hard"))
         super().__post_init__()
         if self.slack == "hard" and self.rescaling is not None:
             raise ValueError(f"slack='hard' is the zero-one hard margin: give rescaling=None, not {self.rescaling!r}")

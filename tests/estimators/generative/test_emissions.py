@@ -129,7 +129,7 @@ def test_scores_that_are_no_probabilities_are_not_sampled():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Discrete().stack("ab"), "X must be a list of symbol sequences, not str"),
+        (lambda: Discrete().stack("ab"), "X is .ab.; a list or an array is needed"),
         (lambda: Discrete().stack([]), "X is empty"),
         (lambda: Discrete().stack([["a"], []]), r"X\[1\] is an empty sequence"),
         (lambda: Discrete().stack([["a"], 3]), r"X\[1\] is 3; expected a sequence of symbols"),

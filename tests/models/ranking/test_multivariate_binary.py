@@ -111,7 +111,7 @@ def test_several_sets_with_labels_of_any_kind_are_saved_and_loaded(tmp_path):
         (MultivariateBinary(classes=["no", "yes"]), [["no", "yes", "si"]], r"Y\[0\]"),
         (MultivariateBinary(), [[0, 1]], r"Y\[0\] has 2 labels but X\[0\] has 3 rows"),
         (MultivariateBinary(), [[0, 1, 0], [1]], "X has 1 sequences but Y has 2"),
-        (MultivariateBinary("auc"), [[0, 1, 0]], "loss is 'auc'; it may be 'f1', 'error_rate'"),
+        (MultivariateBinary("auc"), [[0, 1, 0]], "loss is 'auc'; it may be 'f1' or 'error_rate'"),
     ],
 )
 def test_bad_input_is_named(model, Y, message):

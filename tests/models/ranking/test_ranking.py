@@ -236,7 +236,11 @@ def test_queries_that_teach_nothing_are_counted():
         (Ranking("ndcg"), [[-1, 1]], r"Y\[0\]\[0\] is -1; the gain of a document must be ≥ 0"),
         (Ranking("ndcg"), [[0, 1024]], r"Y\[0\]\[1\] is 1024; with gain='exponential' a relevance may be at most 53"),
         (Ranking("ndcg", gain="linear"), [[1e308, 0]], r"Y\[0\]\[0\] is 1e\+308; with gain='linear' a relevance"),
-        (Ranking("precision_at_k", k=10**30), [[0, 1]], "k is 1000000000000000000000000000000; it may be at most 2³¹"),
+        (
+            Ranking("precision_at_k", k=10**30),
+            [[0, 1]],
+            "k is 1000000000000000000000000000000; it must be",
+        ),
         (Ranking("break_even", threshold=np.nan), [[0, 1]], "threshold is nan; it must be a number"),
         (Ranking("auc"), [[0, 1]], "loss is 'auc'; it may be 'roc_area'"),
         (Ranking("precision_at_k"), [[0, 1]], "loss 'precision_at_k' needs k"),

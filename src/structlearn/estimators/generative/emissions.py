@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -11,11 +11,14 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.examples import check_examples, is_listed
 from structlearn.data.fields import check_tuple, check_whole
-from structlearn.data.labels import LabelCodes, declared_classes, label_array, observed_classes, plain
+from structlearn.data.labels import LabelCodes, check_label, declared_classes, label_array, observed_classes, plain
+from structlearn.data.options import real_option
 from structlearn.data.sequences import stack
 from structlearn.estimators.generative.probabilities import Smoothing, checked_distributions, frequencies, log
 from structlearn.features.piecewise_linear import PiecewiseLinear
+from structlearn.wording import shown
 
 
 class Emission(BaseEstimator, ABC):  # type: ignore[misc]
@@ -81,20 +84,18 @@ class Discrete(Emission):
         return emission
 
     def stack(self, X: Any) -> tuple[Any, IntArray]:
-        if isinstance(X, (str, bytes)) or not hasattr(X, "__len__"):
-            raise ValueError(f"X must be a list of symbol sequences, not {type(X).__name__}")
+        check_examples("X", X)
         if len(X) == 0:
             raise ValueError("X is empty; at least one sequence is needed")
         symbols: list[Any] = []
         offsets = np.zeros(len(X) + 1, np.int64)
         for i, x in enumerate(X):
-            if not hasattr(x, "__len__") or getattr(x, "ndim", 1) == 0:
-                raise ValueError(f"X[{i}] is {x!r}; expected a sequence of symbols")
+            if not (is_listed(x) or isinstance(x, str)):
+                raise ValueError(f"X[{i}] is {shown(x)}; expected a sequence of symbols")
             if len(x) == 0:
                 raise ValueError(f"X[{i}] is an empty sequence")
             for t, symbol in enumerate(map(plain, x)):
-                if not isinstance(symbol, Hashable) or symbol != symbol:
-                    raise ValueError(f"X[{i}][{t}] is {symbol!r}; a symbol must be hashable and equal to itself")
+                check_label(symbol, f"X[{i}][{t}]", "a symbol")
                 symbols.append(symbol)
             offsets[i + 1] = len(symbols)
         return np.fromiter(symbols, object, len(symbols)), offsets
@@ -193,8 +194,7 @@ class Gaussian(_Numeric):
         return emission
 
     def fit(self, tokens: FloatArray, codes: LabelArray, n_labels: int) -> Self:
-        if not 0 < self.variance_floor < np.inf:
-            raise ValueError(f"variance_floor is {self.variance_floor}; it must be a number above 0")
+        real_option("variance_floor", self.variance_floor, positive=True)
         varies = np.ptp(tokens, axis=0) > 0
         floor = self.variance_floor * np.where(varies, tokens.var(axis=0), 1.0)
         self.n_labels_, self.n_features_in_ = n_labels, tokens.shape[1]

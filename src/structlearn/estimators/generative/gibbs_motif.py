@@ -16,8 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.dna import BASES, OTHER, Site, base_codes
+from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_whole
 from structlearn.data.labels import LabelCodes, declared_classes, label_array
+from structlearn.data.options import whole_option
 from structlearn.estimators.generative.probabilities import checked_distributions
 from structlearn.models.motif.motif import Motif
 from structlearn.persistence import model_file
@@ -94,11 +96,17 @@ class GibbsMotif(BaseEstimator):  # type: ignore[misc]
         model = Motif(self.width, self.background_order, self.both_strands, self.positive)
         if not isinstance(self.width, numbers.Integral):
             raise ValueError(f"width is {self.width!r}; expected one whole number")
+        whole_option("n_sweeps", self.n_sweeps, 0)
+        whole_option("n_init", self.n_init, 1)
+        if y is None:
+            raise ValueError("GibbsMotif requires y to be passed, but the target y is None")
         spec = model.specify(X, y)
         # Checks all that there is to check, and names what is wrong.
         model.bind(spec, X, y).random_completions(np.random.default_rng(0))
         is_positive = LabelCodes((spec.negative, spec.positive)).encode(list(y), "Y") == 1
-        if background is None:
+        if background is not None:
+            check_examples("background", background)
+        else:
             background = [x for x, p in zip(X, is_positive, strict=True) if not p]
         self.background_ = _frequencies(background, self.background_order)
         random = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
@@ -115,6 +123,7 @@ class GibbsMotif(BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> FloatArray:
         """The log ratio of the best site of every sequence, −∞ without a site."""
         check_is_fitted(self, "pattern_")
+        check_examples("X", X)
         scores = [self._scores(self._windows(x, f"X[{i}]")) for i, x in enumerate(X)]
         return np.array([score.max(initial=-np.inf) for score in scores])
 
@@ -131,11 +140,17 @@ class GibbsMotif(BaseEstimator):  # type: ignore[misc]
     def best_sites(self, X: Any) -> list[Site | None]:
         """The best site of every sequence, whatever its label; None if it has none."""
         check_is_fitted(self, "pattern_")
+        check_examples("X", X)
         return self._best_sites([self._windows(x, f"X[{i}]") for i, x in enumerate(X)])
 
     def score(self, X: Any, y: Any) -> float:
         """The share of right labels."""
-        return float(np.mean(self.predict(X) == np.asarray(y)))
+        check_examples("y", y)
+        predicted = self.predict(X)
+        if len(y) != len(predicted):
+            raise ValueError(f"X has {len(predicted)} sequences but Y has {len(y)} labels")
+        codes = LabelCodes(self.classes_.tolist(), allow_unknown=True)
+        return float(np.mean(codes.encode(predicted, "predicted") == codes.encode(list(y), "Y")))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the fitted sampler to one file; `structlearn.load` reads it and never runs code from it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -15,13 +14,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
-from structlearn.data.labels import LabelCodes, declared_classes, label_array, observed_classes
+from structlearn.data.examples import check_examples, is_listed
+from structlearn.data.fields import LARGEST
+from structlearn.data.labels import LabelCodes, declared_classes, label_array, read_label_sequences
+from structlearn.data.matrices import checked_numbers
+from structlearn.data.options import whole_option
 from structlearn.data.ragged import Ragged, offsets_of
 from structlearn.data.sequences import chosen, with_tokens
 from structlearn.estimators.generative.emissions import Emission
 from structlearn.estimators.generative.probabilities import Smoothing, checked_distributions, frequencies, log
 from structlearn.inference.chain import k_best, marginals
 from structlearn.persistence import model_file
+from structlearn.wording import shown
 
 
 def _has_samples(estimator: HiddenMarkov) -> bool:
@@ -133,7 +137,7 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         emission: Emission = clone(self.emission)
         tokens, offsets = emission.stack(X)
         labels = _checked_labels(y, offsets)
-        classes = observed_classes(chain(*labels)) if self.classes is None else declared_classes(self.classes)
+        classes = read_label_sequences(labels).classes if self.classes is None else declared_classes(self.classes)
         codes, lengths = _encoded(labels, LabelCodes(classes)), np.diff(offsets)
         if self.ends is not None:
             self._end_code(classes)
@@ -165,7 +169,7 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
 
     def k_best(self, X: Any, k: int) -> list[list[tuple[list[Any], float]]]:
         """The k most probable labellings of every sequence with log p(x, y), best first; none of probability 0."""
-        names = self._names()
+        names, k = self._names(), whole_option("k", k, 1, LARGEST)
         return [
             [(names[codes].tolist(), score) for codes, score in self._decode(scores, k)] for scores in self._scores(X)
         ]
@@ -206,12 +210,11 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         """
         names = self._names()
         if self._end is not None:
-            raise ValueError(f"with ends={self.ends!r} the tokens at the ends have no distribution to sample from")
-        if n_sequences < 1:
-            raise ValueError(f"n_sequences is {n_sequences}; it must be at least 1")
-        wanted = np.asarray(lengths)
+            raise ValueError(f"with ends={shown(self.ends)} the tokens at the ends have no distribution to sample from")
+        n_sequences = whole_option("n_sequences", n_sequences, 1, LARGEST)
+        wanted = checked_numbers(lengths, "lengths")
         if wanted.shape not in ((), (n_sequences,)) or not np.issubdtype(wanted.dtype, np.integer) or wanted.min() < 1:
-            raise ValueError(f"lengths is {lengths!r}; expected a whole number ≥ 1, or {n_sequences} of them")
+            raise ValueError(f"lengths is {shown(lengths)}; expected a whole number ≥ 1, or {n_sequences} of them")
         rng = np.random.default_rng(random_state)
         codes = np.empty((n_sequences, wanted.max()), np.int32)
         probabilities = np.tile(self.start_, (n_sequences, 1))
@@ -254,13 +257,13 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
                 f"emission is the class {self.emission.__name__}; give an object, {self.emission.__name__}()"
             )
         if not isinstance(self.emission, Emission):
-            raise TypeError(f"emission is {self.emission!r}; expected an Emission, such as Gaussian()")
+            raise TypeError(f"emission is {shown(self.emission)}; expected an Emission, such as Gaussian()")
 
     def _end_code(self, classes: tuple[Any, ...]) -> int | None:
         if self.ends is None:
             return None
         if self.ends not in classes:
-            raise ValueError(f"ends is {self.ends!r}, which is not among the classes {list(classes)}")
+            raise ValueError(f"ends is {shown(self.ends)}, which is not among the classes {list(classes)}")
         return classes.index(self.ends)
 
     def _take_over(
@@ -344,11 +347,12 @@ def _checked_labels(Y: Any, offsets: IntArray) -> list[list[Any]]:
     """One list of labels a sequence, as long as the sequence."""
     if Y is None:
         raise ValueError("HiddenMarkov requires y to be passed, but the target y is None")
+    check_examples("y", Y)
     if len(Y) != len(offsets) - 1:
         raise ValueError(f"X has {len(offsets) - 1} sequences but Y has {len(Y)}")
     for i, (y, length) in enumerate(zip(Y, np.diff(offsets), strict=True)):
-        if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
-            raise ValueError(f"Y[{i}] is {y!r}; expected a sequence of labels")
+        if not is_listed(y):
+            raise ValueError(f"Y[{i}] is {shown(y)}; expected a sequence of labels")
         if len(y) != length:
             raise ValueError(f"Y[{i}] has {len(y)} labels but X[{i}] has {length} tokens")
     return [y.tolist() if isinstance(y, np.ndarray) else list(y) for y in Y]

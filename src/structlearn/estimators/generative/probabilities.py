@@ -22,7 +22,7 @@ def frequencies(counts: FloatArray, smoothing: Smoothing) -> FloatArray:
     >>> frequencies(np.array([3.0, 1.0, 0.0]), "floor").tolist()
     [0.6, 0.2, 0.2]
     """
-    if smoothing == "floor":
+    if isinstance(smoothing, str) and smoothing == "floor":
         counts = np.maximum(counts, 1.0)
     elif not isinstance(smoothing, (int, float, np.number)) or not 0 <= smoothing < np.inf:
         raise ValueError(f"smoothing is {smoothing!r}; it may be a number ≥ 0 or 'floor'")

@@ -7,8 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from structlearn.data.examples import check_examples
 from structlearn.estimators.predictor import StructuredPredictor
 from structlearn.estimators.training import checked_weight, n_threads
+from structlearn.models.base import Model
+from structlearn.wording import shown
 
 
 class RelativeFrequencies(StructuredPredictor):
@@ -43,6 +46,10 @@ class RelativeFrequencies(StructuredPredictor):
         sample_weight : (n_examples,), optional
             How often each example counts.
         """
+        if not isinstance(self.model, Model):
+            raise TypeError(f"model is {shown(self.model)}; expected a Model, such as Grammar()")
+        check_examples("X", X)
+        check_examples("y", y)
         X, y = self.model.read(X, y)
         spec = self.model.specify(X, y)
         problem = self.model.bind(spec, X, y)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -11,8 +10,11 @@ from rich.cells import cell_len
 
 from structlearn.data.annotations import ANNOTATIONS, AnnotatedPairs, annotated, read_pairs
 from structlearn.data.arrays import FloatArray, LabelArray
-from structlearn.data.labels import observed_classes
+from structlearn.data.examples import is_listed
+from structlearn.data.fields import LARGEST
+from structlearn.data.labels import check_label, observed_classes
 from structlearn.data.matches import ENDS, Ends, checked_matches
+from structlearn.data.options import choice_option, whole_option
 from structlearn.drawing import Drawing, draw_alignment
 from structlearn.metrics import Measures
 from structlearn.metrics.alignments import alignment_measures
@@ -20,6 +22,7 @@ from structlearn.models.alignment.codes import coded
 from structlearn.models.alignment.features import AlignmentSpec, Features, GapFeatures, Gaps, Layout
 from structlearn.models.alignment.problem import AlignmentLoss, AlignmentProblem
 from structlearn.models.base import Ability, Model
+from structlearn.wording import shown
 
 _CHOICES = {
     "ends": ENDS,
@@ -221,12 +224,14 @@ class Alignment(Model):
 
     def check_options(self) -> None:
         for name, choices in _CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; it may be {', '.join(map(repr, choices))}")
-        if not (isinstance(self.shift, numbers.Integral) and self.shift >= 0):
-            raise ValueError(f"shift is {self.shift!r}; it must be a whole number ≥ 0")
+            choice_option(name, getattr(self, name), choices)
+        whole_option("shift", self.shift, 0, LARGEST)
+        if self.alphabet is not None and not (isinstance(self.alphabet, str) or is_listed(self.alphabet)):
+            raise ValueError(f"alphabet is {shown(self.alphabet)}; it must be a text or a list of symbols")
+        for k, symbol in enumerate(() if self.alphabet is None else self.alphabet):
+            check_label(symbol, f"alphabet[{k}]")
         if self.alphabet is not None and len(set(self.alphabet)) < max(len(self.alphabet), 1):
-            raise ValueError(f"alphabet is {self.alphabet!r}; it must have at least one symbol, and none twice")
+            raise ValueError(f"alphabet is {shown(self.alphabet)}; it must have at least one symbol, and none twice")
 
 
 def _partners(s_offsets: Any, t_offsets: Any, Y: Any) -> LabelArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.ragged import offsets_of
 from structlearn.models.alignment.features import RESIDUE_GROUPS, STRUCTURE_GROUPS, WINDOW_BINS, WINDOWS, Layout, Stream
+from structlearn.wording import shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ def coded(layout: Layout, side: int, sequences: Sequence[dict[str, Any]]) -> Cod
         lengths.append(len(parts["residue"]))
         for name, known in symbols.items():
             if name not in parts:
-                raise ValueError(f"{where} has no {name!r}, which the model was trained with")
+                raise ValueError(f"{where} has no {shown(name)}, which the model was trained with")
             columns[name].append(_codes(parts[name], known, f"{where} has the {_WORDS[name]}"))
         if layout.dense[side]:
             if "profile" not in parts or np.shape(parts["profile"])[1] != spec.profile_sizes[side]:
@@ -80,10 +81,10 @@ _WORDS = {"residue": "letter", "structure": "structure", "accessibility": "acces
 
 def _codes(values: Sequence[Any], known: tuple[Any, ...], what: str) -> LabelArray:
     index = {symbol: k for k, symbol in enumerate(known)}
-    codes = [index.get(value, -1) for value in _plain(values)]
+    codes = [index.get(value, -1) if isinstance(value, Hashable) else -1 for value in _plain(values)]
     if -1 in codes:
         at = codes.index(-1)
-        raise ValueError(f"{what} {values[at]!r} at {at}, which is not among {' '.join(map(str, known))}")
+        raise ValueError(f"{what} {shown(values[at])} at {at}, which is not among {' '.join(map(str, known))}")
     return np.array(codes, np.int32)
 
 

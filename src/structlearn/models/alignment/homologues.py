@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
+from structlearn.data.examples import is_listed
 from structlearn.data.matches import checked_matches
 from structlearn.data.ragged import Ragged, reduced
 from structlearn.models.alignment.alignment import Alignment
@@ -18,6 +19,7 @@ from structlearn.waist.objective import PREDICTION, Oracle, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
+from structlearn.wording import shown
 
 
 class Homologues(Model):
@@ -49,12 +51,18 @@ class Homologues(Model):
     def __init__(self, alignment: Alignment | None = None):
         self.alignment = alignment
 
+    def check_options(self) -> None:
+        if self.alignment is not None and not isinstance(self.alignment, Alignment):
+            raise ValueError(f"alignment is {shown(self.alignment)}; it must be an Alignment or None")
+
     def specify(self, X: Any, Y: Any) -> AlignmentSpec:
+        self.check_options()
         return self._aligner().specify(_pairs(X)[0], None)
 
     def bind(self, spec: AlignmentSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> HomologuesProblem:
         """See `Model.bind`; with `allow_unknown` an output may also be a place without an alignment."""
         pairs, offsets = _pairs(X)
+        aligner = self._aligner().bind(spec, pairs)
         places = alignments = None
         if Y is not None:
             if len(Y) != len(offsets) - 1:
@@ -67,7 +75,6 @@ class Homologues(Model):
                 for k, j in checked_matches(matches, _length(s), _length(t), f"Y[{i}][1]", f"the pair of Y[{i}]"):
                     codes[k] = j
                 alignments.append(codes)
-        aligner = self._aligner().bind(spec, pairs)
         return HomologuesProblem(aligner, offsets, places, alignments)
 
     def n_weights(self, spec: AlignmentSpec) -> int:
@@ -169,11 +176,11 @@ def _pairs(X: Any) -> tuple[list[tuple[Any, Any]], IntArray]:
     pairs: list[tuple[Any, Any]] = []
     offsets = [0]
     for i, x in enumerate(X):
-        if isinstance(x, (str, bytes)) or not hasattr(x, "__len__") or len(x) != 2:
+        if not is_listed(x) or len(x) != 2:
             raise ValueError(f"X[{i}] is no pair (native, candidates)")
         native, candidates = x
-        if isinstance(candidates, (str, bytes)) or not hasattr(candidates, "__len__") or not len(candidates):
-            raise ValueError(f"X[{i}][1] is {candidates!r}; expected a list of at least one candidate")
+        if not is_listed(candidates) or not len(candidates):
+            raise ValueError(f"X[{i}][1] is {shown(candidates)}; expected a list of at least one candidate")
         pairs += [(native, candidate) for candidate in candidates]
         offsets.append(len(pairs))
     return pairs, np.array(offsets, np.int64)
@@ -184,10 +191,10 @@ def _truth(y: Any, where: str, count: int, bare: bool) -> tuple[int, Any]:
     place, matches = (y, ()) if bare and isinstance(y, numbers.Integral) else (None, None)
     if place is None:
         if not (isinstance(y, (tuple, list)) and len(y) == 2):
-            raise ValueError(f"{where} is {y!r}; expected (place of the homologue, matches)")
+            raise ValueError(f"{where} is {shown(y)}; expected (place of the homologue, matches)")
         place, matches = y
     if not isinstance(place, numbers.Integral) or not 0 <= int(place) < count:
-        raise ValueError(f"{where} says candidate {place!r}, but there are {count}")
+        raise ValueError(f"{where} says candidate {shown(place)}, but there are {count}")
     return int(place), matches
 
 

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import Flags, IntArray, LabelArray
+from structlearn.data.examples import is_listed
 from structlearn.data.labels import check_label
 from structlearn.data.ragged import locate
 from structlearn.models.chain.transitions import TransitionMask
+from structlearn.wording import shown
 
 
 def label_mask(
@@ -29,12 +31,14 @@ def label_mask(
     """
     codes = {label: code for code, label in enumerate(classes)}
     lengths = np.diff(offsets).tolist()
-    if not hasattr(allowed, "__len__") or len(allowed) != len(lengths):
+    if not is_listed(allowed) or len(allowed) != len(lengths):
         raise ValueError(f"{name} must say something about each of the {len(lengths)} sequences, or be None")
     mask = np.ones((int(offsets[-1]), len(classes)), bool)
     for i, (tokens, length) in enumerate(zip(allowed, lengths, strict=True)):
         if tokens is None:
             continue
+        if not is_listed(tokens):
+            raise ValueError(f"{name}[{i}] is {shown(tokens)}; expected None or an entry for each token")
         if len(tokens) != length:
             raise ValueError(f"{name}[{i}] has {len(tokens)} entries but X[{i}] has {length} rows")
         for t, entry in enumerate(tokens):
@@ -48,9 +52,9 @@ def label_mask(
                 if label in codes:
                     row[codes[label]] = True
                 elif not allow_unknown:
-                    raise ValueError(f"{name}[{i}][{t}] is {entry!r}, but {label!r} is not one of the labels")
+                    raise ValueError(f"{name}[{i}][{t}] is {shown(entry)}, but {shown(label)} is not one of the labels")
             if not (row.any() or allow_unknown):
-                raise ValueError(f"{name}[{i}][{t}] is {entry!r}: no label is left for this token")
+                raise ValueError(f"{name}[{i}][{t}] is {shown(entry)}: no label is left for this token")
     return mask
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.labels import LabelSequences, declared_classes, read_label_sequences
-from structlearn.data.options import flag_option, real_option
+from structlearn.data.options import choice_option, flag_option, real_option, whole_option
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.models.base import Ability, LinearSpec, Model, Weights
@@ -17,6 +17,7 @@ from structlearn.models.chain.allowed_labels import check_truth, first_impossibl
 from structlearn.models.chain.problem import ChainProblem
 from structlearn.models.chain.second_order import SecondOrderProblem
 from structlearn.models.chain.transitions import AllowedTransitions, transition_mask
+from structlearn.wording import shown
 
 
 class Chain(Model):
@@ -150,7 +151,7 @@ class Chain(Model):
             loss=self.loss,
             label_weight=np.array([float((self.label_weight or {}).get(label, 1.0)) for label in spec.classes]),
             balance=float(self.balance),
-            boundaries=self.boundaries,
+            boundaries=bool(self.boundaries),
             pair_tokens=self._pair_tokens(spec, matrix),
             allowed_labels=labels,
             allowed_transitions=moves,
@@ -193,6 +194,8 @@ class Chain(Model):
         if isinstance(chosen, (bool, np.bool_)):
             return list(range(spec.n_inputs)) if chosen else []
         columns = []
+        if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+            raise ValueError(f"pair_features is {shown(chosen)}; it must be True, False or a list of features")
         for name in chosen:
             column = spec.vocabulary.index(name) if spec.vocabulary and name in spec.vocabulary else name
             whole = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
@@ -229,18 +232,16 @@ class Chain(Model):
         return tokens.without_rows(ends), codes, labels
 
     def check_options(self) -> None:
-        if self.loss not in ("hamming", "zero_one"):
-            raise ValueError(f"loss is {self.loss!r}; it may be 'hamming' or 'zero_one'")
+        choice_option("loss", self.loss, ("hamming", "zero_one"))
         real_option("balance", self.balance)
         flag_option("boundaries", self.boundaries)
         flag_option("observed_only", self.observed_only)
-        if not isinstance(self.label_weight or {}, Mapping):
+        if self.label_weight is not None and not isinstance(self.label_weight, Mapping):
             raise ValueError(f"label_weight is {self.label_weight!r}; it must be a dict of labels and numbers")
         for label, weight in (self.label_weight or {}).items():
             real_option(f"label_weight[{label!r}]", weight)
         if self.label_weight and self.loss == "zero_one":
             raise ValueError("label_weight belongs to the Hamming loss; with loss='zero_one' leave it out")
-        if isinstance(self.order, bool) or self.order not in (1, 2):
-            raise ValueError(f"order is {self.order!r}; it may be 1 or 2")
+        whole_option("order", self.order, 1, 2)
         if self.order == 2 and self.loss == "zero_one":
             raise ValueError("loss='zero_one' needs a second-best decoder, which a chain with order=2 does not have")

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray, digest
+from structlearn.data.examples import is_listed
 from structlearn.data.labels import check_label, declared_classes, observed_classes
 from structlearn.data.options import flag_option, real_option
 from structlearn.data.ragged import Ragged, places_of, summed
@@ -25,6 +26,7 @@ from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import PREDICTION, Oracle, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
+from structlearn.wording import shown
 
 #: How many states a label may have.
 MOST_STATES = 1000
@@ -97,8 +99,8 @@ class LatentChain(Model):
         if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
             raise ValueError("Y is empty; training needs at least one sequence")
         for i, y in enumerate(Y):
-            if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
-                raise ValueError(f"Y[{i}] is {y!r}; expected a sequence of labels")
+            if not is_listed(y):
+                raise ValueError(f"Y[{i}] is {shown(y)}; expected a sequence of labels")
         classes = declared_classes(self.classes) if self.classes is not None else observed_classes(_said(Y))
         if not classes:
             raise ValueError("Y says nothing about any token; training needs some labels")
@@ -122,7 +124,14 @@ class LatentChain(Model):
         if moves is not None:
             moves = TransitionMask(moves.moves[np.ix_(groups, groups)], moves.start[groups], moves.stop[groups])
         return LatentChainProblem(
-            matrix, offsets, possible, spec.classes, groups, moves, boundaries=self.boundaries, balance=self.balance
+            matrix,
+            offsets,
+            possible,
+            spec.classes,
+            groups,
+            moves,
+            boundaries=bool(self.boundaries),
+            balance=self.balance,
         )
 
     def loss_in_words(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn.data.tags import TagScheme, follows
+from structlearn.wording import shown
 
 Mask = npt.NDArray[np.bool_]
+_SCHEMES = ", ".join(map(repr, get_args(TagScheme)))
 
 #: A scheme of tags, or the allowed pairs (from, to), with None for what is before the first and after the last label.
 AllowedTransitions = TagScheme | Iterable[tuple[Any, Any]]
@@ -40,6 +42,8 @@ def transition_mask(allowed: AllowedTransitions, classes: Sequence[Any]) -> Tran
     """
     if isinstance(allowed, str):
         return _mask_of_scheme(allowed, classes)
+    if not isinstance(allowed, Iterable):
+        raise ValueError(f"allowed_transitions is {shown(allowed)}; it may be {_SCHEMES} or pairs of labels")
     codes = {label: code for code, label in enumerate(classes)}
     L = len(classes)
     mask = TransitionMask(np.zeros((L, L), bool), np.zeros(L, bool), np.zeros(L, bool))
@@ -48,7 +52,7 @@ def transition_mask(allowed: AllowedTransitions, classes: Sequence[Any]) -> Tran
             raise ValueError(f"allowed_transitions holds {pair!r}; expected pairs (from, to)")
         before, after = pair
         for label in pair:
-            if label is not None and label not in codes:
+            if label is not None and (not isinstance(label, Hashable) or label not in codes):
                 raise ValueError(f"allowed_transitions holds {pair!r}, but {label!r} is not one of the labels")
         if before is not None and after is not None:
             mask.moves[codes[before], codes[after]] = True
@@ -65,13 +69,12 @@ def transition_mask(allowed: AllowedTransitions, classes: Sequence[Any]) -> Tran
 
 def _mask_of_scheme(scheme: TagScheme, classes: Sequence[Any]) -> TransitionMask:
     if scheme not in get_args(TagScheme):
-        schemes = ", ".join(map(repr, get_args(TagScheme)))
-        raise ValueError(f"allowed_transitions is {scheme!r}; it may be {schemes} or pairs of labels")
+        raise ValueError(f"allowed_transitions is {scheme!r}; it may be {_SCHEMES} or pairs of labels")
     for label in classes:
         try:
             follows(None, label, scheme)
         except ValueError:
-            raise ValueError(f"allowed_transitions={scheme!r} does not fit the label {label!r}") from None
+            raise ValueError(f"allowed_transitions={scheme!r} does not fit the label {shown(label)}") from None
     moves = np.array([[follows(before, after, scheme) for after in classes] for before in classes])
     start = np.array([follows(None, label, scheme) for label in classes])
     stop = np.array([follows(label, None, scheme) for label in classes])

@@ -9,6 +9,7 @@ import numpy as np
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.clusterings import to_labels
 from structlearn.data.item_pairs import BoundPairs
+from structlearn.data.options import choice_option
 from structlearn.data.ragged import Ragged, offsets_of
 from structlearn.inference.correlation import MOST_ITEMS, relaxed_clustering
 from structlearn.models.clustering.pairs import PairModel, PairSpec
@@ -65,8 +66,7 @@ class CorrelationClustering(PairModel):
         return "the part of the pairs that are wrong"
 
     def check_options(self) -> None:
-        if self.decoder not in ("greedy", "lp"):
-            raise ValueError(f"decoder is {self.decoder!r}; it may be 'greedy' or 'lp'")
+        choice_option("decoder", self.decoder, ("greedy", "lp"))
 
 
 class CorrelationClusteringProblem(Problem):

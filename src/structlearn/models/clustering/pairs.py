@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from structlearn.data.documents import Document
+from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_whole
 from structlearn.data.item_pairs import _pairs_of
 from structlearn.drawing.base import Drawing
@@ -34,7 +35,8 @@ class PairModel(Model):
 
     def specify(self, X: Any, Y: Any) -> PairSpec:
         self.check_options()
-        if X is None or not hasattr(X, "__len__") or len(X) == 0:
+        check_examples("X", X)
+        if len(X) == 0:
             raise ValueError("X is empty; training needs at least one example")
         return PairSpec(int(_pairs_of(X[0], 0).features.shape[1]))
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import numbers
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
+from structlearn.data.examples import is_listed
+from structlearn.data.fields import LARGEST
+from structlearn.data.options import choice_option, flag_option, whole_option
 from structlearn.data.ragged import offsets_of
 from structlearn.data.trees import Tree, Treebank, brackets, leaves, read_trees, remove_unary_cycles, unary_cycle
 from structlearn.drawing import Drawing, draw_tree
@@ -18,6 +20,7 @@ from structlearn.models.base import Ability, Model
 from structlearn.models.grammar.binary_trees import Rule, Symbol, longest_chain, rules
 from structlearn.models.grammar.problem import GrammarProblem
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs, word_form
+from structlearn.wording import shown
 
 
 class Grammar(Model):
@@ -186,7 +189,7 @@ class Grammar(Model):
 
     def n_weights(self, spec: GrammarSpec) -> int:
         if self.inputs == "words" and UNKNOWN not in spec.words:
-            raise ValueError(f"words lacks {UNKNOWN!r}, the kind of new words")
+            raise ValueError(f"words lacks {shown(UNKNOWN)}, the kind of new words")
         return spec.core_rules(lexical=self.inputs == "words", spans=self.spans).n_weights
 
     def spec_from_dict(self, values: dict[str, Any]) -> GrammarSpec:
@@ -255,7 +258,7 @@ class Grammar(Model):
             given = token if isinstance(token, str) else tuple(token)
             leaf = (word, tag) if not isinstance(token, str) else tag if self.inputs == "tags" else word
             if given != leaf:
-                raise ValueError(f"Y[{i}] has the leaf {leaf!r} where X[{i}][{t}] is {given!r}")
+                raise ValueError(f"Y[{i}] has the leaf {shown(leaf)} where X[{i}][{t}] is {shown(given)}")
 
     def check_options(self) -> None:
         for name, value, possible in (
@@ -263,8 +266,8 @@ class Grammar(Model):
             ("loss", self.loss, ("brackets", "f1", "zero_one")),
             ("unary_cycles", self.unary_cycles, ("refuse", "remove")),
         ):
-            if value not in possible:
-                raise ValueError(f"{name} is {value!r}; it may be {', '.join(map(repr, possible))}")
+            choice_option(name, value, possible)
+        flag_option("spans", self.spans)
         for name, number, least in (
             ("horizontal", self.horizontal, 0),
             ("vertical", self.vertical, 1),
@@ -273,14 +276,13 @@ class Grammar(Model):
         ):
             if number is None and name in ("horizontal", "max_chain"):
                 continue
-            if not (isinstance(number, numbers.Integral) and number >= least):
-                raise ValueError(f"{name} is {number!r}; it must be a whole number ≥ {least}")
+            whole_option(name, number, least, LARGEST)
 
 
 def _tokens(x: Any, where: str, inputs: Inputs) -> list[tuple[str, str]]:
     """(tag, word) of every token; the tag also stands for a word that is not given, and the other way round."""
-    if isinstance(x, (str, bytes)) or not hasattr(x, "__len__"):
-        raise ValueError(f"{where} is {x!r}; expected a list of {inputs} or of (word, tag) pairs")
+    if not is_listed(x):
+        raise ValueError(f"{where} is {shown(x)}; expected a list of {inputs} or of (word, tag) pairs")
     if len(x) == 0:
         raise ValueError(f"{where} has no tokens")
     found = []
@@ -290,5 +292,5 @@ def _tokens(x: Any, where: str, inputs: Inputs) -> list[tuple[str, str]]:
         elif isinstance(token, (tuple, list)) and len(token) == 2 and all(isinstance(part, str) for part in token):
             found.append((token[1], token[0]))
         else:
-            raise ValueError(f"{where}[{t}] is {token!r}; expected a string or a pair (word, tag)")
+            raise ValueError(f"{where}[{t}] is {shown(token)}; expected a string or a pair (word, tag)")
     return found

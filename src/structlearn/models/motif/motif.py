@@ -11,12 +11,15 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.dna import BASES, base_codes
+from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_distinct
-from structlearn.data.labels import LabelCodes, observed_classes, plain
+from structlearn.data.labels import LabelCodes, check_label, observed_classes, plain
+from structlearn.data.options import flag_option, whole_option
 from structlearn.drawing import Drawing, draw_site
 from structlearn.models.base import Model, Spec
 from structlearn.models.motif.best_word import BestWord, best_word
 from structlearn.models.motif.problem import MotifProblem
+from structlearn.wording import shown
 
 #: Of the pattern; and the order of the background: its features are numbered by 16 bits.
 LONGEST = 1000
@@ -107,17 +110,19 @@ class Motif(Model):
         whole = all(isinstance(width, numbers.Integral) and 1 <= int(width) <= LONGEST for width in widths)
         if not widths or not whole or len(set(widths)) < len(widths):
             raise ValueError(
-                f"width is {self.width!r}; expected a whole number from 1 to {LONGEST} or several, all different"
+                f"width is {shown(self.width)}; expected a whole number from 1 to {LONGEST} or several, all different"
             )
         return tuple(map(int, widths))
 
     def check_options(self) -> None:
-        order = self.background_order
-        if not isinstance(order, numbers.Integral) or not 0 <= order <= HIGHEST_ORDER:
-            raise ValueError(f"background_order is {order!r}; it must be a whole number from 0 to {HIGHEST_ORDER}")
+        whole_option("background_order", self.background_order, 0, HIGHEST_ORDER)
+        flag_option("both_strands", self.both_strands)
+        if self.positive is not None:
+            check_label(self.positive, "positive")
 
     def specify(self, X: Any, Y: Any) -> MotifSpec:
         self.check_options()
+        check_examples("X", X)
         if len(X) == 0:
             raise ValueError("X is empty; training needs at least one example")
         labels = observed_classes(_labels(Y))
@@ -125,14 +130,13 @@ class Motif(Model):
             return MotifSpec(*labels)
         positive = plain(self.positive)
         if len(labels) != 2 or positive not in labels:
-            shown = ", ".join(map(repr, labels[:5])) + ", …" * (len(labels) > 5)
-            wanted = "" if self.positive is None else f", one of them positive={positive!r}"
-            raise ValueError(f"Y has {len(labels)} different labels ({shown}); two are needed{wanted}")
+            some = ", ".join(map(shown, labels[:5])) + ", …" * (len(labels) > 5)
+            wanted = "" if self.positive is None else f", one of them positive={shown(positive)}"
+            raise ValueError(f"Y has {len(labels)} different labels ({some}); two are needed{wanted}")
         return MotifSpec(labels[1 - labels.index(positive)], positive)
 
     def bind(self, spec: MotifSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> MotifProblem:
-        if isinstance(X, str):
-            raise TypeError("X is one string; expected a list of sequences")
+        check_examples("X", X)
         letters = [base_codes(x, f"X[{i}]") for i, x in enumerate(X)]
         labels = None
         if Y is not None:
@@ -195,8 +199,10 @@ class Motif(Model):
 
 
 def _labels(Y: Any) -> list[Any]:
+    check_examples("Y", Y)
     labels = Y.tolist() if isinstance(Y, np.ndarray) else [plain(y) for y in Y]
     for i, y in enumerate(labels):
         if isinstance(y, list | dict | set | np.ndarray):
-            raise ValueError(f"Y[{i}] is {y!r}; expected one label a sequence")
+            raise ValueError(f"Y[{i}] is {shown(y)}; expected one label a sequence")
+        check_label(y, f"Y[{i}]")
     return labels

@@ -11,8 +11,8 @@ from sklearn.utils import check_array, column_or_1d
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
-from structlearn.data.labels import LabelCodes, Labels, declared_classes, label_array, observed_classes
-from structlearn.data.matrices import checked_table
+from structlearn.data.labels import LabelCodes, Labels, check_label, declared_classes, label_array, observed_classes
+from structlearn.data.matrices import checked_numbers, checked_table
 from structlearn.data.tokens import TokenMatrix
 from structlearn.models.base import Ability, LinearSpec, Model, Weights
 from structlearn.models.multiclass.output_features import OutputFeatures, Taxonomy
@@ -20,6 +20,7 @@ from structlearn.waist.factored_rows import FactoredRows
 from structlearn.waist.objective import PREDICTION, Scaling
 from structlearn.waist.parts import PartProblem
 from structlearn.waist.planes import Outputs, Planes
+from structlearn.wording import shown
 
 
 class Multiclass(Model):
@@ -73,12 +74,13 @@ class Multiclass(Model):
         return X, _label_list(Y)
 
     def specify(self, X: Any, Y: Any) -> LinearSpec:
+        self.check_options()
         labels = _label_list(Y)
         classes = observed_classes(labels) if self.classes is None else declared_classes(self.classes)
         if not len(labels):
             raise ValueError("Y is empty; training needs at least one example")
         if not isinstance(self.cost, (str, Taxonomy)) and self.classes is None:
-            size = len(np.asarray(self.cost))
+            size = len(self._cost_table())
             if size != len(classes):
                 raise ValueError(
                     f"cost is for {size} classes but Y has {len(classes)} different labels; declare `classes`"
@@ -99,6 +101,16 @@ class Multiclass(Model):
         features = None if self.output_features is None else self.output_features.matrix(spec.classes)
         tokens = TokenMatrix.from_matrix(X, intercept=spec.intercept)
         return MulticlassProblem(tokens, codes, spec.classes, self.cost_matrix(spec.classes), features)
+
+    def check_options(self) -> None:
+        if self.output_features is not None and not isinstance(self.output_features, OutputFeatures):
+            raise ValueError(f"output_features is {shown(self.output_features)}; it must be OutputFeatures or None")
+
+    def _cost_table(self) -> FloatArray:
+        cost = checked_numbers(self.cost, "cost")
+        if cost.ndim != 2:
+            raise ValueError(f"cost has {cost.ndim} dimensions; it must be a matrix")
+        return np.asarray(cost, np.float64)
 
     def unpack(self, spec: LinearSpec, w: FloatArray) -> Weights:
         """The weights of every class, a view of w; with output features Λ the product W Λᵀ, which scores the same.
@@ -125,7 +137,7 @@ class Multiclass(Model):
             raise ValueError(f"cost is {self.cost!r}; it may be 'zero_one', a Taxonomy or a matrix")
         if isinstance(self.cost, Taxonomy):
             return self.cost.tree_loss(classes)
-        cost = check_array(self.cost, input_name="cost")
+        cost = check_array(self._cost_table(), input_name="cost")
         if cost.shape != (len(classes), len(classes)):
             raise ValueError(f"cost has shape {cost.shape} but there are {len(classes)} classes")
         if np.any(np.diag(cost) != 0.0) or np.any(cost < 0.0):
@@ -302,8 +314,15 @@ def _label_list(Y: Any) -> Labels:
     if isinstance(Y, (list, tuple)) and not all(isinstance(y, (int, float, str, np.generic)) for y in Y):
         if any(isinstance(y, (list, np.ndarray)) for y in Y):
             raise ValueError("Y must hold one label an example; for sequences of labels use Chain")
+        for i, y in enumerate(Y):
+            check_label(y, f"Y[{i}]")
         return Labels(Y)
+    shape = np.asarray(Y).shape
+    if len(shape) > 2 or (len(shape) == 2 and 0 in shape):
+        raise ValueError(f"Y has the shape {shape}; one label an example is expected")
     Y = column_or_1d(Y, warn=True)
+    for i, y in enumerate(Y if Y.dtype.kind == "O" else ()):
+        check_label(y, f"Y[{i}]")
     if Y.dtype.kind == "f" and not np.isfinite(Y).all():
         i = int(np.argmin(np.isfinite(Y)))
         raise ValueError(f"Y[{i}] is {Y[i]}")

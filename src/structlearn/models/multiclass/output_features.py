@@ -15,6 +15,10 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.labels import declared_classes
+from structlearn.data.matrices import checked_numbers
+from structlearn.data.options import flag_option, real_option
+from structlearn.wording import shown
 
 
 class OutputFeatures(BaseEstimator, ABC):  # type: ignore[misc]
@@ -69,9 +73,10 @@ class Taxonomy(OutputFeatures):
             _require(label, above, "the taxonomy")
             for node in above[label]:
                 result[k, column[node]] = 1.0
+        _check_mapping("weights", self.weights or {})
         for node, weight in (self.weights or {}).items():
             _require(node, column, "the taxonomy")
-            result[:, column[node]] *= weight
+            result[:, column[node]] *= real_option(f"weights[{node!r}]", weight)
         return result
 
     def tree_loss(self, classes: Sequence[Any]) -> FloatArray:
@@ -116,9 +121,14 @@ class ClassAttributes(OutputFeatures):
         self.identity = identity
 
     def matrix(self, classes: Sequence[Any]) -> FloatArray:
+        _check_mapping("attributes", self.attributes)
+        flag_option("identity", self.identity)
         for label in classes:
             _require(label, self.attributes, "attributes")
-        vectors = [np.asarray(self.attributes[label], np.float64).ravel() for label in classes]
+        vectors = [
+            np.asarray(checked_numbers(self.attributes[label], f"attributes[{label!r}]"), np.float64).ravel()
+            for label in classes
+        ]
         for label, vector in zip(classes, vectors, strict=True):
             if len(vector) != len(vectors[0]) or not np.isfinite(vector).all():
                 raise ValueError(
@@ -154,6 +164,11 @@ class ClassDescriptions(OutputFeatures):
         self.identity = identity
 
     def matrix(self, classes: Sequence[Any]) -> FloatArray:
+        _check_mapping("descriptions", self.descriptions)
+        flag_option("identity", self.identity)
+        for label, text in self.descriptions.items():
+            if not isinstance(text, str):
+                raise ValueError(f"descriptions[{label!r}] is {shown(text)}; it must be a text")
         for label in classes:
             _require(label, self.descriptions, "descriptions")
         # Slow to import, and few need it.
@@ -187,8 +202,8 @@ class ClassKernel(OutputFeatures):
         self.classes = classes
 
     def matrix(self, classes: Sequence[Any]) -> FloatArray:
-        similarity = np.asarray(self.similarity, np.float64)
-        place = {label: k for k, label in enumerate(self.classes)}
+        similarity = np.asarray(checked_numbers(self.similarity, "similarity"), np.float64)
+        place = {label: k for k, label in enumerate(declared_classes(self.classes))}
         if similarity.shape != (len(place), len(place)):
             raise ValueError(f"similarity has shape {similarity.shape} but there are {len(place)} classes")
         # Any factor of L would do, but weights mean something beside one of them only: it is kept, and saved.
@@ -216,6 +231,8 @@ class ClassKernel(OutputFeatures):
 
 def _factor(similarity: FloatArray) -> FloatArray:
     """Λ with Λ Λᵀ = L, from the eigenvectors, whose signs and order among equals are the machine's choice."""
+    if not np.isfinite(similarity).all():
+        raise ValueError("similarity holds entries that are not finite")
     if not np.allclose(similarity, similarity.T):
         raise ValueError("similarity is not symmetric")
     values, vectors = np.linalg.eigh(similarity)
@@ -234,7 +251,13 @@ def _require(label: Any, known: Any, where: str) -> None:
         raise ValueError(f"class {label!r} is missing from {where}")
 
 
+def _check_mapping(name: str, given: Any) -> None:
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{name} is {shown(given)}; it must be a dict")
+
+
 def _parent_lists(parents: Mapping[Any, Any]) -> dict[Any, list[Any]]:
+    _check_mapping("parents", parents)
     return {node: list(p) if isinstance(p, (list, set, frozenset)) else [p] for node, p in parents.items()}
 
 

@@ -16,6 +16,7 @@ from structlearn.data.labels import (
     label_array,
     read_label_sequences,
 )
+from structlearn.data.options import choice_option
 from structlearn.data.ragged import Ragged, summed
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.models.base import LinearSpec, Model
@@ -70,8 +71,7 @@ class MultivariateBinary(Model):
         return read_sequences(X), read_label_sequences(Y)
 
     def check_options(self) -> None:
-        if self.loss not in LOSSES:
-            raise ValueError(f"loss is {self.loss!r}; it may be {', '.join(map(repr, LOSSES))}")
+        choice_option("loss", self.loss, LOSSES)
 
     def specify(self, X: Any, Y: Any) -> LinearSpec:
         self.check_options()

@@ -8,6 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.fields import LARGEST
+from structlearn.data.options import choice_option, whole_option
 from structlearn.data.queries import Gain, gains_of, ranked, relevances, warn_of_empty
 from structlearn.data.ragged import Ragged, summed
 from structlearn.data.sequences import Sequences, read_sequences
@@ -151,10 +153,8 @@ class Ranking(Model):
         return PositionLoss(relevant, top_weights(k, offsets), offsets)
 
     def check_options(self) -> None:
-        if self.loss not in LOSSES:
-            raise ValueError(f"loss is {self.loss!r}; it may be {', '.join(map(repr, LOSSES))}")
-        if self.gain not in GAINS:
-            raise ValueError(f"gain is {self.gain!r}; it may be {', '.join(map(repr, GAINS))}")
+        choice_option("loss", self.loss, LOSSES)
+        choice_option("gain", self.gain, GAINS)
         if self.k is None and self.loss in ("precision_at_k", "recall_at_k"):
             raise ValueError(f"loss {self.loss!r} needs k, the number of documents that count")
         if self.k is not None:
@@ -212,11 +212,7 @@ LOSSES_BY_CLASS: list[type[RankingLoss]] = [PairLoss, AveragePrecisionLoss, Ndcg
 
 
 def checked_k(k: Any) -> int:
-    if isinstance(k, bool) or not isinstance(k, numbers.Integral) or int(k) < 1:
-        raise ValueError(f"k is {k!r}; it must be a whole number ≥ 1")
-    if int(k) > np.iinfo(np.int32).max:
-        raise ValueError(f"k is {k}; it may be at most 2³¹ − 1")
-    return int(k)
+    return whole_option("k", k, 1, LARGEST)
 
 
 def checked_threshold(threshold: Any) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from structlearn.data.arrays import IntArray, LabelArray
-from structlearn.data.fields import check_whole
+from structlearn.data.fields import LARGEST, check_whole
 from structlearn.data.labels import LabelCodes, declared_classes, observed_classes
+from structlearn.data.options import choice_option, flag_option, whole_option
 from structlearn.data.segments import Segmentations, read_segmentations
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
@@ -122,8 +122,8 @@ class Segments(Model):
             classes=spec.classes,
             max_length=spec.max_length,
             hamming=self.loss == "hamming",
-            lengths=self.lengths,
-            ends=self.ends,
+            lengths=bool(self.lengths),
+            ends=bool(self.ends),
         )
 
     def n_weights(self, spec: SegmentsSpec) -> int:
@@ -134,11 +134,11 @@ class Segments(Model):
         return SegmentsSpec.from_dict(values)
 
     def check_options(self) -> None:
-        if self.loss not in ("segments", "hamming"):
-            raise ValueError(f"loss is {self.loss!r}; it may be 'segments' or 'hamming'")
-        longest = self.max_length
-        if longest is not None and not (isinstance(longest, numbers.Integral) and 1 <= longest < 2**31):
-            raise ValueError(f"max_length is {longest!r}; it must be a whole number ≥ 1")
+        choice_option("loss", self.loss, ("segments", "hamming"))
+        flag_option("lengths", self.lengths)
+        flag_option("ends", self.ends)
+        if self.max_length is not None:
+            whole_option("max_length", self.max_length, 1, LARGEST)
 
 
 def _encode(

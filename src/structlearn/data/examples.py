@@ -1,0 +1,32 @@
+"""Lists of examples, whatever these are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from typing import Any
+
+from structlearn.wording import shown
+
+
+def check_examples(name: str, given: Any) -> None:
+    """Refuses what has no length or no order.
+
+    >>> check_examples("X", 3)
+    Traceback (most recent call last):
+    ...
+    ValueError: X is 3; a list or an array is needed
+    """
+    if isinstance(given, Iterator):
+        raise TypeError(f"{name} is a {type(given).__name__}; a list or an array is needed")
+    if not is_listed(given):
+        raise ValueError(f"{name} is {shown(given)}; a list or an array is needed")
+
+
+def is_listed(given: Any) -> bool:
+    """Whether something has a length and an order, and is no text.
+
+    >>> is_listed([]), is_listed("text"), is_listed({1}), is_listed(np.array(1.0))
+    (True, False, False, False)
+    """
+    held = not isinstance(given, type) and (hasattr(given, "__len__") or hasattr(given, "__array__"))
+    return held and not isinstance(given, (str, bytes, Set, Mapping)) and getattr(given, "shape", None) != ()
