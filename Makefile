@@ -26,21 +26,28 @@ lint: $(VENV)/.lint
 types: $(VENV)/.library $(VENV)/.lint
 	$(BIN)/mypy
 
-# The kernels once more, under the address and undefined-behaviour sanitizers. Python itself is not instrumented, so the
-# runtime is preloaded and leaks of the interpreter are not its business.
+# The kernels once more, under the address and undefined-behaviour sanitizers, with samples of the edited files and of the
+# abuses. Python itself is not instrumented, so the runtime is preloaded and leaks of the interpreter are not its business.
+SANITIZED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 .venv-sanitize/bin/
 sanitize: .venv-sanitize/.library
-	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so)" \
-	ASAN_OPTIONS=detect_leaks=0 .venv-sanitize/bin/pytest -n auto tests/core tests/data tests/waist tests/models tests/solvers/test_n_slack.py tests/solvers/test_stepping.py -q -p no:cacheprovider
+	$(SANITIZED)pytest -n auto tests/core tests/data tests/waist tests/models tests/solvers/test_n_slack.py tests/solvers/test_stepping.py -q -p no:cacheprovider
+	$(SANITIZED)python -W ignore -m tests.fuzz.fuzz_model_files --count 200
+	$(SANITIZED)python -W ignore -m tests.abuse.run --every 101
 
-# Any bytes against everything that reads files, and model files that were edited on purpose; what it finds belongs into
-# tests/fuzz/test_contract.py and tests/persistence/test_hostile_files.py.
+# Any bytes against everything that reads files; model files that were edited on purpose, with limits of memory and time and
+# then under the sanitizers; and whatever estimators can be given, under the sanitizers, too. What it finds belongs into tests/fuzz/test_contract.py, tests/persistence/test_hostile_files.py
+# and the tests of the validators.
 FUZZ_SECONDS ?= 600
 FUZZ_FILES ?= 10000
+FUZZ_ABUSES ?= 6
 .PHONY: fuzz
-fuzz: $(VENV)/.fuzz
+fuzz: $(VENV)/.fuzz .venv-sanitize/.library
 	mkdir -p build/fuzz
 	$(BIN)/python -m tests.fuzz.fuzz_formats -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/ build/fuzz
-	$(BIN)/python -m tests.fuzz.fuzz_model_files --count $(FUZZ_FILES)
+	$(BIN)/python -W ignore -m tests.fuzz.fuzz_model_files --count $(FUZZ_FILES)
+	$(SANITIZED)python -W ignore -m tests.fuzz.fuzz_model_files --count $(FUZZ_FILES)
+	$(SANITIZED)python -W ignore -m tests.abuse.run --every $(FUZZ_ABUSES)
 
 # The race against the rivals, which have an environment of their own; it writes docs/benchmarks.md.
 .PHONY: bench

@@ -1,0 +1,121 @@
+"""What is abused: every estimator with every model, on data that it can learn."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from typing import Any, NamedTuple
+
+from sklearn.base import clone
+
+from structlearn import (
+    ConditionalRandomField,
+    GibbsMotif,
+    HiddenMarkov,
+    LatentStructuralSVM,
+    RelativeFrequencies,
+    StructuralSVM,
+    StructuredPerceptron,
+)
+from structlearn.estimators.generative.emissions import Discrete, Gaussian, PiecewiseLinearCounts
+from structlearn.models import Alignment, Chain, Grammar, LatentChain, Multiclass, MultivariateBinary, Segments
+from tests.persistence import version_2_data as data
+from tests.persistence.version_2_cases import CASES, SEGMENTS
+
+
+class Subject(NamedTuple):
+    """An estimator and data that it can learn."""
+
+    estimator: Any
+    X: Any
+    Y: Any
+
+    def arguments(self, method: str) -> dict[str, Any]:
+        """What the method is given when all is well, by name."""
+        known = self.accepted(method)
+        given = {name: value for name, value in self._good(method).items() if name in known}
+        if method == "explain" and not getattr(self.estimator.model, "tabular", False):
+            given["t"] = 0
+        return given
+
+    def accepted(self, method: str) -> set[str]:
+        """The names of the arguments that the method has."""
+        return set(inspect.signature(getattr(self.estimator, method)).parameters)
+
+    def _good(self, method: str) -> dict[str, Any]:
+        y = {} if method in ("predict", "sample") else {"y": self.Y}
+        return {"X": self.X, "x": self.X[0], "k": 2, "n_samples": 2, "n_sequences": 2, "lengths": 3, "n": 3} | y
+
+
+#: Whose first step is scikit-learn's, which has words of its own for what it does not take.
+OF_SCIKIT_LEARN = ("dict_vectorizer", "token_transformers")
+SHORT = {"max_iter": 3}
+SUBJECTS: dict[str, Subject] = {
+    name: Subject(case.estimator, case.X, case.Y) for name, case in CASES.items() if name not in OF_SCIKIT_LEARN
+} | {
+    "chain_crf": Subject(ConditionalRandomField(Chain(), **SHORT), data.ROWS, data.LETTERS),
+    "chain_intercept": Subject(StructuralSVM(Chain(), fit_intercept=True, **SHORT), data.ROWS, data.LETTERS),
+    "chain_perceptron_rows": Subject(StructuredPerceptron(Chain(), **SHORT), data.ROWS, data.LETTERS),
+    "chain_second_order_perceptron": Subject(StructuredPerceptron(Chain(order=2), **SHORT), data.ROWS, data.LETTERS),
+    "segments_perceptron": Subject(StructuredPerceptron(Segments(), **SHORT), data.described(data.WORDS), SEGMENTS),
+    "grammar_perceptron": Subject(StructuredPerceptron(Grammar(), **SHORT), data.tags(data.TAGGED), data.TREES),
+    "alignment_perceptron": Subject(StructuredPerceptron(Alignment(), **SHORT), data.PAIRS, data.MATCHES),
+    "binary_perceptron": Subject(
+        StructuredPerceptron(MultivariateBinary(), **SHORT), data.QUERIES, [(y > 0).tolist() for y in data.RELEVANCE]
+    ),
+    "latent_chain_random": Subject(
+        LatentStructuralSVM(LatentChain(2), init="random", random_state=0, **SHORT), data.ROWS, data.LETTERS
+    ),
+    "frequencies_of_words": Subject(RelativeFrequencies(Grammar("words")), data.TAGGED, data.TREES),
+    "multiclass_crf_intercept": Subject(
+        ConditionalRandomField(Multiclass(), fit_intercept=True, **SHORT), data.POINTS, data.CLASSES
+    ),
+    "hidden_markov_discrete": Subject(HiddenMarkov(Discrete()), data.WORDS, data.TAGS),
+    "hidden_markov_gaussian": Subject(HiddenMarkov(Gaussian()), data.ROWS, data.LETTERS),
+    "hidden_markov_curves": Subject(HiddenMarkov(PiecewiseLinearCounts(3), smoothing="floor"), data.ROWS, data.LETTERS),
+    "gibbs_motif": Subject(
+        GibbsMotif(4, background_order=0, n_sweeps=3, n_init=2, random_state=0), data.DNA, data.BOUND
+    ),
+}
+
+#: What a fitted estimator can be asked, where it has it.
+METHODS = (
+    *(
+        "fit",
+        "predict",
+        "score",
+        "k_best",
+        "decision_function",
+        "predict_marginals",
+        "predict_proba",
+        "predict_log_proba",
+    ),
+    *("entropy", "sample", "explain", "top_weights", "predict_latent", "describe_latent", "complete"),
+    *("log_proba", "log_likelihood", "best_sites"),
+)
+
+
+def fresh(name: str, **options: Any) -> Any:
+    estimator = clone(SUBJECTS[name].estimator, safe=False)
+    # Data beyond all bounds may take every iteration that there is.
+    if "solver__max_iter" in estimator.get_params():
+        estimator.set_params(solver__max_iter=20)
+    return estimator.set_params(**options)
+
+
+@cache
+def fitted(name: str) -> Any:
+    """The estimator after a fit on its own good data."""
+    return fresh(name).fit(SUBJECTS[name].X, SUBJECTS[name].Y)
+
+
+def asked() -> dict[str, tuple[str, ...]]:
+    """The methods of each subject, but those that one before it has for the same model and kind of input."""
+    known: set[tuple[Any, ...]] = set()
+    found = {}
+    for name, (estimator, X, _) in SUBJECTS.items():
+        methods = METHODS[:3] if hasattr(estimator, "steps") else METHODS
+        kind = type(estimator), type(getattr(estimator, "model", None)), type(X[0])
+        found[name] = tuple(each for each in methods if hasattr(estimator, each) and (*kind, each) not in known)
+        known |= {(*kind, each) for each in found[name]}
+    return found
