@@ -20,9 +20,10 @@ NAMES = {
     "X": r"\bX\b|features|example|array|float|tokens|Complex data",
     "x": r"\b[Xx]\b|features|array|float",
     "y": r"\b[Yy]\b|label|class|quer|learnt",
-    "sample_weight": "sample_weight|Sample weights",
+    "sample_weight": r"sample_weight|Sample weights|\bY\b",
     "random_state": "[Ss]eed|random_state",
     "parents": "parents|taxonomy",
+    "threshold": "threshold|learnt",
     "validation": r"validation|array|\b[XY]\b",
 }
 

@@ -38,7 +38,7 @@ class Case(NamedTuple):
 
 
 class Unhelpful:
-    """An object that is equal to nothing and cannot be looked at."""
+    """What nothing here has ever seen."""
 
     def __repr__(self) -> str:
         return "Unhelpful()"
@@ -69,6 +69,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "mixed": lambda: ["a", 1, None],
     "deep": lambda: nested(400),
     "deeper": lambda: nested(100_000),
+    "a deep tree": lambda: tree(2000),
     "a tuple": lambda: (1, 2),
     "a dict": lambda: {"a": 1.0},
     "an odd dict": lambda: {1: 2.0, None: object(), ("a",): True},
@@ -94,6 +95,13 @@ def nested(depth: int) -> Any:
     value: Any = ["a"]
     for _ in range(depth):
         value = [value]
+    return value
+
+
+def tree(depth: int) -> Any:
+    value: Any = ("NN", "dog")
+    for _ in range(depth):
+        value = ("NP", value)
     return value
 
 

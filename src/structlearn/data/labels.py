@@ -84,7 +84,7 @@ def read_label_sequences(Y: Any) -> LabelSequences:
     """
     if isinstance(Y, LabelSequences):
         return Y
-    if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
+    if not is_listed(Y) or len(Y) == 0:
         raise ValueError("Y is empty; training needs at least one sequence")
     for i, y in enumerate(Y):
         if not is_listed(y):

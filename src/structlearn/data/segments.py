@@ -55,7 +55,7 @@ def read_segmentations(Y: Any) -> Segmentations:
     """Segments of several sequences; names what is none."""
     if isinstance(Y, Segmentations):
         return Y
-    if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
+    if not is_listed(Y) or len(Y) == 0:
         raise ValueError("Y is empty; training needs at least one sequence")
     return Segmentations(checked_segments(y, f"Y[{i}]") for i, y in enumerate(Y))
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from structlearn.data.examples import is_listed
 from structlearn.wording import shown
 
 #: ``(label, child, …)`` or ``(tag, word)``.
@@ -126,7 +127,7 @@ def read_trees(Y: Any) -> Treebank:
     """Trees in any of the forms that `as_tree` takes; names what is none."""
     if isinstance(Y, Treebank):
         return Y
-    if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
+    if not is_listed(Y) or len(Y) == 0:
         raise ValueError("Y is empty; training needs at least one tree")
     return Treebank(as_tree(y, f"Y[{i}]") for i, y in enumerate(Y))
 

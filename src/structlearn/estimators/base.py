@@ -200,7 +200,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
         if self.class_weight is not None:
             if not model.tabular:
                 raise ValueError("class_weight is for models with one label an example (Chain itself has label_weight)")
-            weight = weight * class_weights(self.class_weight, Y)
+            weight = weight * class_weights(self.class_weight, truths)
         objective = self._objective(weight)
         solver = self._configured(self._solver())
         solver.check(problem, objective)

@@ -83,12 +83,13 @@ def check_lengths(X: Any) -> None:
         check_squares(X, lambda row, column: f"X[{row}, {column}]")
 
 
-def class_weights(class_weight: Any, Y: Sequence[Any] | npt.NDArray[Any]) -> FloatArray:
+def class_weights(class_weight: Any, Y: Sequence[Any]) -> FloatArray:
+    given = label_array(Y)
     try:
-        labels, codes = np.unique(np.asarray(Y), return_inverse=True)
+        labels, codes = np.unique(given, return_inverse=True)
     except TypeError:
         raise ValueError("class_weight needs labels that can be sorted, but those in Y are of several types") from None
-    return np.asarray(compute_class_weight(class_weight, classes=labels, y=np.asarray(Y)))[codes]
+    return np.asarray(compute_class_weight(class_weight, classes=labels, y=given))[codes]
 
 
 def n_threads(n_jobs: int | None) -> int:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from structlearn.data.fields import check_distinct, check_tuple
 from structlearn.data.labels import LabelSequences, label_array, read_label_sequences
 from structlearn.data.sequences import NamedColumns, Sequences, chosen, read_sequences, stack, with_tokens
+from structlearn.wording import shown
 
 
 class TokenTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -37,6 +38,8 @@ class TokenTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.transformer = transformer
 
     def fit(self, X: Any, y: Any = None) -> Self:
+        if isinstance(self.transformer, type) or not hasattr(self.transformer, "fit"):
+            raise TypeError(f"transformer is {shown(self.transformer)}; expected a transformer of scikit-learn's kind")
         X = read_sequences(X)
         labels = None if y is None else _flat(read_label_sequences(y))
         self.transformer_ = clone(self.transformer).fit(X.tokens, labels)

@@ -215,6 +215,8 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         wanted = checked_numbers(lengths, "lengths")
         if wanted.shape not in ((), (n_sequences,)) or not np.issubdtype(wanted.dtype, np.integer) or wanted.min() < 1:
             raise ValueError(f"lengths is {shown(lengths)}; expected a whole number ≥ 1, or {n_sequences} of them")
+        if random_state is not None and not isinstance(random_state, np.random.Generator):
+            random_state = whole_option("random_state", random_state, 0)
         rng = np.random.default_rng(random_state)
         codes = np.empty((n_sequences, wanted.max()), np.int32)
         probabilities = np.tile(self.start_, (n_sequences, 1))

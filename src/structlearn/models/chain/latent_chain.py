@@ -96,7 +96,7 @@ class LatentChain(Model):
 
     def specify(self, X: Any, Y: Any) -> LinearSpec:
         self.check_options()
-        if Y is None or not hasattr(Y, "__len__") or len(Y) == 0:
+        if not is_listed(Y) or len(Y) == 0:
             raise ValueError("Y is empty; training needs at least one sequence")
         for i, y in enumerate(Y):
             if not is_listed(y):
