@@ -18,11 +18,12 @@ LONGEST = 1000
 #: How a message may speak of an argument, where not by its name: tables are refused in scikit-learn's own words.
 NAMES = {
     "X": r"\bX\b|features|example|array|float|tokens|Complex data",
-    "x": r"\b[Xx]\b|features|array|float",
+    "x": r"\b[Xx]\b|features|array|float|possible",
     "y": r"\b[Yy]\b|label|class|quer|learnt",
     "sample_weight": r"sample_weight|Sample weights|\bY\b",
     "random_state": "[Ss]eed|random_state",
     "parents": "parents|taxonomy",
+    "templates": "template",
     "threshold": "threshold|learnt",
     "validation": r"validation|array|\b[XY]\b",
 }

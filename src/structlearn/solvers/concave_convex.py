@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.options import choice_option
 from structlearn.solvers.base import Solver, State
 from structlearn.solvers.block_coordinate import BlockCoordinate
 from structlearn.waist.latent import LatentProblem, Start
@@ -190,6 +191,7 @@ class ConcaveConvex(Solver):
             return self.start
         if callable(self.start):
             return self.start(problem, random)
+        choice_option("start", self.start, ("model", "random"))
         if self.start == "random":
             return Start(completions=problem.random_completions(random))
         return problem.start(random)
