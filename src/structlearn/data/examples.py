@@ -25,7 +25,7 @@ def check_examples(name: str, given: Any) -> None:
 def is_listed(given: Any) -> bool:
     """Whether something has a length and an order, and is no text.
 
-    >>> is_listed([]), is_listed("text"), is_listed({1}), is_listed(np.array(1.0))
+    >>> is_listed([]), is_listed("text"), is_listed({1}), is_listed(3)
     (True, False, False, False)
     """
     held = not isinstance(given, type) and (hasattr(given, "__len__") or hasattr(given, "__array__"))
