@@ -155,6 +155,11 @@ class PrecisionAtKProblem(LatentProblem):
             return super().start(random)
         counts = np.diff(self._documents.offsets)
         matrix = self._documents.flat
+        with np.errstate(over="ignore"):
+            largest = float(self._documents.norms().max())
+        if largest > 1e100:
+            # LIBLINEAR would search for a step for ever.
+            raise FloatingPointError(f"X has a document with ‖x‖ = {largest:g}; scale the features")
         if sp.issparse(matrix):
             # LIBLINEAR takes no other indices.
             parts = (matrix.data, matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32))
