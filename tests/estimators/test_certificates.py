@@ -47,6 +47,27 @@ class PredictsTheWorst(Rows):
         return int(np.argmin(x @ w))
 
 
+class WrongForSome(Rows):
+    """Returns the truth for about half of the examples, none of which the look before training meets."""
+
+    def loss_augmented_inference(self, x, y, w):
+        return y if self.is_odd(x) else super().loss_augmented_inference(x, y, w)
+
+    def is_odd(self, x):
+        return any(np.array_equal(x, one) for one in self.odd)
+
+
+class ChangesTheWeights(Rows):
+    def loss_augmented_inference(self, x, y, w):
+        w *= 0.5
+        return super().loss_augmented_inference(x, y, w)
+
+
+class BlamesTheTruth(Rows):
+    def loss(self, y, y_hat):
+        return 1.0 + (y != y_hat)
+
+
 @pytest.fixture
 def rows():
     random = np.random.default_rng(0)
@@ -134,6 +155,28 @@ def test_a_gap_below_zero_is_no_convergence():
 
 def test_weights_that_are_not_finite_are_refused():
     svm = StructuralSVM(Multiclass(), solver=Diverges())
-    with pytest.raises(FloatingPointError, match="‖w‖² is nan after 1 iterations; scale the features or lower C"):
+    with pytest.raises(FloatingPointError, match="‖w‖² is nan after 1 iterations of Diverges; scale the features or lower C"):
         svm.fit(np.eye(2), ["a", "b"])
     assert not hasattr(svm, "w_")
+
+
+def test_an_oracle_that_is_wrong_for_some_examples_is_found_at_the_end(rows):
+    X, Y = rows
+    model = WrongForSome()
+    model.odd = X[1:9]
+    with pytest.warns(
+        RuntimeWarning, match=r"loss_augmented_inference\(X\[\d\], Y\[\d\], w\) returns .* nothing is certified"
+    ):
+        svm = StructuralSVM(model, C=0.1 * len(X)).fit(X, Y)
+    assert not svm.converged_
+    assert np.isnan([svm.objective_, svm.duality_gap_]).all()
+
+
+def test_an_oracle_that_changes_the_weights_is_refused(rows):
+    with pytest.raises(ValueError, match="changes the weights w that it is given"):
+        StructuralSVM(ChangesTheWeights()).fit(*rows)
+
+
+def test_a_truth_with_a_loss_certifies_nothing(rows):
+    with pytest.warns(RuntimeWarning, match=r"loss\(Y\[0\], Y\[0\]\) is 1, but the truth has no loss"):
+        assert not StructuralSVM(BlamesTheTruth()).fit(*rows).converged_

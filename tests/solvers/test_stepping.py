@@ -163,9 +163,9 @@ def test_tol_is_the_relative_gap_that_ends_a_run():
 @pytest.mark.parametrize(
     ("w", "record", "message"),
     [
-        ([np.nan], {}, "‖w‖² is nan after 3 iterations; scale the features or lower C"),
-        ([1e200], {}, "‖w‖² is inf after 3 iterations; scale the features"),
-        ([0.0], {"primal": np.nan, "certified": True}, "the objective is no number after 3 iterations"),
+        (np.nan, {}, "‖w‖² is nan after 3 iterations of Derailed; scale the features or lower C"),
+        (1e200, {}, "‖w‖² is inf after 3 iterations of Derailed; scale the features"),
+        (0.0, {"primal": np.nan, "certified": True}, "the objective is no number after 3 iterations"),
     ],
 )
 def test_a_run_ends_where_its_numbers_do(w, record, message, problem, objective):
@@ -173,8 +173,55 @@ def test_a_run_ends_where_its_numbers_do(w, record, message, problem, objective)
         def update(self, state, problem, objective):
             state = super().update(state, problem, objective)
             if state.iteration == 2:
-                state.w, state.record = np.array(w), record
+                state.w, state.record = np.full(problem.n_features, w), record
             return state
 
     with pytest.raises(FloatingPointError, match=re.escape(message)):
         Derailed(max_iter=9).run(problem, objective)
+
+
+@pytest.mark.parametrize(
+    ("w", "found"),
+    [(np.ones(3), "float64 of the shape (3,)"), ([1.0], "list"), (np.ones(1, complex), "complex128 of the shape (1,)")],
+)
+def test_weights_that_are_none_of_the_problem_are_refused(w, found, problem, objective):
+    class Wrong(Perceptron):
+        def update(self, state, problem, objective):
+            state = super().update(state, problem, objective)
+            state.w = w
+            return state
+
+    with pytest.raises(ValueError, match=re.escape(f"the weights of Wrong are {found}; expected float64")):
+        Wrong(max_iter=9).run(problem, objective)
+
+
+def test_a_bound_that_is_no_number_certifies_nothing(problem, objective):
+    class Unbounded(BlockCoordinate):
+        def update(self, state, problem, objective):
+            state = super().update(state, problem, objective)
+            state.dual = np.nan
+            return state
+
+    with pytest.raises(FloatingPointError, match="its lower bound is no number after . iterations of Unbounded"):
+        Unbounded(max_iter=9).run(problem, objective)
+
+
+@pytest.mark.parametrize("twins", [chain_twins, multiclass_twins])
+def test_questions_beyond_the_problem_are_refused(twins, objective):
+    problem = twins(np.random.default_rng(0)).problem
+    w, scaling = np.zeros(problem.n_features), objective.scaling
+    planes = problem.oracle(w, np.arange(2), scaling)
+    for few in (w[:-1], w[:1]):
+        for ask in (
+            lambda w: problem.oracle(w, np.arange(2), scaling),
+            problem.predict,
+            planes.rows.dot,
+            lambda w: planes.rows.add_to(w, np.ones(2)),
+        ):
+            with pytest.raises(ValueError, match=re.escape(f"w is an array of the shape {few.shape}; there are")):
+                ask(few)
+    for examples in ([problem.n_examples], [-1], [0, 10**6]):
+        with pytest.raises(IndexError, match=f"examples are .* but there are {problem.n_examples}"):
+            problem.oracle(w, np.array(examples), scaling)
+    with pytest.raises(ValueError, match="there are 3 coefficients of 2 rows"):
+        planes.rows.add_to(w, np.ones(3))

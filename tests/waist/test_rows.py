@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -58,3 +59,11 @@ def test_inner_products_of_rows_beyond_32_bits_need_little_memory():
     left = SparseRows(np.array([0, 2]), np.array([3, far]), np.array([1.0, 2.0]))
     right = SparseRows(np.array([0, 1, 2]), np.array([far, far + 1]), np.array([5.0, 7.0]))
     np.testing.assert_array_equal(left.gram(right), [[10.0, 0.0]])
+
+
+def test_weights_that_rows_do_not_reach_are_refused():
+    rows = rows_of(np.array([[0.0, 1.0, 0.0], [2.0, 0.0, 3.0], [0.0, 0.0, 0.0]]))
+    for ask in (rows.dot, lambda w: rows.add_to(w, np.ones(3))):
+        with pytest.raises(ValueError, match=r"w is an array of the shape \(2,\); there are 3 weights"):
+            ask(np.zeros(2))
+    assert rows.take(np.array([2])).dot(np.zeros(0)).tolist() == [0.0]

@@ -103,12 +103,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
         """
         training = self._prepare(X, y, sample_weight, allowed)
         if training.contradiction is not None:
-            warnings.warn(
-                f"{training.contradiction}; nothing is certified with such an oracle (see "
-                "structlearn.testing.check_model; one that only approximates is declared by exactness = 'approximate')",
-                RuntimeWarning,
-                stacklevel=3,
-            )
+            _warn_of_oracle(training.contradiction)
         held_out = None
         if validation is not None:
             if not (isinstance(validation, (tuple, list)) and len(validation) == 2):
@@ -130,6 +125,10 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
             start = start or {"state": self._earlier_state(training)}
             with watch:
                 solution = training.solver.iterate(training.problem, training.objective, **start, observe=watch)
+        if training.contradiction is None:
+            training = replace(training, contradiction=training.problem.contradiction(watch.chosen[1]))
+            if training.contradiction is not None:
+                _warn_of_oracle(training.contradiction)
         self._take_over(training, solution, watch, X)
         if file is not None and (solution.converged or not watch.ended_from_outside):
             self._dispose(file)
@@ -266,6 +265,8 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
         self.objective_ = float(record["primal"])
         # The best bound that the whole run proved, also for weights that early stopping chose from its middle.
         self.duality_gap_ = relative_gap(record | {"gap": record["primal"] - solution.history[-1]["dual"]})
+        if training.contradiction is not None:
+            self.objective_ = self.duality_gap_ = np.nan
         self.converged_ = solution.converged and training.contradiction is None and not self.duality_gap_ < _LEAST_GAP
         self.training_ = training.problem.sizes() | {
             "seconds": solution.state.seconds,
@@ -279,6 +280,15 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
             _check_feature_names(self, X, reset=True)
         if self.warm_start:
             self._ended_at = (training.problem.fingerprint(), solution.state)
+
+
+def _warn_of_oracle(contradiction: str) -> None:
+    warnings.warn(
+        f"{contradiction}; nothing is certified with such an oracle (see structlearn.testing.check_model; one that "
+        "only approximates is declared by exactness = 'approximate')",
+        RuntimeWarning,
+        stacklevel=4,
+    )
 
 
 def price(C: Any, default: float, sample_weight: FloatArray) -> float:

@@ -85,7 +85,7 @@ class DualState(State):
     def relative_gap(self) -> float:
         if self.primal == 0.0:
             return 0.0
-        return 1.0 if np.isinf(self.primal) else max(0.0, (self.primal - self.dual) / self.primal)
+        return 1.0 if np.isinf(self.primal) else float(np.maximum(0.0, (self.primal - self.dual) / self.primal))
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,14 +245,14 @@ class Solver(ABC):
         else:
             history = []
             state = self.init_state(problem, objective) if state is None else self.resume(state, problem, objective)
-            stopped = _end_iteration(state, history, begin, observe)
+            stopped = self._end_iteration(state, problem, history, begin, observe)
         while not (stopped or self.done(state) or state.stuck or state.iteration >= self.max_iter):
             iteration = state.iteration + 1
             state = self.update(state, problem, objective)
             if not isinstance(state, State):
                 raise TypeError(f"{type(self).__name__}.update returned {state!r}; it must return the state")
             state.iteration = iteration
-            stopped = _end_iteration(state, history, begin, observe)
+            stopped = self._end_iteration(state, problem, history, begin, observe)
         converged = self.done(state)
         if stopped and not converged:
             self.finish(state, problem, objective)
@@ -260,34 +260,45 @@ class Solver(ABC):
             state.record = history[-1]
         return Solution(state.w, history, converged, state)
 
+    def _end_iteration(
+        self, state: State, problem: Problem, history: list[Record], begin: float, observe: Observer | None
+    ) -> bool:
+        """Adds the line of an iteration to the history; returns whether the observer ends the run."""
+        state.seconds = time.perf_counter() - begin
+        state.record = (
+            _UNCERTIFIED
+            | state.record
+            | {
+                "iteration": state.iteration,
+                "seconds": state.seconds,
+                "oracle_seconds": state.oracle_seconds,
+                "dual_seconds": state.dual_seconds,
+            }
+        )
+        self._check_numbers(state, problem)
+        history.append(state.record)
+        return bool(observe(state)) if observe is not None else False
 
-def _end_iteration(state: State, history: list[Record], begin: float, observe: Observer | None) -> bool:
-    """Adds the line of an iteration to the history; returns whether the observer ends the run."""
-    state.seconds = time.perf_counter() - begin
-    state.record = (
-        _UNCERTIFIED
-        | state.record
-        | {
-            "iteration": state.iteration,
-            "seconds": state.seconds,
-            "oracle_seconds": state.oracle_seconds,
-            "dual_seconds": state.dual_seconds,
-        }
-    )
-    _check_numbers(state)
-    history.append(state.record)
-    return bool(observe(state)) if observe is not None else False
-
-
-def _check_numbers(state: State) -> None:
-    """Ends a run that can only go on from NaN to NaN."""
-    record = state.record
-    with np.errstate(over="ignore", invalid="ignore"):
-        norm = float(state.w @ state.w)
-    undefined = record["certified"] and np.isnan(record["primal"])
-    if undefined or not np.isfinite(norm):
-        what = "the objective is no number" if np.isfinite(norm) else f"‖w‖² is {norm}"
-        raise FloatingPointError(f"{what} after {state.iteration} iterations; scale the features or lower C")
+    def _check_numbers(self, state: State, problem: Problem) -> None:
+        """Ends a run that can only go on from NaN to NaN, or whose weights are none of the problem's."""
+        w, record = state.w, state.record
+        if not (isinstance(w, np.ndarray) and w.dtype == np.float64 and w.shape == (problem.n_features,)):
+            found = f"{w.dtype} of the shape {w.shape}" if isinstance(w, np.ndarray) else type(w).__name__
+            raise ValueError(
+                f"the weights of {type(self).__name__} are {found}; expected float64 of the shape "
+                f"({problem.n_features},)"
+            )
+        with np.errstate(over="ignore", invalid="ignore"):
+            norm = float(w @ w)
+        what = "" if np.isfinite(norm) else f"‖w‖² is {norm}"
+        if record["certified"] and np.isnan(record["primal"]):
+            what = what or "the objective is no number"
+        if record["certified"] and isinstance(state, DualState) and np.isnan(state.dual):
+            what = what or "its lower bound is no number"
+        if what:
+            raise FloatingPointError(
+                f"{what} after {state.iteration} iterations of {type(self).__name__}; scale the features or lower C"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.ragged import places_of
-from structlearn.waist.rows import Rows, SparseRows
+from structlearn.waist.rows import Rows, SparseRows, check_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,7 @@ class FactoredRows:
     ----------
     core : compiled problem
         Has `differences`, `difference_dots` and `add_differences`.
+    n_features : int
     truths : label codes of all examples
     examples : (m,)
     others : label codes of the m outputs, one after another
@@ -28,6 +29,7 @@ class FactoredRows:
     """
 
     core: Any
+    n_features: int
     truths: LabelArray
     examples: IntArray
     others: LabelArray
@@ -41,11 +43,15 @@ class FactoredRows:
         return SparseRows(*self.core.differences(self.examples, self.truths, self.others))
 
     def dot(self, w: FloatArray) -> FloatArray:
+        check_weights(w, self.n_features)
         out = np.empty(len(self))
         self.core.difference_dots(self.examples, self.truths, self.others, w, out, self.n_threads)
         return out
 
     def add_to(self, w: FloatArray, coefficients: FloatArray) -> None:
+        check_weights(w, self.n_features)
+        if len(coefficients) != len(self):
+            raise ValueError(f"there are {len(coefficients)} coefficients of {len(self)} rows")
         coefficients = np.ascontiguousarray(coefficients, np.float64)
         self.core.add_differences(self.examples, self.truths, self.others, coefficients, w)
 
@@ -58,7 +64,7 @@ class FactoredRows:
         else:
             places, offsets = places_of(self.offsets, which)
             chosen = self.others[places]
-        return FactoredRows(self.core, self.truths, self.examples[which], chosen, offsets, self.n_threads)
+        return replace(self, examples=self.examples[which], others=chosen, offsets=offsets)
 
     @property
     def nbytes(self) -> int:

@@ -97,7 +97,7 @@ class LatentProblem(Problem):
         """The pairs (y_i, h_i) that are fixed, or those that are best at w."""
         return self.complete(w, examples) if self.completions is None else _of(examples, self.completions)
 
-    def oracle(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
+    def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
         examples, outputs = self.decode(w, examples, scaling)
         rows = self.between(examples, self.truths(w, examples), outputs)
         losses = self.output_losses(examples, outputs)

@@ -13,7 +13,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.waist.objective import PREDICTION, MarginObjective, Oracle, Scaling
 from structlearn.waist.planes import Outputs, Planes
-from structlearn.waist.rows import Rows
+from structlearn.waist.rows import Rows, check_weights
 
 Exactness = Literal["exact", "relaxed", "approximate"]
 
@@ -85,8 +85,8 @@ class Problem(ABC):
         """What to add to the message that this oracle is missing: how the user can supply it."""
         return ""
 
-    def contradiction(self) -> str | None:
-        """How the oracles contradict each other on a few examples, asked before training; None if they do not.
+    def contradiction(self, w: FloatArray | None = None) -> str | None:
+        """How the oracles contradict each other, asked before training on a few examples, after it on all at w.
 
         For oracles that users write; those of the library are compared with enumeration by its tests.
         """
@@ -102,6 +102,13 @@ class Problem(ABC):
 
     def oracle(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
         """The most violating output of each example at w, as a plane; see `decode`."""
+        check_weights(w, self.n_features)
+        if len(examples) and not (examples.min() >= 0 and examples.max() < self.n_examples):
+            raise IndexError(f"examples are {examples.min()} to {examples.max()}, but there are {self.n_examples}")
+        return self._planes(w, examples, scaling)
+
+    def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
+        """The oracle, where there is a shorter way than this."""
         examples, outputs = self.decode(w, examples, scaling)
         rows, losses = self.differences(examples, outputs)
         a, b = scaling(losses)
@@ -137,6 +144,7 @@ class Problem(ABC):
 
     def predict(self, w: FloatArray) -> Outputs:
         """The best output of every example, in compact form."""
+        check_weights(w, self.n_features)
         return self.decode(w, np.arange(self.n_examples), PREDICTION)[1]
 
     def true_margins(self, w: FloatArray, examples: IntArray, outputs: Outputs) -> FloatArray:

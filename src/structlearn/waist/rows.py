@@ -13,6 +13,13 @@ from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.ragged import places_of
 
 
+def check_weights(w: FloatArray, least: int) -> None:
+    """Refuses weights that are fewer than those that kernels are about to reach."""
+    if not isinstance(w, np.ndarray) or w.ndim != 1 or len(w) < least:
+        found = f"an array of the shape {w.shape}" if isinstance(w, np.ndarray) else f"a {type(w).__name__}"
+        raise ValueError(f"w is {found}; there are {least} weights")
+
+
 class Rows(Protocol):
     """A stack of m vectors in weight space, in whatever form is cheap for the model."""
 
@@ -61,11 +68,15 @@ class SparseRows:
         return len(self.indptr) - 1
 
     def dot(self, w: FloatArray) -> FloatArray:
+        check_weights(w, self._width)
         out = np.empty(len(self))
         _core.rows_dot(self.indptr, self.indices, self.values, w, out)
         return out
 
     def add_to(self, w: FloatArray, coefficients: FloatArray) -> None:
+        check_weights(w, self._width)
+        if len(coefficients) != len(self):
+            raise ValueError(f"there are {len(coefficients)} coefficients of {len(self)} rows")
         _core.rows_add_to(self.indptr, self.indices, self.values, np.ascontiguousarray(coefficients), w)
 
     def gram(self, other: Rows) -> FloatArray:
@@ -92,6 +103,12 @@ class SparseRows:
     @property
     def nbytes(self) -> int:
         return self.indptr.nbytes + self.indices.nbytes + self.values.nbytes
+
+    @property
+    def _width(self) -> int:
+        """The weights that the rows reach: indices increase within a row, so that its last one is its largest."""
+        ends = self.indptr[1:][np.diff(self.indptr) > 0]
+        return 1 + int(self.indices[ends - 1].max(initial=-1))
 
     def _matrix(self, used: IntArray) -> sp.csr_array:
         columns = np.searchsorted(used, self.indices)

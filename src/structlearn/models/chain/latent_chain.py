@@ -232,7 +232,9 @@ class LatentChainProblem(LatentProblem):
         place, _ = places_of(self._offsets, examples)
         codes[place] = Ragged.of(left).flat
         others = Ragged.of(right)
-        rows = FactoredRows(self._free._core, codes, examples, others.flat, others.offsets, self.n_threads)
+        rows = FactoredRows(
+            self._free._core, self.n_features, codes, examples, others.flat, others.offsets, self.n_threads
+        )
         return rows.sparse()
 
     def output_losses(self, examples: IntArray, outputs: Outputs) -> FloatArray:

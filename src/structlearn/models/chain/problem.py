@@ -108,9 +108,9 @@ class ChainProblem(PartProblem):
         self._core.most_violating_level(w, examples, self._codes, self._whole_weight, a, b, out.flat, self.n_threads)
         return examples, out
 
-    def oracle(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
+    def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
         if self._zero_one or scaling.oracle != "loss_augmented":
-            return super().oracle(w, examples, scaling)
+            return super()._planes(w, examples, scaling)
         # Viterbi has the loss and the violation at hand.
         outputs, losses, violations = self._loss_augmented(w, examples)
         return Planes(examples, self._rows(examples, outputs), losses, outputs, violations)
@@ -253,7 +253,9 @@ class ChainProblem(PartProblem):
 
     def _rows(self, examples: IntArray, outputs: Ragged) -> FactoredRows:
         assert self._codes is not None
-        return FactoredRows(self._core, self._codes, examples, outputs.flat, outputs.offsets, self.n_threads)
+        return FactoredRows(
+            self._core, self.n_features, self._codes, examples, outputs.flat, outputs.offsets, self.n_threads
+        )
 
     def _loss_augmented(self, w: FloatArray, examples: IntArray) -> tuple[Ragged, FloatArray, FloatArray]:
         out = self._empty(examples)

@@ -181,9 +181,9 @@ class MulticlassProblem(PartProblem):
         examples, outputs, _ = self._most_violating(w, examples, scaling)
         return examples, outputs
 
-    def oracle(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
+    def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
         if scaling is PREDICTION:
-            return super().oracle(w, examples, scaling)
+            return super()._planes(w, examples, scaling)
         examples, outputs, violations = self._most_violating(w, examples, scaling)
         rows, losses = self.differences(examples, outputs)
         return Planes(examples, rows, losses, outputs, violations)
@@ -201,7 +201,7 @@ class MulticlassProblem(PartProblem):
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[FactoredRows, FloatArray]:
         others = np.ascontiguousarray(outputs, np.int32)
         assert self._codes is not None
-        rows = FactoredRows(self._core, self._codes, examples, others, n_threads=self.n_threads)
+        rows = FactoredRows(self._core, self.n_features, self._codes, examples, others, n_threads=self.n_threads)
         return rows, self._losses(self._codes[examples], others)
 
     def working_sets(self) -> _core.MulticlassSets:

@@ -30,7 +30,7 @@ from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.models.base import Ability
 from structlearn.models.own.python_model import ONE_OUTPUT, PythonModel, PythonSpec, feature_row, same_output
 from structlearn.models.own.relaxation import exactness_of
-from structlearn.models.own.spot_check import contradiction
+from structlearn.models.own.spot_check import contradiction, lent
 from structlearn.waist.latent import LatentProblem
 from structlearn.waist.objective import PREDICTION, Oracle, Scaling
 from structlearn.waist.planes import Outputs
@@ -116,8 +116,8 @@ class PythonLatentProblem(LatentProblem):
         self._X = X
         self._Y = Y
 
-    def contradiction(self) -> str | None:
-        return contradiction(self, [name for name in ONE_OUTPUT if hasattr(self._model, name)])
+    def contradiction(self, w: FloatArray | None = None) -> str | None:
+        return contradiction(self, [name for name in ONE_OUTPUT if hasattr(self._model, name)], w)
 
     def ask_oracle(self, name: str, i: int, w: FloatArray) -> Any:
         assert self._Y is not None
@@ -135,11 +135,13 @@ class PythonLatentProblem(LatentProblem):
             }
         else:
             scores = dict.fromkeys(map(int, examples), 0.0)
-        return examples, [self._decode(int(i), w, scaling, scores[int(i)]) for i in examples]
+        with lent(w) as given:
+            return examples, [self._decode(int(i), given, scaling, scores[int(i)]) for i in examples]
 
     def complete(self, w: FloatArray, examples: IntArray) -> list[Any]:
         assert self._Y is not None
-        return [(self._Y[i], self._model.complete(self._X[i], self._Y[i], w)) for i in examples]
+        with lent(w) as given:
+            return [(self._Y[i], self._model.complete(self._X[i], self._Y[i], given)) for i in examples]
 
     def between(self, examples: IntArray, left: Outputs, right: Outputs) -> SparseRows:
         rows = [

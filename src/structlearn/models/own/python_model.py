@@ -44,7 +44,7 @@ from structlearn.drawing import Drawing
 from structlearn.metrics import Measures
 from structlearn.models.base import Ability, Model, Spec
 from structlearn.models.own.relaxation import exactness_of, loss_between, relaxed_options
-from structlearn.models.own.spot_check import contradiction
+from structlearn.models.own.spot_check import contradiction, lent
 from structlearn.waist.objective import PREDICTION, Oracle, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
@@ -181,8 +181,10 @@ class PythonProblem(Problem):
         options = dict(self._model.get_params()) if hasattr(self._model, "get_params") else {}
         return str(joblib.hash((options, self._X, self._Y)))
 
-    def contradiction(self) -> str | None:
-        return contradiction(self, [name for name in ONE_OUTPUT if hasattr(self._model, name)])
+    def contradiction(self, w: FloatArray | None = None) -> str | None:
+        if self._Y is not None and self.n_examples and self.loss_of(0, self._Y[0]) > 0.0:
+            return f"loss(Y[0], Y[0]) is {self.loss_of(0, self._Y[0]):g}, but the truth has no loss"
+        return contradiction(self, [name for name in ONE_OUTPUT if hasattr(self._model, name)], w)
 
     def ask_oracle(self, name: str, i: int, w: FloatArray) -> Any:
         assert self._Y is not None
@@ -195,7 +197,8 @@ class PythonProblem(Problem):
         return self._Y[i]
 
     def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[Any]]:
-        answers = ((i, self._decode(int(i), w, scaling)) for i in examples)
+        with lent(w) as given:
+            answers = [(i, self._decode(int(i), given, scaling)) for i in examples]
         found = [(i, answer[0]) for i, answer in answers if answer is not None]
         return np.array([i for i, _ in found], np.int64), [output for _, output in found]
 
@@ -210,7 +213,8 @@ class PythonProblem(Problem):
         return np.array([self.loss_of(i, y) for i, y in enumerate(outputs)])
 
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
-        return [[(y, self.score_of(i, y, w)) for y in self._best(i, w, k)] for i in range(self.n_examples)]
+        with lent(w) as given:
+            return [[(y, self.score_of(i, y, w)) for y in self._best(i, given, k)] for i in range(self.n_examples)]
 
     def max_losses(self) -> FloatArray:
         if hasattr(self._model, "max_loss"):

@@ -1,4 +1,4 @@
-"""Whether the oracles of a user's model contradict each other, asked on a few examples before training.
+"""Whether the oracles of a user's model contradict each other: on a few examples before training, on all after it.
 
 An oracle that returns the truth violates nothing, so training would end at w = 0 with a duality gap of 0.
 `structlearn.testing.check_model` asks more, of models outside training.
@@ -7,6 +7,7 @@ An oracle that returns the truth violates nothing, so training would end at w = 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,14 +31,29 @@ class Asked(Protocol):
     def loss_of(self, i: int, output: Any) -> float: ...
 
 
-def contradiction(problem: Asked, oracles: list[str]) -> str | None:
-    """What is wrong with `inference` or `loss_augmented_inference`, whichever there are; None if nothing is."""
+@contextmanager
+def lent(w: FloatArray) -> Iterator[FloatArray]:
+    """A copy of the weights for a user's code, refused if it changes them: its next answer would be another."""
+    given = w.copy()
+    yield given
+    if not np.array_equal(given, w, equal_nan=True):
+        raise ValueError("a method of the model changes the weights w that it is given; let it work on a copy")
+
+
+def contradiction(problem: Asked, oracles: list[str], learnt: FloatArray | None) -> str | None:
+    """What is wrong with `inference` or `loss_augmented_inference`, whichever there are; None if nothing is.
+
+    Asked of all examples with the weights that were `learnt`, or of a few with some others.
+    """
     if problem.exactness == "approximate":
         return None
-    random = np.random.default_rng(0)
-    direction = random.normal(size=problem.n_features)
-    examples = np.unique(np.linspace(0, problem.n_examples - 1, _N_EXAMPLES).astype(int)).tolist()
-    for w in (np.zeros(problem.n_features), direction, -10.0 * direction):
+    if learnt is None:
+        direction = np.random.default_rng(0).normal(size=problem.n_features)
+        examples = np.unique(np.linspace(0, problem.n_examples - 1, _N_EXAMPLES).astype(int)).tolist()
+        weights = [np.zeros(problem.n_features), direction, -10.0 * direction]
+    else:
+        examples, weights = list(range(problem.n_examples)), [learnt]
+    for w in weights:
         for i in examples:
             try:
                 found = next(_contradictions(problem, oracles, i, w), None)

@@ -70,7 +70,7 @@ class SegmentsProblem(PartProblem):
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[FactoredRows, FloatArray]:
         assert self._codes is not None
         out = Ragged.of(outputs)
-        rows = FactoredRows(self._core, self._codes, examples, out.flat, out.offsets, self.n_threads)
+        rows = FactoredRows(self._core, self.n_features, self._codes, examples, out.flat, out.offsets, self.n_threads)
         return rows, self._losses(examples, out, self._codes)
 
     def losses(self, outputs: Outputs) -> FloatArray:
