@@ -152,6 +152,7 @@ def test_tuning_chooses_by_cross_validation(folder, run_json, run):
         {"min_count": 3, "C": 10.0},
     ]
     assert found["best"]["C"] == 10.0
+    assert "best: C=1.0" in run("tune", "train.txt", "--grid", "C=1", "--folds", "2", "-j", "1", "--quiet")[1]
     assert found["score"] == max(result["score"] for result in found["results"])
     assert found["metric"] == "f1 of spans by conlleval"
     status, out, _ = run("tune", "train.txt", "--folds", "2", "-j", "1", "-o", "best.slm", "-q")

@@ -52,7 +52,8 @@ def tune(
     small to large; where a run ends at the same model wherever it starts, it starts where the last one ended. C is what
     train takes for all examples: on a part of them it is scaled, so that an example costs the same. The score is F1 for
     labels such as B-NP and I-NP, by conlleval's rule, and for the brackets of trees, the share of the true matches for
-    alignments, otherwise accuracy; weights of examples count in training, not in the score.
+    alignments, otherwise accuracy; weights of examples count in training, not in the score. Examples are shuffled: where
+    neighbours are alike, as sentences of one document are, scores are better than they will be on other documents.
 
     \b
         structlearn tune train.txt
@@ -88,7 +89,7 @@ def tune(
     if as_json:
         chosen_by = {"score": best["score"], "metric": metric, "folds": folds}
         terminal.print_json({"best": best["setting"], **chosen_by, "results": results})
-    elif not quiet:
+    elif output is None or not quiet:
         _print(results, best, metric)
     if output is not None:
         estimator = build(reader, learner, options | best["setting"], chosen, verbose=int(not (quiet or as_json)))

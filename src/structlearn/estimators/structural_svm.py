@@ -85,8 +85,8 @@ class StructuralSVM(StructuredEstimator):
         from the start of the fit, `seconds`, `oracle_seconds`, `dual_seconds`.
     objective_, duality_gap_ : float
         The objective at `w_`, and the relative gap that certifies it.
-    slacks_ : (n_examples,)
-        ξ_i at the end; NaN for examples of weight 0.
+    slacks_ : (n_examples,) or None
+        ξ_i at the end; NaN for examples of weight 0; None of solvers without a bound.
     C_, n_iter_, converged_, classes_, model_, spec_
         What was used and learnt.
 
