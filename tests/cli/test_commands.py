@@ -495,3 +495,25 @@ def test_a_baseline_without_weights_is_named(folder, run, command):
     HiddenMarkov(Discrete()).fit([["a"]], [["A"]]).save("hmm.slm")
     status, _, err = run(command, "hmm.slm", *(["train.txt"] if command != "inspect" else []))
     assert (status, "hmm.slm holds a HiddenMarkov, which is for Python only" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--label", "lemma"], "--label is 'lemma'; of CoNLL-U files it may be upos, xpos"),
+        (["--columns", "word,_"], "whose last column is left out; --label names that of the labels"),
+        (["--columns", "word,chunk", "--format", "tagged"], "do not go together with the format tagged"),
+    ],
+)
+def test_options_of_other_formats_are_refused_in_their_own_words(options, message, folder, run):
+    status, _, err = run("check", "train.txt", *options)
+    assert (status, message in err) == (1, True)
+
+
+def test_a_separator_alone_is_that_of_tagged_text(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    for name, mark in (("slash.txt", "/"), ("bar.txt", "|")):
+        tmp_path.joinpath(name).write_text("the/D dog/N\na/D cat/N barks/V\n".replace("/", mark))
+    assert run("train", "slash.txt", "-o", "tagger.slm", "-c", "10", "--quiet")[0] == 0
+    status, out, _ = run("predict", "tagger.slm", "bar.txt", "--separator", "|")
+    assert (status, out) == (0, "the|D dog|N\na|D cat|N barks|V\n")

@@ -155,7 +155,9 @@ def test_a_gap_below_zero_is_no_convergence():
 
 def test_weights_that_are_not_finite_are_refused():
     svm = StructuralSVM(Multiclass(), solver=Diverges())
-    with pytest.raises(FloatingPointError, match="‖w‖² is nan after 1 iterations of Diverges; scale the features or lower C"):
+    with pytest.raises(
+        FloatingPointError, match="‖w‖² is nan after 1 iterations of Diverges; scale the features or lower C"
+    ):
         svm.fit(np.eye(2), ["a", "b"])
     assert not hasattr(svm, "w_")
 

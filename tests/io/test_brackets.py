@@ -39,7 +39,7 @@ def test_an_outer_bracket_around_several_trees_is_a_root():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("(S (NP (PRP it))", "trees.mrg:1:1: the tree that begins here is not closed: 1 brackets are open"),
+        ("(S (NP (PRP it))", "trees.mrg:1:1: the tree that begins here is not closed: a bracket is open"),
         ("(A a)\n word", r"trees.mrg:2:2: expected '\(', found 'word'"),
         ("(S (NP))", "trees.mrg:1:7: a bracket that holds neither trees nor a word"),
         ("()", "trees.mrg:1:2: a bracket that holds neither"),

@@ -70,7 +70,8 @@ def check(
         console.print(f"{escape(file)}: {reader.name}, {sizes}", highlight=False, soft_wrap=True)
         if wanted is None and reader.look_alike:
             console.print(escape(reader.look_alike), highlight=False, soft_wrap=True)
-        _print_counts(what, Counter(shown))
+        if reader.structure != "tree":
+            _print_counts(what, Counter(shown))
         for oddity in summary.oddities[:most]:
             place = f"{oddity.file or file}:{oddity.line}"
             console.print(f"{escape(place)}: {escape(oddity.what)}", highlight=False, soft_wrap=True)

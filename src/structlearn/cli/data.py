@@ -83,6 +83,11 @@ def layout(
     from structlearn.io.conllu import LABELS, ConllU
     from structlearn.io.tagged import Tagged
 
+    separator = None if separator is None else separator.encode().decode("unicode_escape")
+    if separator is not None and columns is label is None and name in (None, Tagged.name, ColumnFile.name):
+        if name == Tagged.name or (name is None and not isinstance(given, ColumnFile)):
+            return Tagged(separator)
+        return replace(given if isinstance(given, ColumnFile) else ColumnFile(), separator=separator)
     # Columns have names of their own only in CoNLL-U.
     if name == ConllU.name or (name is columns is separator is None and label in LABELS):
         if separator is not None:
@@ -93,18 +98,22 @@ def layout(
         if "word" not in columns.split(","):
             raise ValueError(f"--columns is {columns!r}; of conll2012 files it must name the column of the words, word")
         return Conll2012(columns.split(",").index("word"))
-    if name == Tagged.name and columns is label is None:
-        return Tagged(str(separator))
-    if columns is None or name not in (None, ColumnFile.name):
-        raise ValueError("--label and --separator need --columns, which names all columns of a column file")
+    if name not in (None, ColumnFile.name):
+        raise ValueError(f"--columns, --label and --separator do not go together with the format {name}")
+    if columns is None:
+        raise ValueError(
+            f"--label is {label!r}; of CoNLL-U files it may be {', '.join(LABELS)}, of column files it is one of those "
+            "that --columns names"
+        )
     names = columns.split(",")
     label = names[-1] if label is None else label
     if label not in names:
         raise ValueError(f"--label is {label!r}, which is none of the columns {columns}")
-    others = tuple(name for name in names if name != label)
-    form = replace(given if isinstance(given, ColumnFile) else ColumnFile(), columns=others, label=names.index(label))
-    if separator is not None:
-        form = replace(form, separator=separator.encode().decode("unicode_escape"))
+    if label == "_":
+        raise ValueError(f"--columns is {columns}, whose last column is left out; --label names that of the labels")
+    k = names.index(label)
+    form = given if isinstance(given, ColumnFile) else ColumnFile()
+    form = replace(form, columns=(*names[:k], *names[k + 1 :]), label=k, separator=separator or form.separator)
     if given is not None and form.inputs != given.inputs:
         known, found = ", ".join(given.inputs), ", ".join(form.inputs)
         raise ValueError(f"--columns has {found} beside the label, but the model learnt from {known}")

@@ -134,7 +134,7 @@ def _tell_what_was_guessed(reader: Any, wanted: Any, model: Any, X: list[Any], Y
 
         n = sum(unary_cycle(y) is not None for y in Y)
         have = "has a unary cycle" if n == 1 else "have unary cycles"
-        typer.echo(f"{n:,} of {count(len(Y), 'tree')} {have}, which training leaves out", err=True)
+        typer.echo(f"{n:,} of {count(len(Y), 'tree')} {have}, removed in training", err=True)
     if reader.structure == "sequence" and model.positive is None:
         positive = model.specify(X, Y).positive
         typer.echo(f"sequences labelled {positive} are taken to hold the motif; --positive names others", err=True)

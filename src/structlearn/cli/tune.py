@@ -52,8 +52,8 @@ def tune(
     small to large; where a run ends at the same model wherever it starts, it starts where the last one ended. C is what
     train takes for all examples: on a part of them it is scaled, so that an example costs the same. The score is F1 for
     labels such as B-NP and I-NP, by conlleval's rule, and for the brackets of trees, the share of the true matches for
-    alignments, otherwise accuracy; weights of examples count in training, not in the score. Examples are shuffled: where
-    neighbours are alike, as sentences of one document are, scores are better than they will be on other documents.
+    alignments, otherwise accuracy; weights of examples count in training, not in the score. Examples are shuffled:
+    where neighbours are alike, as sentences of one document are, scores are better than they will be elsewhere.
 
     \b
         structlearn tune train.txt

@@ -85,7 +85,8 @@ class Brackets(Format):
                 if len(source) > LONGEST_SEQUENCE:
                     raise lines.error(f"a tree of more than {LONGEST_SEQUENCE:,} lines", 1, begin)
         if stack:
-            raise lines.error(f"the tree that begins here is not closed: {len(stack)} brackets are open", 1, begin)
+            still = "a bracket is" if len(stack) == 1 else f"{len(stack)} brackets are"
+            raise lines.error(f"the tree that begins here is not closed: {still} open", 1, begin)
 
     def write(self, x: Any, y: Any) -> str:
         if y is None:

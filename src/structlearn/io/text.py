@@ -16,7 +16,7 @@ from structlearn.io.compression import PIECE, CompressionError, unpacked
 
 #: The longest line that is read, in characters.
 LONGEST_LINE = 16 << 20
-#: The most blank lines one after another.
+#: The most blank lines one after another, give or take those of a piece of the file, which are counted together.
 MOST_BLANK = 1_000_000
 #: How much of a file is looked at to recognise its format, in characters.
 HEAD = 64 << 10

@@ -114,7 +114,8 @@ class Grammar(Model):
             cycle = unary_cycle(tree)
             if cycle is not None:
                 raise ValueError(
-                    f"Y[{i}] has the unary cycle {' → '.join(cycle)}; unary_cycles='remove' learns the tree without it"
+                    f"Y[{i}] has the unary cycle {' → '.join(cycle)}; unary_cycles='remove' (--unary-cycles remove) "
+                    "learns without"
                 )
         return X, trees
 
