@@ -63,6 +63,7 @@ CASES = {
     "columns by name": Case(
         "columns", "DT the B\nNN dog I\n\n", "\nNN dog O\n\n\n", r" \w+$", options=("--columns", "pos,word,chunk")
     ),
+    "tagged": Case("tagged", "the/D dog/N\na/D cat/N\n", "\n\nthe/N  cat/N\r\n\n a/D dog/D\n\n", r"/\w", True),
     "conllu": Case(
         "conllu",
         tabs(CONLLU),

@@ -71,6 +71,7 @@ def test_missing_files_are_named_with_their_home(folder, fetch):
         fetch()
 
 
+@pytest.mark.slow
 @needs_files
 def test_the_published_files_have_their_counts():
     families = fetch_homstrad()

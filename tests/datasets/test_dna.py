@@ -38,6 +38,7 @@ def test_splice_junctions_are_complete():
         assert found.count(letters) / len(found) > 0.97
 
 
+@pytest.mark.slow
 @needs_files
 def test_yeast_origins_are_complete():
     data = fetch_yeast_origins(random_state=0)

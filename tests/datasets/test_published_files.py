@@ -94,6 +94,7 @@ def test_ud_english_is_complete(subset, sentences):
     assert len({tag for tags in data.Y for tag in tags}) == 17
 
 
+@pytest.mark.slow
 def test_treebank_is_complete_and_clean():
     data = fetch_treebank()
     lengths = np.array([len(x) for x in data.X])
@@ -108,6 +109,7 @@ def test_treebank_is_complete_and_clean():
     assert len(fetch_treebank(10).X) == 393
 
 
+@pytest.mark.slow
 def test_balibase_structures_are_complete():
     data = fetch_balibase_structures()
     assert len(data.X) == len(set(data.X)) == len(data.Y) == len(data.names) == 499
@@ -117,6 +119,7 @@ def test_balibase_structures_are_complete():
     assert "".join(data.Y[data.names.index("1aab_")][9:30]) == "CCCCHHHHHHHHHHHHHCCCC"
 
 
+@pytest.mark.slow
 def test_litbank_is_complete():
     data = fetch_litbank()
     assert len(data.X) == len(data.Y) == len(set(data.names)) == 100
@@ -128,6 +131,7 @@ def test_litbank_is_complete():
     assert first.words(first.mentions[0]) == ("Christine", "Nilsson")
 
 
+@pytest.mark.slow
 def test_mq2007_agg_is_complete_and_its_parts_rotate():
     parts = [fetch_mq2007_agg(fold, "test") for fold in (2, 3, 4, 5, 1)]
     assert sum(len(part.queries) for part in parts) == len({q for part in parts for q in part.queries}) == 1692

@@ -27,7 +27,7 @@ def letters():
     [
         BlockCoordinate(),
         NSlack(),
-        NSlack(update_on="example"),
+        pytest.param(NSlack(update_on="example"), marks=pytest.mark.slow),
         OneSlack(),
         OneSlack(cache=0),
         pytest.param(NSlack(update_on="addition"), marks=pytest.mark.slow),

@@ -27,6 +27,7 @@ SEPARATORS = ("/", "_")
 TAGGED = 0.9
 #: What other formats have and running text has not: beginnings, tabs within a line, features.
 _FOREIGN = re.compile(r"\s*[{(>#]|.*\S\t|.*\S:[-+]?[.\d]")
+_TOKEN = re.compile(f"[^{BLANKS}]+")
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,11 @@ class Tagged(Format):
         if y is None and self._looks_tagged(tokens):
             raise ValueError(f"words such as {quoted(tokens[0])} cannot be written without tags: they look tagged")
         return " ".join(tokens) + "\n"
+
+    def annotate(self, example: Example, y: Any) -> str:
+        written = iter(split_blanks(self.write(example.x, y).rstrip("\n")))
+        (line,) = example.source
+        return _TOKEN.sub(lambda _: next(written), line) + "\n"
 
     def _split(self, token: str) -> tuple[str, str] | None:
         """The word and the tag of a token; None if it has not both."""
