@@ -265,16 +265,8 @@ class Solver(ABC):
     ) -> bool:
         """Adds the line of an iteration to the history; returns whether the observer ends the run."""
         state.seconds = time.perf_counter() - begin
-        state.record = (
-            _UNCERTIFIED
-            | state.record
-            | {
-                "iteration": state.iteration,
-                "seconds": state.seconds,
-                "oracle_seconds": state.oracle_seconds,
-                "dual_seconds": state.dual_seconds,
-            }
-        )
+        times = {name: getattr(state, name) for name in ("iteration", "seconds", "oracle_seconds", "dual_seconds")}
+        state.record = _UNCERTIFIED | state.record | times
         self._check_numbers(state, problem)
         history.append(state.record)
         return bool(observe(state)) if observe is not None else False
