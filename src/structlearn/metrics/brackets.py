@@ -111,17 +111,20 @@ def crossing_brackets(
 
 
 def bracket_measures(Y: Sequence[Any], Y_pred: Sequence[Any]) -> Measures:
-    """F1, recall and precision of brackets, all three without labels, and the number that cross in a sentence.
+    """F1, recall and precision of brackets, all three without labels, the number that cross in a sentence, and the share
+    of the sentences that got any bracket.
 
     >>> true, found = "(S (NP (DT a) (NN b)) (VB c))", "(S (DT a) (VP (NN b) (VB c)))"
     >>> bracket_measures([true, true], [true, found]).scores()["f1"]
     0.75
     """
+    labelled = bracket_counts(Y, Y_pred)
     counts = np.column_stack(
         [
-            bracket_counts(Y, Y_pred),
+            labelled,
             bracket_counts(Y, Y_pred, labelled=False),
             crossing_brackets(Y, Y_pred),
+            labelled[:, 1] > 0,
             np.ones(len(Y), np.int64),
         ]
     )
@@ -134,7 +137,8 @@ def bracket_measures(Y: Sequence[Any], Y_pred: Sequence[Any]) -> Measures:
             "unlabelled_f1": lambda sums: f1(sums[..., 3:6]),
             "unlabelled_precision": lambda sums: ratio(sums[..., 3], sums[..., 4]),
             "unlabelled_recall": lambda sums: ratio(sums[..., 3], sums[..., 5]),
-            "crossing_brackets": lambda sums: ratio(sums[..., 6], sums[..., 7]),
+            "crossing_brackets": lambda sums: ratio(sums[..., 6], sums[..., 8]),
+            "parsed": lambda sums: ratio(sums[..., 7], sums[..., 8]),
         },
         correct_trees(Y, Y_pred),
     )
