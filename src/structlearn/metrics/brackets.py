@@ -111,8 +111,7 @@ def crossing_brackets(
 
 
 def bracket_measures(Y: Sequence[Any], Y_pred: Sequence[Any]) -> Measures:
-    """F1, recall and precision of brackets, all three without labels, the number that cross in a sentence, and the share
-    of the sentences that got any bracket.
+    """F1, recall and precision of brackets, with labels and without, how many cross, and how many sentences have any.
 
     >>> true, found = "(S (NP (DT a) (NN b)) (VB c))", "(S (DT a) (VP (NN b) (VB c)))"
     >>> bracket_measures([true, true], [true, found]).scores()["f1"]
