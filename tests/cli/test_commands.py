@@ -517,3 +517,10 @@ def test_a_separator_alone_is_that_of_tagged_text(tmp_path, monkeypatch, run):
     assert run("train", "slash.txt", "-o", "tagger.slm", "-c", "10", "--quiet")[0] == 0
     status, out, _ = run("predict", "tagger.slm", "bar.txt", "--separator", "|")
     assert (status, out) == (0, "the|D dog|N\na|D cat|N barks|V\n")
+
+
+def test_training_on_one_label_says_so(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    tmp_path.joinpath("same.txt").write_text("a X\nb X\n\nc X\n")
+    status, _, err = run("train", "same.txt", "-o", "same.slm", "--quiet")
+    assert (status, err) == (0, "structlearn: warning: every label is X: there was nothing to learn\n")

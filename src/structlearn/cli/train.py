@@ -106,6 +106,8 @@ def train(
         if not hasattr(last, "w_"):
             raise
         interrupted = interrupt
+    if len(getattr(last, "classes_", "ab")) == 1:
+        typer.echo(f"structlearn: warning: every label is {last.classes_[0]}: there was nothing to learn", err=True)
     save(estimator, output, reader, files)
     if as_json:
         terminal.print_json(terminal.facts(estimator) | {"model": str(output)})
