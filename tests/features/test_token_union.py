@@ -84,6 +84,8 @@ def test_it_is_saved_with_the_pipeline_and_functions_are_given_again(tmp_path):
         structlearn.load(tmp_path / "t.slm")
     with pytest.raises(ValueError, match="a FunctionTransformer as 'vectors', but the given one is a TextFeatures"):
         structlearn.load(tmp_path / "t.slm", transformers=own | {"vectors": TextFeatures()})
+    with pytest.raises(ValueError, match="has no place for the transformer 'typo'"):
+        structlearn.load(tmp_path / "t.slm", transformers=own | {"typo": TextFeatures()})
 
 
 def test_a_union_of_this_librarys_transformers_needs_nothing_to_be_loaded(tmp_path):

@@ -104,3 +104,8 @@ def test_what_would_be_read_otherwise_is_not_written(x, y, message):
 def test_a_separator_that_cannot_be_is_refused(separator):
     with pytest.raises(ValueError, match=r"separator is .*; expected a text without blanks"):
         Tagged(separator)
+
+
+def test_tags_behind_another_separator_are_no_part_of_words():
+    with pytest.raises(FormatError, match=r"a:1:1: the words are tagged with '_', not with '/'"):
+        list(Tagged("/").read(Lines([b"the_D dog_N barks_V\n"], "a")))

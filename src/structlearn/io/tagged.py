@@ -96,6 +96,9 @@ class Tagged(Format):
                 raise lines.error(f"more than {LONGEST_SEQUENCE:,} tokens")
             if labelled is None:
                 labelled = self._looks_tagged(tokens)
+                other = None if labelled else self.recognise([line], lines.name)
+                if other is not None:
+                    raise lines.error(f"the words are tagged with {other.separator!r}, not with {self.separator!r}")
             if not labelled:
                 yield Example(tokens, None, lines.number, (line,), file=lines.name)
                 continue

@@ -28,7 +28,7 @@ from structlearn.persistence import container, registry
 from structlearn.persistence.codec import check_sizes, decode, encode
 from structlearn.persistence.declared import check_declared
 from structlearn.persistence.registry import registered
-from structlearn.persistence.steps import checked_steps, decode_step, encode_step
+from structlearn.persistence.steps import checked_steps, decode_step, encode_step, own_names
 from structlearn.solvers import Solver
 
 FORMAT = "structlearn"
@@ -183,7 +183,11 @@ def _read(
         if to_look_at and metadata["model_params"] is None:
             model = _unknown(metadata)
         estimator = _estimator(path, metadata, tensors, model)
-    steps = [(name, decode_step(path, name, step, tensors, transformers)) for name, step in metadata.get("steps", [])]
+    encoded = metadata.get("steps", [])
+    unused = set(transformers) - {own for name, step in encoded for own in own_names(name, step)}
+    if unused:
+        raise ValueError(f"{path} has no place for the transformer {sorted(unused)[0]!r}")
+    steps = [(name, decode_step(path, name, step, tensors, transformers)) for name, step in encoded]
     reader = None
     with suppress(ValueError, TypeError):
         # A format of the user's own that is not known here is not needed to predict.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,19 @@ def encode_step(name: str, step: Any, tensors: MutableMapping[str, npt.NDArray[A
     if not known and hasattr(step, "transform") and not _has_learnt(step):
         return {"own": type(step).__name__}
     return encode(step, f"the step {name!r},", tensors)
+
+
+def own_names(name: str, value: Any) -> Iterator[str]:
+    """The places in an encoded step at which `load` is given a transformer."""
+    match value:
+        case {"union": members}:
+            for member, each in members:
+                yield from own_names(member, each)
+        case {"pipeline": steps}:
+            for step, each in steps:
+                yield from own_names(f"{name}__{step}", each)
+        case {"own": _}:
+            yield name
 
 
 def decode_step(path: Path, name: str, value: Any, tensors: Tensors, given: Mapping[str, Any]) -> Any:
