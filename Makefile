@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STRICT ?= OFF
+WHEEL := build/wheel
 LIBRARY := CMakeLists.txt pyproject.toml $(shell find core src -type f -not -name '*.pyc')
 # Real data sets for tests, experiments and benchmarks, where a folder of them lies beside the project.
 export STRUCTLEARN_DATA ?= $(abspath $(wildcard ../shared/data))
@@ -75,8 +76,15 @@ $(VENV)/.pip:
 	$(BIN)/pip install -q --upgrade "pip>=25.1"
 	touch $@
 
-$(VENV)/.library: $(VENV)/.pip $(LIBRARY)
-	$(BIN)/pip install -q . --group test -C cmake.define.STRUCTLEARN_STRICT=$(STRICT)
+# Compiled once, for the tests and for the race.
+$(WHEEL)/.built: $(VENV)/.pip $(LIBRARY)
+	rm -rf $(WHEEL)
+	$(BIN)/pip wheel -q . --no-deps -w $(WHEEL) -C cmake.define.STRUCTLEARN_STRICT=$(STRICT)
+	touch $@
+
+$(VENV)/.library: $(WHEEL)/.built
+	$(BIN)/pip install -q $(WHEEL)/*.whl --group test
+	$(BIN)/pip install -q --no-deps --force-reinstall $(WHEEL)/*.whl
 	touch $@
 
 $(VENV)/.lint: $(VENV)/.pip pyproject.toml
@@ -102,8 +110,9 @@ $(VENV)/.dist: $(VENV)/.pip
 	    -C cmake.define.STRUCTLEARN_SANITIZE=ON -C cmake.define.STRUCTLEARN_STRICT=ON -C build-dir=build/sanitize
 	touch $@
 
-.venv-bench/.library: $(LIBRARY)
+.venv-bench/.library: $(WHEEL)/.built
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/pip install -q --upgrade "pip>=25.1"
-	.venv-bench/bin/pip install -q ".[plot]" python-crfsuite
+	.venv-bench/bin/pip install -q "$$(ls $(WHEEL)/*.whl)[plot]" python-crfsuite
+	.venv-bench/bin/pip install -q --no-deps --force-reinstall $(WHEEL)/*.whl
 	touch $@
