@@ -78,6 +78,7 @@ def test_digits_follow_the_transition_matrix():
     np.testing.assert_allclose(counts / counts.sum(axis=1, keepdims=True), data.transition, atol=0.07)
 
 
+@pytest.mark.slow
 def test_order_of_digits_removes_most_errors_of_a_linear_reader():
     train, test = (load_digit_sequences(subset) for subset in ("train", "test"))
     pixels, digits = np.concatenate(train.X), np.concatenate(train.Y)

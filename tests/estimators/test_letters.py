@@ -26,7 +26,7 @@ def letters():
     "solver",
     [
         BlockCoordinate(),
-        NSlack(),
+        pytest.param(NSlack(), marks=pytest.mark.slow),
         pytest.param(NSlack(update_on="example"), marks=pytest.mark.slow),
         OneSlack(),
         OneSlack(cache=0),
