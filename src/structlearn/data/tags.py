@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
+from structlearn.wording import shown
+
 #: How tags are read: the first is the default of all scores.
 Scheme = Literal["conlleval", "BIO", "IOB1", "BIOES"]
 #: How tags are written, each a set of sequences of tags.
@@ -121,5 +123,5 @@ def _split(label: Any, rules: _Rules, scheme: Scheme, where: str, t: int) -> tup
         if len(prefix) == 1 and prefix in rules.prefixes and prefix != "O":
             return prefix, kind or "_"
     raise ValueError(
-        f"{where}[{t}] is {label!r}, which is no tag of {scheme}: its prefixes are {', '.join(rules.prefixes)}"
+        f"{where}[{t}] is {shown(label)}, which is no tag of {scheme}: its prefixes are {', '.join(rules.prefixes)}"
     )

@@ -320,6 +320,9 @@ def _names(spec: LinearSpec | PairSpec, given: Sequence[str] | None) -> _Names:
         raise ValueError(f"feature_names is {shown(names)}; expected a list of names")
     if names is not None and len(names) != spec.n_inputs:
         raise ValueError(f"feature_names has {len(names)} names but there are {spec.n_inputs} features")
+    if given is not None and not all(isinstance(name, str) for name in given):
+        wrong = next(name for name in given if not isinstance(name, str))
+        raise ValueError(f"feature_names has {shown(wrong)}; expected texts")
 
     def name(column: int) -> str | int:
         if column == spec.n_inputs:

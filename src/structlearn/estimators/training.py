@@ -79,7 +79,7 @@ def check_lengths(X: Any) -> None:
     """Refuses features that have no length ‖φ‖ in floating point, which all solvers go by."""
     if isinstance(X, Sequences):
         check_squares(X.tokens, entry_names(X.offsets))
-    elif isinstance(X, np.ndarray) or sp.issparse(X):
+    elif sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype == np.float64):
         check_squares(X, lambda row, column: f"X[{row}, {column}]")
 
 

@@ -89,7 +89,7 @@ class ExponentiatedGradient(GapSolver):
             theta=theta,
             marginals=marginals,
             entropies=problem.entropies(theta, log_z, marginals, examples),
-            steps=np.full(problem.n_examples, self.step_size),
+            steps=np.full(problem.n_examples, float(self.step_size)),
             losses=problem.part_losses(examples) if isinstance(objective, MarginObjective) else None,
             random=np.random.default_rng(self.random_state),
             objective=objective,

@@ -156,7 +156,7 @@ class Extragradient(GapSolver):
             while True:
                 predicted, corrected, excess = _steps(state, problem)
                 finite = np.isfinite(excess + predicted.m.point.value)
-                safe = state.step**2 * state.balance * state.most_curvature <= 1.0
+                safe = state.step * state.step * state.balance * state.most_curvature <= 1.0
                 if finite and (safe or excess <= 0.0):
                     break
                 if safe:

@@ -66,7 +66,7 @@ def test_a_seed_fixes_the_run():
 def test_what_is_wrong_is_named():
     with pytest.raises(ValueError, match=r"Y\[0\] is 1, but X\[0\] has 3 letters and no site for a pattern of width 4"):
         GibbsMotif(4).fit(["ACG", "ACGT"], [1, 0])
-    with pytest.raises(ValueError, match=r"width is \(3, 4\); expected one whole number"):
+    with pytest.raises(ValueError, match=r"width is \(3, 4\); it must be a whole number ≥ 1"):
         GibbsMotif((3, 4)).fit(["ACGT", "ACGT"], [1, 0])
     with pytest.raises(ValueError, match=r"X\[0\] has '-' at 1"):
         GibbsMotif(1, n_sweeps=1).fit(["A", "C"], [1, 0]).predict(["A-"])

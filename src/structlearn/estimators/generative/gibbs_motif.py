@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 import os
 from collections.abc import Sequence
 from typing import Any, Self
@@ -94,8 +93,7 @@ class GibbsMotif(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, background: Sequence[str] | None = None) -> Self:
         """Finds the pattern in the positive sequences; q is counted in `background`, by default the negative ones."""
         model = Motif(self.width, self.background_order, self.both_strands, self.positive)
-        if not isinstance(self.width, numbers.Integral):
-            raise ValueError(f"width is {self.width!r}; expected one whole number")
+        whole_option("width", self.width, 1)
         whole_option("n_sweeps", self.n_sweeps, 0)
         whole_option("n_init", self.n_init, 1)
         if y is None:

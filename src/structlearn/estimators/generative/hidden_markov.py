@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.examples import check_examples, is_listed
 from structlearn.data.fields import LARGEST
-from structlearn.data.labels import LabelCodes, declared_classes, label_array, read_label_sequences
+from structlearn.data.labels import LabelCodes, check_label, declared_classes, label_array, read_label_sequences
 from structlearn.data.matrices import checked_numbers
 from structlearn.data.options import whole_option
 from structlearn.data.ragged import Ragged, offsets_of
@@ -264,6 +264,7 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
     def _end_code(self, classes: tuple[Any, ...]) -> int | None:
         if self.ends is None:
             return None
+        check_label(self.ends, "ends")
         if self.ends not in classes:
             raise ValueError(f"ends is {shown(self.ends)}, which is not among the classes {list(classes)}")
         return classes.index(self.ends)

@@ -14,7 +14,7 @@ from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
 from structlearn.data.labels import check_label, observed_classes
 from structlearn.data.matches import ENDS, Ends, checked_matches
-from structlearn.data.options import choice_option, whole_option
+from structlearn.data.options import choice_option, flag_option, whole_option
 from structlearn.drawing import Drawing, draw_alignment
 from structlearn.metrics import Measures
 from structlearn.metrics.alignments import alignment_measures
@@ -226,6 +226,7 @@ class Alignment(Model):
         for name, choices in _CHOICES.items():
             choice_option(name, getattr(self, name), choices)
         whole_option("shift", self.shift, 0, LARGEST)
+        flag_option("normalise", self.normalise)
         if self.alphabet is not None and not (isinstance(self.alphabet, str) or is_listed(self.alphabet)):
             raise ValueError(f"alphabet is {shown(self.alphabet)}; it must be a text or a list of symbols")
         for k, symbol in enumerate(() if self.alphabet is None else self.alphabet):

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
-from structlearn.data.labels import LabelSequences, declared_classes, read_label_sequences
+from structlearn.data.labels import LabelSequences, check_label, declared_classes, read_label_sequences
 from structlearn.data.options import choice_option, flag_option, real_option, whole_option
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
@@ -220,8 +220,9 @@ class Chain(Model):
         offsets: IntArray,
     ) -> tuple[TokenMatrix, LabelArray | None, Any]:
         """The first and the last token without features and with one allowed label, which is also their truth."""
+        check_label(self.ends, "ends")
         if self.ends not in spec.classes:
-            raise ValueError(f"ends is {self.ends!r}, which is not one of the labels")
+            raise ValueError(f"ends is {shown(self.ends)}, which is not one of the labels")
         code = spec.classes.index(self.ends)
         ends = np.unique(np.concatenate([offsets[:-1], offsets[1:] - 1]))
         labels = np.ones((tokens.n_tokens, len(spec.classes)), bool) if labels is None else labels

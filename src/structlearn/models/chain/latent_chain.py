@@ -31,6 +31,9 @@ from structlearn.wording import shown
 #: How many states a label may have.
 MOST_STATES = 1000
 
+#: With larger transition features no solver would come to an end.
+LARGEST_BALANCE = 1e9
+
 
 class LatentChain(Model):
     """F(x, y, h) = Σ_t ⟨w_{h_t}, φ(x_t)⟩ + η Σ_t w_{h_t, h_{t+1}} with a latent state h_t of each label y_t.
@@ -91,7 +94,8 @@ class LatentChain(Model):
         return read_sequences(X), Y
 
     def check_options(self) -> None:
-        real_option("balance", self.balance)
+        if abs(real_option("balance", self.balance)) > LARGEST_BALANCE:
+            raise ValueError(f"balance is {self.balance:g}; beyond {LARGEST_BALANCE:g} emissions would no longer count")
         flag_option("boundaries", self.boundaries)
 
     def specify(self, X: Any, Y: Any) -> LinearSpec:

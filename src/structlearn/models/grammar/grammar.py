@@ -108,6 +108,7 @@ class Grammar(Model):
 
     def read(self, X: Any, Y: Any) -> tuple[Any, Treebank]:
         trees = read_trees(Y)
+        choice_option("unary_cycles", self.unary_cycles, ("refuse", "remove"))
         if self.unary_cycles == "remove":
             return X, Treebank(map(remove_unary_cycles, trees))
         for i, tree in enumerate(trees):
@@ -265,7 +266,6 @@ class Grammar(Model):
         for name, value, possible in (
             ("inputs", self.inputs, ("tags", "words")),
             ("loss", self.loss, ("brackets", "f1", "zero_one")),
-            ("unary_cycles", self.unary_cycles, ("refuse", "remove")),
         ):
             choice_option(name, value, possible)
         flag_option("spans", self.spans)
