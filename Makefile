@@ -37,8 +37,8 @@ sanitize: .venv-sanitize/.library
 	$(SANITIZED)python -W ignore -m tests.abuse.run --every 101
 
 # Any bytes against everything that reads files; model files that were edited on purpose, with limits of memory and time and
-# then under the sanitizers; and whatever estimators can be given, under the sanitizers, too. What it finds belongs into tests/fuzz/test_contract.py, tests/persistence/test_hostile_files.py
-# and the tests of the validators.
+# then under the sanitizers; and whatever estimators can be given, under the sanitizers, too. What it finds belongs into
+# tests/fuzz/test_contract.py, tests/persistence/test_hostile_files.py and the tests of the validators.
 FUZZ_SECONDS ?= 600
 FUZZ_FILES ?= 10000
 FUZZ_ABUSES ?= 6

@@ -125,7 +125,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
             start = start or {"state": self._earlier_state(training)}
             with watch:
                 solution = training.solver.iterate(training.problem, training.objective, **start, observe=watch)
-        if training.contradiction is None:
+        if training.contradiction is None and not interruption.requested:
             training = replace(training, contradiction=training.problem.contradiction(watch.chosen[1]))
             if training.contradiction is not None:
                 _warn_of_oracle(training.contradiction)
