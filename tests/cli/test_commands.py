@@ -4,19 +4,16 @@ import json
 import re
 import signal
 import sys
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 
 import structlearn
 from structlearn import HiddenMarkov, StructuralSVM
 from structlearn.cli.options import COMPONENTS, LEARNERS, parameters
 from structlearn.datasets import make_sentences
-from structlearn.estimators.base import StructuredEstimator
 from structlearn.estimators.generative import Discrete
 from structlearn.features import TextFeatures
 from structlearn.io.columns import Columns
@@ -143,105 +140,6 @@ def test_inspection_names_features(tagger, run, run_json):
     assert (status, "B-NP → I-NP" in out, "train.txt" in out) == (0, True, True)
 
 
-def test_tuning_chooses_by_cross_validation(folder, run_json, run):
-    found = run_json("tune", "train.txt", "--grid", "C=0.01,10", "--grid", "min_count=1,3", "--folds", "2", "-j", "1")
-    assert [result["setting"] for result in found["results"]] == [
-        {"min_count": 1, "C": 0.01},
-        {"min_count": 1, "C": 10.0},
-        {"min_count": 3, "C": 0.01},
-        {"min_count": 3, "C": 10.0},
-    ]
-    assert found["best"]["C"] == 10.0
-    assert "best: C=1.0" in run("tune", "train.txt", "--grid", "C=1", "--folds", "2", "-j", "1", "--quiet")[1]
-    assert found["score"] == max(result["score"] for result in found["results"])
-    assert found["metric"] == "f1 of spans by conlleval"
-    status, out, _ = run("tune", "train.txt", "--folds", "2", "-j", "1", "-o", "best.slm", "-q")
-    assert (status, out) == (0, "")
-    assert structlearn.load("best.slm")[-1].C_ in [0.6, 1.8, 6.0, 18.0, 60.0]
-
-
-def test_a_path_over_C_ends_where_single_runs_end(folder, run_json):
-    path = run_json("tune", "train.txt", "--grid", "C=1,10", "--folds", "2", "-j", "1", "--tol", "1e-5")
-    alone = run_json("tune", "train.txt", "--grid", "C=10", "--folds", "2", "-j", "1", "--tol", "1e-5")
-    assert path["results"][1]["score"] == pytest.approx(alone["results"][0]["score"], abs=0.01)
-
-
-def test_tuning_heeds_the_weights_of_examples(tmp_path, monkeypatch, run, run_json):
-    monkeypatch.chdir(tmp_path)
-    rare = "@weight:10\nA\tw\n\n"
-    often = "@weight:1\nB\tw\n\n"
-    Path("train.crfsuite").write_text((rare + often * 3) * 4)
-    found = run_json("tune", "train.crfsuite", "--format", "crfsuite", "--folds", "2", "-j", "1", "-o", "best.slm")
-    assert found["score"] == pytest.approx(0.25)
-    assert [result["setting"]["C"] for result in found["results"]] == [0.52, 1.56, 5.2, 15.6, 52.0]
-    run("train", "train.crfsuite", "--format", "crfsuite", "-o", "same.slm", "-c", found["best"]["C"], "--quiet")
-    assert np.array_equal(structlearn.load("best.slm").w_, structlearn.load("same.slm").w_)
-
-
-@pytest.mark.parametrize("options", [["--learner", "latent", "--tol", "0.2"], ["--max-iter", "2"]])
-def test_tuning_scores_what_train_would_make(folder, run_json, monkeypatch, options):
-    fit, fitted = StructuredEstimator.fit, {}
-
-    def noted(self, *data, **how):
-        fit(self, *data, **how)
-        fitted.setdefault(self.C, []).append(self.w_)
-        return self
-
-    monkeypatch.setattr(StructuredEstimator, "fit", noted)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        for grid in ("C=1,10", "C=10"):
-            run_json("tune", "train.txt", "--grid", grid, "--folds", "2", "-j", "1", *options)
-    on_the_path, alone = fitted[5.0][:2], fitted[5.0][2:]
-    assert all(np.array_equal(w, v) for w, v in zip(on_the_path, alone, strict=True))
-
-
-@pytest.mark.parametrize("grid", ["C", "C=", "D=1", "C=x", "slack=soft"])
-def test_a_grid_that_makes_no_sense_is_refused(folder, run, grid):
-    assert run("tune", "train.txt", "--grid", grid)[0] == 1
-
-
-@pytest.mark.parametrize(
-    ("scheme", "tags", "odd", "told"),
-    [
-        ("BIO", "B-A I-A B-A O B-B", "B-A I-B", "2: I-B follows B-A: it continues nothing"),
-        ("BIO", "B-A I-A B-A O B-B", "I-B I-B", "1: I-B begins the example: it continues nothing"),
-        ("BIO", "B-A I-A B-A O B-B", "O S-A", "2: S-A is no tag of BIO"),
-        (
-            "IOB1",
-            "I-A I-A B-A O I-B",
-            "I-A B-B",
-            "2: B-B follows I-A: in IOB1, B stands only right after a span of its",
-        ),
-        ("IOB1", "I-A I-A O I-B I-B", "B-A I-A", "1: B-A begins the example: in IOB1, B stands only"),
-        ("BIOES", "B-A E-A S-A O S-B", "B-A O", "2: O follows B-A, whose span has no end"),
-        ("BIOES", "B-A E-A S-A O S-B", "O B-A", "2: B-A ends the example: its span has no end"),
-    ],
-)
-def test_checking_names_the_scheme_and_what_breaks_it(tmp_path, run, run_json, scheme, tags, odd, told):
-    def written(tags, name):
-        path = tmp_path / name
-        path.write_text("".join(f"word {tag}\n" for tag in tags.split()) + "\n")
-        return path
-
-    sound = [written(tags, f"{k}.txt") for k in (1, 2)]
-    assert json.loads(run("check", sound[0], "--json")[1])["scheme"] == scheme
-    out = run("check", tmp_path)[1]
-    assert f"5 tokens an example, tags in {scheme}\n" in out
-    assert "continues nothing" not in out
-    written(odd, "3.txt")
-    status, out, _ = run("check", tmp_path)
-    assert (status, f"tags in {scheme}\n" in out) == (1, True)
-    assert f"{tmp_path / '3.txt'}:{told}" in out
-
-
-def test_labels_that_are_no_tags_have_no_scheme(tmp_path, run):
-    path = tmp_path / "words.txt"
-    path.write_text("the B\ndog I\nsees V\n\n" * 2)
-    assert json.loads(run("check", path, "--json")[1])["scheme"] is None
-    assert "tags in" not in run("check", path)[1]
-
-
 @pytest.mark.parametrize("separator", ["/", "_"])
 def test_tagged_text_is_learnt_from_and_written(tmp_path, run, run_json, separator):
     text = "the/DT dog/NN and/or/CC the/DT cat/NN sleep/VB ./.\nthe/DT cat/NN runs/VB ./.\n".replace("/", separator)
@@ -268,20 +166,6 @@ def test_files_in_iob1_are_learnt_and_scored(tmp_path, run, run_json):
     found = run_json("evaluate", model, path, "--scheme", "IOB1")
     assert (found["f1"], found["scheme"]) == (1.0, "IOB1")
     assert [span["support"] for span in found["spans"]] == [3, 9]
-
-
-def test_checking_finds_what_is_odd(folder, run, run_json):
-    assert run("check", "train.txt")[0] == 0
-    text = (
-        "the B-NP\ndog O\nruns I-VP\n\nthe B-NP\nd\u200bog O\nsits O\n. O\n\nthe B-NP\nd\u200bog O\nsits O\n. B-NP\n\n"
-    )
-    folder.joinpath("odd.txt").write_text(text)
-    status, out, _ = run("check", "odd.txt")
-    assert status == 1
-    assert "odd.txt:3: I-VP follows O: it continues nothing" in out
-    assert "odd.txt:6: 'd\\u200bog' holds an invisible character, ZERO WIDTH SPACE" in out
-    assert "odd.txt:10: the same input as at line 5, with other labels" in out
-    assert "odd.txt:3: the label 'I-VP' occurs only here" in out
 
 
 class Own(Chain):
@@ -330,13 +214,6 @@ def test_after_an_interruption_the_model_so_far_is_there(folder, run, monkeypatc
     told = r"training stopped after \d+ iterations?; the best model so far is in tagger.slm"
     assert re.fullmatch(rf"structlearn: {told}; the same command goes on from run.ckpt", err.splitlines()[-1])
     assert Path("tagger.slm").exists()
-
-
-def test_check_has_no_tokens_for_rows_and_one_of_one(tmp_path, run):
-    (tmp_path / "rows.txt").write_text("1 1:0.5\n2 1:0.7\n1 1:0.1\n")
-    assert "svmlight, 3 examples\n" in run("check", tmp_path / "rows.txt")[1]
-    (tmp_path / "one.txt").write_text("the D\n\n")
-    assert "columns, 1 example, 1 token, 1 token an example\n" in run("check", tmp_path / "one.txt")[1]
 
 
 def test_converting_there_and_back_keeps_the_examples(folder, run):
@@ -483,11 +360,6 @@ def test_a_model_loads_without_the_format_it_was_trained_from(tagger, run, monke
     monkeypatch.delitem(FORMATS, "own")
     assert model_file.read("own.slm").reader is None
     assert run("predict", "own.slm", "test.txt")[0] == 0
-
-
-def test_tuning_says_which_values_are_best(folder, run):
-    status, out, _ = run("tune", "train.txt", "--grid", "C=5", "--folds", "2", "-j", "1")
-    assert (status, out.splitlines()[-1]) == (0, "best: C=5.0")
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate", "report", "inspect"])
