@@ -54,7 +54,7 @@ def ours(X: list[tuple[str, str]], gaps: Any, ends: Any, n_threads: int = 1) -> 
     problem, w = model.bind(spec, X), model.weights(spec, BLOSUM62, gap, first)
     problem.n_threads = n_threads
     every = np.arange(len(X))
-    return lambda: problem.best(w, every)[1], lambda: problem.log_partitions(0.2 * w)
+    return lambda: problem.best_scored(w, every)[1], lambda: problem.log_partitions(0.2 * w)
 
 
 def biopython(X: list[tuple[str, str]], gaps: str, ends: str) -> tuple[Work, Work]:

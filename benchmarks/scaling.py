@@ -11,9 +11,6 @@ from measure import Entry, Report, Run, median, race, seconds
 from structlearn import StructuralSVM
 from structlearn.data import Sequences
 from structlearn.models import Chain
-from structlearn.waist import Scaling
-
-MARGIN = Scaling("margin", "linear")
 
 
 def one_pass(n: int, length: int, n_labels: int, n_features: int = 1000, active: int = 10) -> Run:
@@ -26,7 +23,7 @@ def one_pass(n: int, length: int, n_labels: int, n_features: int = 1000, active:
     problem = chain.bind(chain.specify(X, Y), X, Y)
     w = rng.standard_normal(problem.n_features)
     examples = np.arange(n)
-    return {"seconds": seconds(lambda: problem.decode(w, examples, MARGIN), 5)}
+    return {"seconds": seconds(lambda: problem.loss_augmented(w, examples), 5)}
 
 
 def conll(part: float, price: float, tol: float) -> Run:
@@ -43,7 +40,7 @@ def conll(part: float, price: float, tol: float) -> Run:
     return {
         "n": n,
         "seconds": spent,
-        "pass_seconds": seconds(lambda: problem.decode(svm.w_, np.arange(n), MARGIN), 5),
+        "pass_seconds": seconds(lambda: problem.loss_augmented(svm.w_, np.arange(n)), 5),
     }
 
 
@@ -59,7 +56,7 @@ def threads(limit: int | None = None) -> Run:
     for _ in range(7):
         for n_threads, spent in times.items():
             problem.n_threads = n_threads
-            spent.append(seconds(lambda: problem.decode(w, examples, MARGIN)))
+            spent.append(seconds(lambda: problem.loss_augmented(w, examples)))
     weights = [StructuralSVM(Chain(), C=100, tol=0.1, n_jobs=k).fit(X[:500], Y[:500]).w_ for k in (1, 2)]
     return {
         "one": float(np.median(times[1])),

@@ -71,7 +71,7 @@ from structlearn.metrics import (
 from structlearn.models import CorrelationClustering, LatentForest
 from structlearn.models.clustering.latent_forest import LatentForestProblem
 from structlearn.solvers import ConcaveConvex
-from structlearn.waist import PREDICTION, Scaling
+from structlearn.waist import Scaling
 
 TRAINING, FOLDS = 50, 3
 PENALTIES = (1.0, 0.1, 0.01)
@@ -169,10 +169,9 @@ class _Counting(LatentForestProblem):
     decoded = 0
     completed_documents = 0
 
-    def decode(self, w, examples, scaling):
-        if scaling is not PREDICTION:
-            _Counting.decoded += len(examples)
-        return super().decode(w, examples, scaling)
+    def most_violating(self, w, examples, scaling):
+        _Counting.decoded += len(examples)
+        return super().most_violating(w, examples, scaling)
 
     def complete(self, w, examples):
         _Counting.completed_documents += len(examples)
@@ -248,7 +247,7 @@ def size(window: int | None) -> Run:
     spec = model.specify([x], [y])
     problem = timed("bind", lambda: model.bind(spec, [x], [y]))
     w, one = np.random.default_rng(0).normal(size=problem.n_features), np.array([0])
-    timed("predict", lambda: problem.decode(w, one, PREDICTION))
+    timed("predict", lambda: problem.best(w, one))
     timed("oracle", lambda: problem.oracle(w, one, Scaling("margin", "linear")))
     timed("complete", lambda: problem.complete(w, one))
     machine = LatentStructuralSVM(model, C=0.1, tol=0.01, max_iter=50)

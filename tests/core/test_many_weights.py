@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from structlearn.models import Chain, Multiclass
-from structlearn.waist import PREDICTION, Scaling
+from structlearn.waist import Scaling
 from tests.models.enumerated import bound
 
 LABELS = ["a", "b", "c", "d"]
@@ -52,4 +52,4 @@ def test_decoders_read_weights_beyond_32_bits():
     planes = problem.oracle(own, np.arange(2), Scaling("margin", "linear"))
     np.testing.assert_array_equal(planes.outputs, [3, 3])
     np.testing.assert_array_equal(planes.bounds, [3.0, 4.0])
-    np.testing.assert_array_equal(chain.decode(w, np.arange(1), PREDICTION)[1][0], [3, 0])
+    np.testing.assert_array_equal(chain.best(w, np.arange(1))[0], [3, 0])

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from structlearn.waist import PREDICTION
+from tests.models.enumerated import BEST, asked
 from tests.models.instances import SCALINGS, chain_twins, multiclass_twins
 
 PROBLEMS = {
@@ -14,7 +14,7 @@ PROBLEMS = {
 
 
 @pytest.mark.parametrize("kind", PROBLEMS)
-@pytest.mark.parametrize("scaling", [PREDICTION, *SCALINGS], ids=str)
+@pytest.mark.parametrize("scaling", [BEST, *SCALINGS], ids=str)
 def test_threads_do_not_change_a_bit(kind, scaling):
     random = np.random.default_rng(0)
     problem = PROBLEMS[kind](random)
@@ -22,7 +22,7 @@ def test_threads_do_not_change_a_bit(kind, scaling):
     examples = random.permutation(problem.n_examples)
     answers = []
     for problem.n_threads in (1, 3):
-        answers.append(problem.oracle(w, examples, scaling))
+        answers.append(asked(problem, w, examples, scaling))
     alone, together = answers
     np.testing.assert_array_equal(alone.examples, together.examples)
     np.testing.assert_array_equal(alone.bounds, together.bounds)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from structlearn.models import PythonModel
+from structlearn.waist import Planes
 
 
 class EnumeratedMulticlass:
@@ -121,6 +122,19 @@ class EnumeratedSegments:
                 yield from (((label, begin, end), *rest) for label in range(self.n_labels))
 
 
+#: In the place of a scaling: what the model predicts.
+BEST = None
+
+
+def asked(problem, w, examples, scaling):
+    """The planes of the most violating outputs, or of the best ones, which violate by their scores."""
+    if scaling is not BEST:
+        return problem.oracle(w, examples, scaling)
+    outputs = problem.best(w, examples)
+    rows, losses = problem.differences(examples, outputs)
+    return Planes(examples, rows, losses, outputs, -rows.dot(w))
+
+
 class Listed(NamedTuple):
     """All outputs of one example with δΨ, Δ and whether the output is the truth."""
 
@@ -131,8 +145,10 @@ class Listed(NamedTuple):
 
     def violations(self, w, scaling):
         """b − a⟨w, δΨ⟩ of every output, −∞ for a truth that is no candidate."""
+        if scaling is BEST:
+            return -self.rows @ w
         a, b = scaling(self.losses)
-        barred = self.true & scaling.bars_truth
+        barred = self.true & (scaling.rescaling is None)
         return np.where(barred, -np.inf, b - a * (self.rows @ w))
 
 

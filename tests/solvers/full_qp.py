@@ -11,7 +11,7 @@ def full_optimum(twins, objective):
     constraints, limits = [], []
     for i, listed in enumerate(twins.listed()):
         a, b = objective.scaling(listed.losses)
-        kept = ~(listed.true & objective.scaling.bars_truth)
+        kept = ~(listed.true & (objective.rescaling is None))
         slack = np.zeros((kept.sum(), n))
         slack[:, i] = objective.slack != "hard"
         constraints.append(-np.hstack([(a[:, None] * listed.rows)[kept], slack]))

@@ -143,9 +143,9 @@ def test_moved_cuts_lie_below_the_risk_of_the_new_truths(rescaling: Any, slack: 
 @pytest.mark.parametrize("inner", [BlockCoordinate(), OneSlack()], ids=lambda solver: type(solver).__name__)
 def test_carried_planes_save_at_least_half_of_the_oracle_calls(inner: Solver) -> None:
     class Counted(MotifProblem):
-        def decode(self, w: Any, examples: Any, scaling: Any) -> Any:
+        def most_violating(self, w: Any, examples: Any, scaling: Any) -> Any:
             decoded[carry_over] += len(examples)
-            return super().decode(w, examples, scaling)
+            return super().most_violating(w, examples, scaling)
 
     decoded = {True: 0, False: 0}
     for seed in range(5):

@@ -84,7 +84,7 @@ class Refuses:
     ("rescaling", "slack", "oracle", "methods"),
     [
         (None, "linear", "second_best", "k_best or outputs"),
-        ("margin", "linear", "loss_augmented", "loss_augmented_inference or outputs or best_per_loss_level"),
+        ("margin", "linear", "loss_augmented", "loss_augmented_inference or best_per_loss_level or outputs"),
         ("margin", "squared", "loss_levels", "best_per_loss_level or outputs"),
         ("slack", "linear", "loss_levels", "best_per_loss_level or outputs"),
     ],

@@ -9,7 +9,7 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray
 from structlearn.solvers.base import Solver, State
-from structlearn.waist.objective import PREDICTION, Objective
+from structlearn.waist.objective import Objective
 from structlearn.waist.problem import Problem
 
 
@@ -46,7 +46,7 @@ class Perceptron(Solver):
     objectives: ClassVar[tuple[type[Objective], ...]] = (Objective,)
 
     def oracle(self, objective: Objective) -> str:
-        return PREDICTION.oracle
+        return "best"
 
     def init_state(self, problem: Problem, objective: Objective) -> PerceptronState:
         zero = np.zeros(problem.n_features)
@@ -62,12 +62,13 @@ class Perceptron(Solver):
     def update(self, state: PerceptronState, problem: Problem, objective: Objective) -> PerceptronState:
         state.mistakes = 0
         for i in state.random.permutation(problem.n_examples):
+            example = np.array([i])
             with state.timed("oracle_seconds"):
-                planes = problem.oracle(state.iterate, np.array([i]), PREDICTION)
-            if planes.losses[0] > 0.0:
-                weight = objective.sample_weight[planes.examples]
-                planes.rows.add_to(state.iterate, weight)
-                planes.rows.add_to(state.moments, state.steps * weight)
+                rows, losses = problem.differences(example, problem.best(state.iterate, example))
+            if losses[0] > 0.0:
+                weight = objective.sample_weight[example]
+                rows.add_to(state.iterate, weight)
+                rows.add_to(state.moments, state.steps * weight)
                 state.mistakes += 1
             state.steps += 1
         state.w = state.iterate.copy()

@@ -31,7 +31,8 @@ class LatentProblem(Problem):
     The problem itself is not convex: at w, the truth of example i is (y_i, argmax_h ⟨w, Ψ(x_i, y_i, h)⟩). `completed`
     makes the convex problem that has the latent parts h_i fixed (Yu 2011, Section 5.2), which every solver can solve.
 
-    A subclass implements `decode`, whose outputs are pairs (y, h) in compact form, and what is abstract below. Outputs
+    A subclass implements `best` and `most_violating`, whose outputs are pairs (y, h) in compact form, and what is
+    abstract below. Outputs
     of all examples are an array with a row an example or a list. Δ(y, ŷ, ĥ) may depend on the predicted latent part,
     never on that of the truth, and is zero where y is completed.
 
@@ -98,7 +99,7 @@ class LatentProblem(Problem):
         return self.complete(w, examples) if self.completions is None else _of(examples, self.completions)
 
     def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
-        examples, outputs = self.decode(w, examples, scaling)
+        examples, outputs = self.most_violating(w, examples, scaling)
         rows = self.between(examples, self.truths(w, examples), outputs)
         losses = self.output_losses(examples, outputs)
         a, b = scaling(losses)

@@ -44,34 +44,10 @@ class Scaling:
         return (one if self.rescaling == "margin" else size), size
 
     @property
-    def bars_truth(self) -> bool:
-        return self.rescaling is None
-
-    @property
     def oracle(self) -> Oracle:
         if self.rescaling is None:
             return "second_best"
         return "loss_augmented" if (self.rescaling, self.slack) == ("margin", "linear") else "loss_levels"
-
-
-class _Prediction(Scaling):
-    """No margin at all: a = 1, b = 0. Its argmax is the model's prediction."""
-
-    __slots__ = ()
-
-    def __call__(self, losses: FloatArray) -> tuple[FloatArray, FloatArray]:
-        return np.ones_like(losses), np.zeros_like(losses)
-
-    @property
-    def bars_truth(self) -> bool:
-        return False
-
-    @property
-    def oracle(self) -> Oracle:
-        return "best"
-
-
-PREDICTION = _Prediction("margin", "linear")
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.waist.objective import PREDICTION, MarginObjective, Oracle, Scaling
+from structlearn.waist.objective import MarginObjective, Oracle, Scaling
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.waist.rows import Rows, check_weights
 
@@ -21,17 +21,17 @@ Exactness = Literal["exact", "relaxed", "approximate"]
 class Problem(ABC):
     """A model bound to data: all that a solver ever sees.
 
-    A subclass says which outputs violate most (`decode`) and what they look like in weight space
-    (`differences`); the rest follows. All answers are sums over examples, never means.
+    A subclass says which outputs are best (`best`), which violate most (`most_violating`) and what they look like in
+    weight space (`differences`); the rest follows. All answers are sums over examples, never means.
 
     Attributes
     ----------
     n_examples, n_features : int
         Number of examples and of weights.
     oracles : frozenset of str
-        Which argmax problems `decode` can solve; a solver that needs another one is refused before training.
+        Which argmax problems can be solved; a solver that needs another one is refused before training.
     exactness : {"exact", "relaxed", "approximate"}
-        Whether `decode` finds the argmax. Only "approximate" forfeits certificates.
+        Whether the argmax is found. Only "approximate" forfeits certificates.
     n_threads : int
         Threads for the compiled kernels; answers do not depend on it.
     latent : bool
@@ -54,12 +54,26 @@ class Problem(ABC):
     _chunk: ClassVar[int] = 4096
 
     @abstractmethod
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Outputs]:
-        """For each example, argmax_ŷ b − a⟨w, δΨ(ŷ)⟩ with (a, b) = scaling(Δ(y, ŷ)).
+    def best(self, w: FloatArray, examples: IntArray) -> Outputs:
+        """argmax_y ⟨w, Ψ(x_i, y)⟩ of each of the examples: what the model predicts."""
 
-        Returns the examples that have an answer and their outputs. The truth is a candidate unless
-        ``scaling.bars_truth``; then an example without any other output has no answer.
+    def most_violating(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Outputs]:
+        """argmax_ŷ b − a⟨w, δΨ(ŷ)⟩ with (a, b) = scaling(Δ(y, ŷ)): the examples that have an answer, and the answers.
+
+        The truth is a candidate unless all outputs count alike; then an example without any other has no answer. By
+        default asks the method that is named like the oracle: ``loss_augmented(w, examples)`` for argmax_ŷ ⟨w, Ψ(x, ŷ)⟩
+        + Δ(y, ŷ), ``second_best(w, examples)`` for the best output that is not the truth, with the examples that have
+        one, ``loss_levels(w, examples, scaling)`` for everything else.
         """
+        ask = getattr(self, scaling.oracle)
+        found: tuple[IntArray, Outputs]
+        if scaling.oracle == "second_best":
+            found = ask(w, examples)
+        elif scaling.oracle == "loss_augmented":
+            found = examples, ask(w, examples)
+        else:
+            found = examples, ask(w, examples, scaling)
+        return found
 
     @abstractmethod
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[Rows, FloatArray]:
@@ -101,7 +115,7 @@ class Problem(ABC):
         return None
 
     def oracle(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
-        """The most violating output of each example at w, as a plane; see `decode`."""
+        """The most violating output of each example at w, as a plane; see `most_violating`."""
         check_weights(w, self.n_features)
         if len(examples) and not (examples.min() >= 0 and examples.max() < self.n_examples):
             raise IndexError(f"examples are {examples.min()} to {examples.max()}, but there are {self.n_examples}")
@@ -109,7 +123,7 @@ class Problem(ABC):
 
     def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
         """The oracle, where there is a shorter way than this."""
-        examples, outputs = self.decode(w, examples, scaling)
+        examples, outputs = self.most_violating(w, examples, scaling)
         rows, losses = self.differences(examples, outputs)
         a, b = scaling(losses)
         return Planes(examples, rows, losses, outputs, b - a * rows.dot(w))
@@ -145,7 +159,7 @@ class Problem(ABC):
     def predict(self, w: FloatArray) -> Outputs:
         """The best output of every example, in compact form."""
         check_weights(w, self.n_features)
-        return self.decode(w, np.arange(self.n_examples), PREDICTION)[1]
+        return self.best(w, np.arange(self.n_examples))
 
     def true_margins(self, w: FloatArray, examples: IntArray, outputs: Outputs) -> FloatArray:
         """F(x_i, y_i) − F(x_i, ŷ): by how much the truths are preferred to given outputs."""

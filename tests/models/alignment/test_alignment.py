@@ -4,10 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn.models import Alignment
-from structlearn.waist import PREDICTION, Scaling
+from structlearn.waist import Scaling
 from tests.models import sums
 from tests.models.alignment.enumerated_alignment import EnumeratedAlignment, alignments, plain_features
-from tests.models.enumerated import Twins, bound
+from tests.models.enumerated import BEST, Twins, asked, bound
 from tests.models.instances import weights
 
 MARGIN = Scaling("margin", "linear")
@@ -54,8 +54,8 @@ def instances(draw, longest=4, losses=("q", "q_shift", "zero_one")):
 def test_oracles_agree_with_enumeration(instance):
     twins, w = instance
     every = np.arange(twins.problem.n_examples)
-    for scaling in (PREDICTION, MARGIN, Scaling(None, "linear")):
-        planes = twins.problem.oracle(w, every, scaling)
+    for scaling in (BEST, MARGIN, Scaling(None, "linear")):
+        planes = asked(twins.problem, w, every, scaling)
         best = [listed.violations(w, scaling).max() for listed in twins.listed()]
         np.testing.assert_allclose(planes.violations(len(every)), best, atol=1e-8)
 
@@ -96,7 +96,7 @@ def test_the_best_of_longer_pairs_scores_as_the_first_of_the_k_best(sizes, ends,
     problem = bound(model, X, [()] * len(X))
     w = random.normal(random.choice([-1.0, 0.0, 0.5]), 1.0, problem.n_features)
     every = np.arange(len(X))
-    found, scores = problem.best(w, every)
+    found, scores = problem.best_scored(w, every)
     np.testing.assert_allclose(scores, [listed[0][1] for listed in problem.k_best(w, 1)], atol=1e-9)
     np.testing.assert_allclose(problem.joint_features(every, found).dot(w), scores, atol=1e-9)
 

@@ -6,7 +6,7 @@ import structlearn
 from structlearn import StructuralSVM
 from structlearn.datasets import make_homologues
 from structlearn.models import Alignment, Homologues
-from structlearn.waist import PREDICTION, Scaling
+from structlearn.waist import Scaling
 from tests.models.alignment.enumerated_alignment import EnumeratedAlignment, alignments, plain_features
 from tests.models.enumerated import bound
 
@@ -53,7 +53,7 @@ def test_oracles_agree_with_enumeration(ends, seed):
         assert scores[predicted[i]] == pytest.approx(max(scores))
         decoys = [1.0 - truth + score for k, score in enumerate(scores) if k != place]
         for scaling in SCALINGS:
-            expected = max(decoys, default=-np.inf) if scaling.bars_truth else max([0.0, *decoys])
+            expected = max(decoys, default=-np.inf) if scaling.rescaling is None else max([0.0, *decoys])
             assert violations[scaling][i] == pytest.approx(expected)
 
 
@@ -64,7 +64,8 @@ def test_rows_are_differences_of_features():
     aligner = EnumeratedAlignment(n_features, match, gap, ends="local")
     problem = bound(Homologues(Alignment("abc", ends="local")), X, Y)
     w = random.normal(size=n_features)
-    examples, outputs = problem.decode(w, np.arange(len(X)), PREDICTION)
+    examples = np.arange(len(X))
+    outputs = problem.best(w, examples)
     rows, losses = problem.differences(examples, outputs)
     for k, (i, output) in enumerate(zip(examples, outputs, strict=True)):
         native, candidates = X[i]

@@ -14,7 +14,6 @@ import structlearn
 from structlearn import LatentStructuralSVM, StructuralSVM
 from structlearn.evaluation import evaluate
 from structlearn.models import Chain, LatentChain
-from structlearn.waist import PREDICTION, MarginObjective
 
 SEEDS = st.integers(0, 10_000)
 STATES = {"a": 2, "b": 1, "c": 3}
@@ -75,7 +74,7 @@ def test_every_decoder_agrees_with_enumeration(moves: bool, seed: int) -> None:
     w = np.random.default_rng(seed + 1).normal(size=problem.n_features)
     everything = np.arange(len(X))
     best = problem.predict(w)
-    worst = problem.decode(w, everything, MarginObjective(np.ones(len(X))).scaling)[1]
+    worst = problem.loss_augmented(w, everything)
     completed = problem.complete(w, everything)
     losses = {name: problem.output_losses(everything, found) for name, found in (("best", best), ("worst", worst))}
     for i, (x, y) in enumerate(zip(X, Y, strict=True)):
@@ -197,6 +196,5 @@ def test_latent_variables_that_do_not_fit_are_named() -> None:
 def test_prediction_of_labels_is_the_best_of_all_states() -> None:
     problem, X, _ = bound(7, moves=False)
     w = np.random.default_rng(0).normal(size=problem.n_features)
-    examples, found = problem.decode(w, np.arange(len(X)), PREDICTION)
+    found = problem.best(w, np.arange(len(X)))
     assert problem.present(found) == [[LABELS[s] for s in y] for y in found]
-    assert len(examples) == len(X)

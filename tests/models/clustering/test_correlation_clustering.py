@@ -16,7 +16,7 @@ from structlearn.inference import relaxed_clustering
 from structlearn.models import CorrelationClustering
 from structlearn.models.clustering.correlation_clustering import CorrelationClusteringProblem
 from structlearn.models.clustering.pairs import PairSpec
-from structlearn.waist import PREDICTION, Scaling
+from structlearn.waist import Scaling
 from tests.models.clustering.enumerated_forests import clusterings, documents, score
 
 MARGIN = Scaling("margin", "linear")
@@ -57,7 +57,7 @@ def test_the_greedy_decoder_joins_the_closest_clusters(document: tuple[ItemPairs
     x, y = document
     # Without ties there is one answer only.
     x = x._replace(features=np.random.default_rng(len(y)).normal(size=(len(x.pairs), 2)), kinds=None)
-    (labels,) = bound(x, y, "greedy").decode(w, ONE, PREDICTION)[1]
+    (labels,) = bound(x, y, "greedy").best(w, ONE)
     assert score(x, together(x, labels), w) == pytest.approx(agglomerated(x, w))
 
 
@@ -68,7 +68,7 @@ def test_decoders_come_near_to_the_best_of_all_clusterings(document: tuple[ItemP
     best = max(score(x, together(x, labels), w) for labels in clusterings(x.n_items))
     found = {}
     for decoder in ("greedy", "lp"):
-        (labels,) = bound(x, y, decoder).decode(w, ONE, PREDICTION)[1]
+        (labels,) = bound(x, y, decoder).best(w, ONE)
         found[decoder] = score(x, together(x, labels), w)
     assert 0.0 <= found["greedy"] <= found["lp"] <= best
 

@@ -18,7 +18,7 @@ from structlearn.models import LatentForest
 from structlearn.models.clustering.latent_forest import LatentForestProblem
 from structlearn.models.clustering.pairs import PairSpec
 from structlearn.solvers import BlockCoordinate, ConcaveConvex, OneSlack
-from structlearn.waist import PREDICTION, Scaling
+from structlearn.waist import Scaling
 from tests.estimators.test_checkpoint import StopAt
 from tests.models.clustering.enumerated_forests import Links, components, documents, forests, score
 
@@ -47,7 +47,7 @@ def loss(x: ItemPairs, labels: tuple[int, ...], links: Links, r: float) -> float
 def test_predictions_are_heaviest_forests(document: tuple[ItemPairs, tuple[int, ...]], w: Any) -> None:
     x, _ = document
     problem = bound(x)
-    _, outputs = problem.decode(w, ONE, PREDICTION)
+    outputs = problem.best(w, ONE)
     (links,) = problem.present_latent(outputs)
     assert score(x, links, w) == max(score(x, h, w) for h in forests(x.n_items, x.pairs))
     assert tuple(problem.present(outputs)[0]) == components(x.n_items, links)
@@ -88,7 +88,7 @@ def test_the_loss_is_nowhere_negative_and_zero_for_one_clustering_only(
     problem = bound(x, y, r)
     achievable = components(x.n_items, [(i, j) for i, j in x.pairs if y[i] == y[j]])
     for w in np.random.default_rng(0).normal(size=(8, 2)):
-        outputs = problem.decode(w, ONE, PREDICTION)[1]
+        outputs = problem.best(w, ONE)
         (found,) = problem.output_losses(ONE, outputs)
         (links,) = problem.present_latent(outputs)
         assert found == pytest.approx(loss(x, y, links, r))
@@ -110,7 +110,7 @@ def test_rows_are_differences_of_sums_of_features(
     x, y = document
     problem = bound(x, y)
     drawn = problem.random_completions(np.random.default_rng(seed))
-    decoded = problem.decode(w, ONE, MARGIN)[1]
+    decoded = problem.loss_augmented(w, ONE)
     rows = problem.between(ONE, drawn, decoded)
     (left,), (right,) = problem.present_latent(drawn), problem.present_latent(decoded)
     units = np.eye(2)
@@ -197,9 +197,9 @@ def test_answers_do_not_depend_on_the_number_of_threads(n_threads: int) -> None:
     X, Y = drawn_points(9)
     problem = LatentForest().bind(PairSpec(3), X, Y)
     w, everything = np.array([3.0, -1.0, 0.1]), np.arange(len(X))
-    alone = problem.decode(w, everything, MARGIN)[1]
+    alone = problem.loss_augmented(w, everything)
     problem.n_threads = n_threads
-    for left, right in zip(alone, problem.decode(w, everything, MARGIN)[1], strict=True):
+    for left, right in zip(alone, problem.loss_augmented(w, everything), strict=True):
         np.testing.assert_array_equal(left, right)
 
 

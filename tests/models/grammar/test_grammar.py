@@ -13,8 +13,8 @@ from structlearn.data import as_tree, brackets, leaves, remove_unary_cycles
 from structlearn.data.trees import nodes, unary_cycle
 from structlearn.evaluation import evaluate
 from structlearn.models import Grammar
-from structlearn.waist import PREDICTION
 from tests.models import sums
+from tests.models.enumerated import BEST, asked
 from tests.models.grammar.enumerated_grammar import twins_of
 from tests.models.instances import SCALINGS
 
@@ -216,7 +216,7 @@ def test_results_do_not_depend_on_the_number_of_threads():
     every = np.arange(twins.problem.n_examples)
     found = []
     for twins.problem.n_threads in (1, 3):
-        planes = [twins.problem.oracle(w, every, scaling).rows.sparse() for scaling in (PREDICTION, *SCALINGS)]
+        planes = [asked(twins.problem, w, every, scaling).rows.sparse() for scaling in (BEST, *SCALINGS)]
         gradient = np.zeros(len(w))
         losses = twins.problem.log_losses(w, np.ones(len(every)), gradient)
         found.append(np.concatenate([losses, gradient, *(rows.values for rows in planes)]))

@@ -8,8 +8,8 @@ from scipy.special import softmax
 
 from structlearn.data import as_tree, brackets
 from structlearn.data.trees import nodes
-from structlearn.waist import PREDICTION
 from tests.models import sums
+from tests.models.enumerated import BEST, asked
 from tests.models.grammar.enumerated_grammar import twins_of
 from tests.models.instances import SCALINGS
 
@@ -52,8 +52,8 @@ def test_oracles_agree_with_enumeration(instance):
     twins, w = instance
     every = np.arange(twins.problem.n_examples)
     examples = listed(twins)
-    for scaling in (PREDICTION, *SCALINGS):
-        planes = twins.problem.oracle(w, every, scaling)
+    for scaling in (BEST, *SCALINGS):
+        planes = asked(twins.problem, w, every, scaling)
         best = np.array([each.violations(w, scaling).max() for each in examples])
         known = np.isfinite(best)
         assert planes.examples.tolist() == every[known].tolist()

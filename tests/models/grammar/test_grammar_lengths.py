@@ -10,8 +10,7 @@ from sklearn.base import clone
 
 from structlearn.data import brackets
 from structlearn.data.trees import nodes
-from structlearn.waist import PREDICTION
-from tests.models.enumerated import Listed
+from tests.models.enumerated import BEST, Listed, asked
 from tests.models.grammar.enumerated_grammar import EnumeratedGrammar, twins_of
 from tests.models.instances import SCALINGS
 
@@ -89,8 +88,8 @@ def test_the_most_violating_trees(instance, loss):
         losses = np.array([reference.loss(y, other) for other in trees])
         true = np.array([other == y for other in trees])
         examples.append(Listed(trees, rows[true] - rows, losses, true))
-    for scaling in (PREDICTION, *SCALINGS):
-        planes = problem.oracle(w, every, scaling)
+    for scaling in (BEST, *SCALINGS):
+        planes = asked(problem, w, every, scaling)
         assert planes.examples.tolist() == every.tolist()
         np.testing.assert_allclose(planes.bounds, [each.violations(w, scaling).max() for each in examples], atol=1e-8)
         for shown, plane_loss, each in zip(problem.present(planes.outputs), planes.losses, examples, strict=True):

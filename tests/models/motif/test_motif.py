@@ -12,7 +12,7 @@ from structlearn.datasets import make_motifs
 from structlearn.models import Motif
 from structlearn.models.own.python_latent_model import PythonLatentProblem
 from structlearn.solvers import BlockCoordinate
-from structlearn.waist import PREDICTION, MarginObjective, Scaling
+from structlearn.waist import MarginObjective, Scaling
 from tests.models.enumerated import bound
 from tests.models.motif.enumerated_motif import EnumeratedMotif
 
@@ -46,9 +46,11 @@ def test_oracles_agree_with_enumeration(instance):
     everything = np.arange(len(X))
     fixed = [one.completed(one.complete(w, everything)) for one in (listed, problem)]
     for left, right in [(listed, problem), fixed]:
-        for scaling in [*SCALINGS, PREDICTION]:
+        for scaling in SCALINGS:
             expected, found = (p.oracle(w, everything, scaling).bounds for p in (left, right))
             np.testing.assert_allclose(found, expected, atol=1e-9)
+        expected, found = (p.true_margins(w, everything, p.best(w, everything)) for p in (left, right))
+        np.testing.assert_allclose(found, expected, atol=1e-9)
     outputs = problem.predict(w)
     for i, (y, h) in enumerate(zip(problem.present(outputs), problem.present_latent(outputs), strict=True)):
         best = max(w @ enumerated.joint_feature(X[i], *pair) for pair in enumerated.outputs(X[i]))

@@ -4,8 +4,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 
 from structlearn.models import Multiclass, Taxonomy
-from structlearn.waist import PREDICTION, Scaling
-from tests.models.enumerated import bound
+from structlearn.waist import Scaling
+from tests.models.enumerated import BEST, asked, bound
 from tests.models.instances import SCALINGS, multiclass_instances
 
 
@@ -14,8 +14,8 @@ from tests.models.instances import SCALINGS, multiclass_instances
 def test_every_oracle_agrees_with_enumeration(instance):
     twins, w = instance
     every = np.arange(twins.problem.n_examples)
-    for scaling in [PREDICTION, *SCALINGS]:
-        planes = twins.problem.oracle(w, every, scaling)
+    for scaling in [BEST, *SCALINGS]:
+        planes = asked(twins.problem, w, every, scaling)
         found = dict(zip(planes.examples.tolist(), planes.bounds, strict=True))
         for i, listed in enumerate(twins.listed()):
             best = listed.violations(w, scaling).max()

@@ -4,8 +4,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 
 from structlearn.models import PythonModel
-from structlearn.waist import PREDICTION, Scaling
-from tests.models.enumerated import EnumeratedMulticlass, bound
+from structlearn.waist import Scaling
+from tests.models.enumerated import BEST, EnumeratedMulticlass, asked, bound
 from tests.models.instances import SCALINGS, chain_instances
 
 
@@ -45,7 +45,7 @@ def test_listed_outputs_give_the_same_planes_as_compiled_ones(instance):
     assert problem.n_features == twins.problem.n_features
     every = np.arange(problem.n_examples)
     for scaling in SCALINGS:
-        slow, fast = problem.oracle(w, every, scaling), twins.problem.oracle(w, every, scaling)
+        slow, fast = asked(problem, w, every, scaling), asked(twins.problem, w, every, scaling)
         np.testing.assert_array_equal(slow.examples, fast.examples)
         np.testing.assert_allclose(slow.bounds, fast.bounds, atol=1e-9)
     np.testing.assert_allclose(problem.max_losses(), twins.problem.max_losses(), rtol=1e-12)
@@ -138,13 +138,13 @@ class Answers(OwnDecoders):
         ("best_per_loss_level", [(1.0, 1, 0.5)], Scaling("slack", "linear"), "one for each value of the loss, without"),
         ("best_per_loss_level", {1.0: 1}, Scaling("slack", "linear"), "a list of outputs, one for each value"),
         ("loss_augmented_inference", (1, 0.5), Scaling("margin", "linear"), "one output"),
-        ("inference", (1, 0.5), PREDICTION, "one output"),
+        ("inference", (1, 0.5), BEST, "one output"),
     ],
 )
 def test_an_answer_in_another_form_is_refused(method, answer, scaling, expected):
     problem = bound(PythonModel(Answers(**{method: answer})), [np.ones(2)], [0])
     with pytest.raises(TypeError, match=f"^{method} of example 0 returned .*; expected .*{expected}"):
-        problem.oracle(np.zeros(6), np.arange(1), scaling)
+        asked(problem, np.zeros(6), np.arange(1), scaling)
 
 
 def test_more_outputs_than_were_asked_for_are_refused():

@@ -16,7 +16,7 @@ from structlearn.evaluation import evaluate
 from structlearn.metrics import average_precision
 from structlearn.models import Ranking
 from structlearn.models.ranking.spec import DocumentSpec
-from structlearn.waist import PREDICTION, Scaling
+from structlearn.waist import Scaling
 from tests.models.ranking.enumerated_ranking import all_rankings, better_pairs, measure
 
 MARGIN = Scaling("margin", "linear")
@@ -181,7 +181,7 @@ def test_some_examples_are_decoded_as_among_all():
     everything = problem.oracle(w, np.arange(8), MARGIN)
     some = problem.oracle(w, np.array([5, 2]), MARGIN)
     assert some.bounds == pytest.approx(everything.bounds[[5, 2]])
-    assert problem.decode(w, np.array([2]), PREDICTION)[1][0].tolist() == problem.predict(w)[2].tolist()
+    assert problem.best(w, np.array([2]))[0].tolist() == problem.predict(w)[2].tolist()
 
 
 def test_fitted_models_are_saved_and_loaded(tmp_path):

@@ -9,9 +9,9 @@ import structlearn
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
 from structlearn.data import from_bio, spans, to_bio
 from structlearn.models import Segments
-from structlearn.waist import PREDICTION, Scaling
+from structlearn.waist import Scaling
 from tests.models import sums
-from tests.models.enumerated import EnumeratedSegments, Twins, bound
+from tests.models.enumerated import BEST, EnumeratedSegments, Twins, asked, bound
 from tests.models.instances import weights
 
 MARGIN = Scaling("margin", "linear")
@@ -59,8 +59,8 @@ def instances(draw):
 def test_oracles_agree_with_enumeration(instance):
     twins, w = instance
     every = np.arange(twins.problem.n_examples)
-    for scaling in (PREDICTION, MARGIN):
-        planes = twins.problem.oracle(w, every, scaling)
+    for scaling in (BEST, MARGIN):
+        planes = asked(twins.problem, w, every, scaling)
         best = [listed.violations(w, scaling).max() for listed in twins.listed()]
         np.testing.assert_allclose(planes.bounds, best, atol=1e-8)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,16 @@ import numpy as np
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.examples import is_listed
 from structlearn.data.matches import checked_matches
-from structlearn.data.ragged import Ragged, reduced
+from structlearn.data.ragged import Ragged, places_of, reduced
 from structlearn.models.alignment.alignment import Alignment
 from structlearn.models.alignment.features import AlignmentSpec
 from structlearn.models.alignment.problem import AlignmentProblem
 from structlearn.models.base import Model
-from structlearn.waist.objective import PREDICTION, Oracle, Scaling
+from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
+from structlearn.waist.zero_one import truth_or_best_wrong
 from structlearn.wording import shown
 
 
@@ -108,30 +110,34 @@ class HomologuesProblem(Problem):
         if places is not None and alignments is not None:
             self._truths = aligner.joint_features(offsets[:-1] + places, Ragged.of(alignments))
 
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[LabelArray]]:
-        pairs = np.concatenate([np.arange(*self._offsets[i : i + 2]) for i in examples] or [np.empty(0, np.int64)])
+    def best(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
+        return [output for _, output in self._best(w, examples)]
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
+        return self.loss_levels(w, examples, Scaling("margin", "linear"))
+
+    def second_best(self, w: FloatArray, examples: IntArray) -> tuple[IntArray, list[LabelArray]]:
+        """The best decoys: other alignments of the homologue are no constraints."""
+        found = self._best(w, examples, but=self._places)
+        return np.array([i for i, _ in found], np.int64), [output for _, output in found]
+
+    def loss_levels(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> list[LabelArray]:
+        return truth_or_best_wrong(self, w, examples, scaling)
+
+    def _best(self, w: FloatArray, examples: IntArray, but: IntArray | None = None) -> list[tuple[int, LabelArray]]:
+        """Of each example that has one, the best candidate, perhaps without one of them, and its alignment."""
+        pairs, begins = places_of(self._offsets, examples)
         self._aligner.n_threads = self.n_threads
-        codes, scores = self._aligner.best(w, pairs)
-        kept, found = [], []
-        begin = 0
-        true_scores = np.zeros(self.n_examples) if scaling is PREDICTION else self._truths.dot(w)
-        for i in examples:
-            count = int(self._offsets[i + 1] - self._offsets[i])
-            here = scores[begin : begin + count].copy()
-            output = None
-            if scaling is not PREDICTION:
-                assert self._places is not None
-                here[self._places[i]] = -np.inf
+        codes, scores = self._aligner.best_scored(w, pairs)
+        found = []
+        for i, (begin, end) in zip(examples.tolist(), pairwise(begins.tolist()), strict=True):
+            here = scores[begin:end].copy()
+            if but is not None:
+                here[but[i]] = -np.inf
             best = int(here.argmax())
             if here[best] > -np.inf:
-                output = np.concatenate([[best], codes[begin + best]]).astype(np.int32)
-            if not (scaling is PREDICTION or scaling.bars_truth) and 1.0 + here[best] < true_scores[i]:
-                output = self._truth(i)
-            if output is not None:
-                kept.append(int(i))
-                found.append(output)
-            begin += count
-        return np.array(kept, np.int64), found
+                found.append((i, np.concatenate([[best], codes[begin + best]]).astype(np.int32)))
+        return found
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
         assert self._places is not None
@@ -165,10 +171,10 @@ class HomologuesProblem(Problem):
     def _truths_arrays(self) -> tuple[Any, ...]:
         return self._truths.indptr, self._truths.indices, self._truths.values
 
-    def _truth(self, i: int) -> LabelArray:
+    def true_outputs(self, examples: IntArray) -> list[LabelArray]:
         assert self._places is not None
         assert self._alignments is not None
-        return np.concatenate([[self._places[i]], self._alignments[i]]).astype(np.int32)
+        return [np.concatenate([[self._places[i]], self._alignments[i]]).astype(np.int32) for i in examples]
 
 
 def _pairs(X: Any) -> tuple[list[tuple[Any, Any]], IntArray]:

@@ -14,10 +14,11 @@ from structlearn.data.ragged import Ragged, offsets_of, places_of, reduced, summ
 from structlearn.models.alignment.codes import CodedSequences
 from structlearn.models.alignment.features import Layout
 from structlearn.waist.factored_rows import FactoredRows
-from structlearn.waist.objective import PREDICTION, Oracle, Scaling
+from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.parts import PartProblem
 from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
+from structlearn.waist.zero_one import best_beside, truth_or_best_wrong
 
 AlignmentLoss = Literal["q", "q_shift", "zero_one"]
 
@@ -70,15 +71,29 @@ class AlignmentProblem(PartProblem):
     def missing(self, oracle: str) -> str:
         return ": Alignment has no loss-level decoder; use rescaling='margin' with slack='linear', or rescaling=None"
 
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Ragged]:
-        if scaling is PREDICTION:
-            return examples, self.best(w, examples)[0]
-        assert self._codes is not None
-        if self._loss == "zero_one" or scaling.bars_truth:
-            return self._beside_truth(w, examples, scaling)
-        return examples, self.best(w, examples, self._codes)[0]
+    def best(self, w: FloatArray, examples: IntArray) -> Ragged:
+        return self.best_scored(w, examples)[0]
 
-    def best(self, w: FloatArray, examples: IntArray, truth: LabelArray | None = None) -> tuple[Ragged, FloatArray]:
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> Ragged:
+        if self._loss == "zero_one":
+            return Ragged.of(truth_or_best_wrong(self, w, examples, Scaling("margin", "linear")))
+        return self.best_scored(w, examples, self._codes)[0]
+
+    def second_best(self, w: FloatArray, examples: IntArray) -> tuple[IntArray, Ragged]:
+        out, scores, counts = self._k_best(w, examples, 2)
+        found = {}
+        for k, (i, truth) in enumerate(zip(examples.tolist(), self.true_outputs(examples), strict=True)):
+            best = [(out[2 * k + rank], float(scores[k, rank])) for rank in range(counts[k])]
+            found[i] = best_beside(truth, best)
+        wrong = {i: output for i, output in found.items() if output is not None}
+        return np.array(list(wrong), np.int64), Ragged.of(wrong.values())
+
+    def true_outputs(self, examples: IntArray) -> list[LabelArray]:
+        return [self._truth(int(i)) for i in examples]
+
+    def best_scored(
+        self, w: FloatArray, examples: IntArray, truth: LabelArray | None = None
+    ) -> tuple[Ragged, FloatArray]:
         """The best alignments and their scores; given the truth, the most violating ones, with score plus loss."""
         out, scores = self._empty(examples), np.empty(len(examples))
         self._core.best(w, examples, truth, self._shift, self._along_s, out.flat, scores, self.n_threads)
@@ -136,7 +151,7 @@ class AlignmentProblem(PartProblem):
             raise ValueError(
                 "a profile has entries below 0; iterative scaling needs features that are nowhere negative"
             )
-        return self.best(np.ones(self.n_features), np.arange(self.n_examples))[1]
+        return self.best_scored(np.ones(self.n_features), np.arange(self.n_examples))[1]
 
     def radii(self) -> FloatArray:
         # Counts of one channel are nowhere negative and add up to the matches, or to the letters that a gap can have.
@@ -194,23 +209,6 @@ class AlignmentProblem(PartProblem):
         sides = [a for side in self._sides for a in (side.offsets, side.codes, side.gaps, side.borders, side.dense)]
         ends = np.array([ENDS.index(self._ends)])
         return [*sides, self._layout.matches, self._layout.gap_channels, self._scale, ends]
-
-    def _beside_truth(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Ragged]:
-        """The best alignments that are not the truth; the truth, unless it is barred, where it wins by the margin."""
-        out, scores, counts = self._k_best(w, examples, 2)
-        kept, found = [], []
-        for k, i in enumerate(examples):
-            truth = self._truth(i)
-            if not np.array_equal(out[2 * k], truth):
-                kept.append(i)
-                found.append(out[2 * k])
-            elif counts[k] == 2 and (scaling.bars_truth or scores[k, 1] + 1.0 > scores[k, 0]):
-                kept.append(i)
-                found.append(out[2 * k + 1])
-            elif not scaling.bars_truth:
-                kept.append(i)
-                found.append(truth)
-        return np.array(kept, np.int64), Ragged.of(found)
 
     def _k_best(self, w: FloatArray, examples: IntArray, k: int) -> tuple[Ragged, FloatArray, IntArray]:
         out = self._empty(np.repeat(examples, k))

@@ -23,7 +23,7 @@ from structlearn.models.chain.problem import ChainProblem
 from structlearn.models.chain.transitions import AllowedTransitions, TransitionMask, transition_mask
 from structlearn.waist.factored_rows import FactoredRows
 from structlearn.waist.latent import LatentProblem, Start
-from structlearn.waist.objective import PREDICTION, Oracle, Scaling
+from structlearn.waist.objective import Oracle
 from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
 from structlearn.wording import shown
@@ -221,12 +221,13 @@ class LatentChainProblem(LatentProblem):
             # Tokens whose labels training never saw are judged, but nothing completes them.
             self._completing = chain(matrix, (possible | ~possible.any(axis=1, keepdims=True))[:, groups])
 
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[LabelArray]]:
-        if scaling is PREDICTION:
-            return examples, self._best(self._free, w, examples)
+    def best(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
+        return self._best(self._free, w, examples)
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
         end = self._matrix.shape[1] * len(self._groups)
         augmented = np.concatenate([w[:end], self._loss_weights.ravel(), w[end:]])
-        return examples, self._best(self._augmented, augmented, examples)
+        return self._best(self._augmented, augmented, examples)
 
     def complete(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
         return self._best(self._completing, w, examples)
@@ -314,7 +315,7 @@ class LatentChainProblem(LatentProblem):
 
     def _best(self, chain: ChainProblem, w: FloatArray, examples: IntArray) -> list[LabelArray]:
         chain.n_threads = self.n_threads
-        return list(chain.decode(w, examples, PREDICTION)[1])
+        return list(chain.best(w, examples))
 
 
 def _said(Y: Any) -> list[Any]:

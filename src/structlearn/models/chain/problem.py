@@ -17,9 +17,10 @@ from structlearn.data.ragged import Ragged, offsets_of, places_of, reduced, summ
 from structlearn.data.tokens import TokenMatrix
 from structlearn.models.chain.transitions import TransitionMask
 from structlearn.waist.factored_rows import FactoredRows
-from structlearn.waist.objective import PREDICTION, Oracle, Scaling
+from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.parts import PartProblem
 from structlearn.waist.planes import Outputs, Planes
+from structlearn.waist.zero_one import best_beside, truth_or_best_wrong
 
 #: Unequal label weights make many loss levels; beyond this number the level decoder is refused.
 MAX_LEVELS = 256
@@ -93,20 +94,34 @@ class ChainProblem(PartProblem):
             "small multiples of one unit, or rescaling='margin' with slack='linear'"
         )
 
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Ragged]:
-        if scaling is PREDICTION:
-            out = self._empty(examples)
-            self._core.best(w, examples, out.flat, self.n_threads)
-            return examples, out
-        if self._zero_one or scaling.bars_truth:
-            return self._second_best(w, examples, scaling)
-        if scaling.oracle == "loss_augmented":
-            return examples, self._loss_augmented(w, examples)[0]
+    def best(self, w: FloatArray, examples: IntArray) -> Ragged:
+        out = self._empty(examples)
+        self._core.best(w, examples, out.flat, self.n_threads)
+        return out
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> Ragged:
+        if self._zero_one:
+            return Ragged.of(truth_or_best_wrong(self, w, examples, Scaling("margin", "linear")))
+        return self._loss_augmented(w, examples)[0]
+
+    def second_best(self, w: FloatArray, examples: IntArray) -> tuple[IntArray, Ragged]:
+        two_best = zip(examples.tolist(), self.true_outputs(examples), self._k_best(w, examples, 2), strict=True)
+        found = {i: best_beside(truth, best) for i, truth, best in two_best}
+        wrong = {i: output for i, output in found.items() if output is not None}
+        return np.array(list(wrong), np.int64), Ragged.of(wrong.values())
+
+    def true_outputs(self, examples: IntArray) -> list[LabelArray]:
+        assert self._codes is not None
+        return [self._codes[self._offsets[i] : self._offsets[i + 1]] for i in examples]
+
+    def loss_levels(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Ragged:
+        if self._zero_one:
+            return Ragged.of(truth_or_best_wrong(self, w, examples, scaling))
         out = self._empty(examples)
         assert self._unit is not None
         a, b = scaling(self._unit * np.arange(self._largest_level() + 1, dtype=np.float64))
         self._core.most_violating_level(w, examples, self._codes, self._whole_weight, a, b, out.flat, self.n_threads)
-        return examples, out
+        return out
 
     def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
         if self._zero_one or scaling.oracle != "loss_augmented":
@@ -262,24 +277,6 @@ class ChainProblem(PartProblem):
         losses, violations = np.empty(len(examples)), np.empty(len(examples))
         self._core.loss_augmented(w, examples, self._codes, self._weight, out.flat, losses, violations, self.n_threads)
         return out, losses, violations
-
-    def _second_best(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Ragged]:
-        """The best output that is not the truth; or the truth itself, where it may be chosen and is not violated."""
-        assert self._codes is not None
-        chosen: list[LabelArray] = []
-        answered: list[int] = []
-        a, b = scaling(np.array([1.0]))
-        for i, best in zip(examples.tolist(), self._k_best(w, examples, 2), strict=True):
-            truth = self._codes[self._offsets[i] : self._offsets[i + 1]]
-            other = next(((y, score) for y, score in best if not np.array_equal(y, truth)), None)
-            if not scaling.bars_truth:
-                truth_score = next((score for y, score in best if np.array_equal(y, truth)), -np.inf)
-                if other is None or b[0] - a[0] * (truth_score - other[1]) <= 0.0:
-                    other = truth, truth_score
-            if other is not None:
-                chosen.append(other[0])
-                answered.append(i)
-        return np.array(answered, np.int64), Ragged.of(chosen)
 
     def _k_best(self, w: FloatArray, examples: IntArray, k: int) -> list[list[tuple[LabelArray, float]]]:
         lengths = np.diff(self._offsets)[examples]

@@ -13,7 +13,7 @@ from structlearn.data.options import choice_option
 from structlearn.data.ragged import Ragged, offsets_of
 from structlearn.inference.correlation import MOST_ITEMS, relaxed_clustering
 from structlearn.models.clustering.pairs import PairModel, PairSpec
-from structlearn.waist.objective import PREDICTION, Oracle, Scaling
+from structlearn.waist.objective import Oracle
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
@@ -91,19 +91,24 @@ class CorrelationClusteringProblem(Problem):
     def missing(self, oracle: str) -> str:
         return ": CorrelationClustering has no such decoder; use rescaling='margin' with slack='linear'"
 
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[LabelArray]]:
-        margin = 0.0 if scaling is PREDICTION else self._share[examples]
-        found = self._greedy(w, examples, np.broadcast_to(margin, len(examples)))
-        if self._decoder == "lp":
-            found = [self._better(w, int(i), labels, scaling) for i, labels in zip(examples, found, strict=True)]
-        if scaling is PREDICTION:
-            return examples, found
+    def best(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
+        return self._decode(w, examples, np.zeros(len(examples)))
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
+        found = self._decode(w, examples, self._share[examples])
         rows, losses = self.differences(examples, found)
         violations = losses - rows.dot(w)
-        return examples, [
+        return [
             labels if violation >= 0.0 else self._truth(int(i))
             for i, labels, violation in zip(examples, found, violations, strict=True)
         ]
+
+    def _decode(self, w: FloatArray, examples: IntArray, margins: FloatArray) -> list[LabelArray]:
+        """Pairs that are apart in the truth score a margin more, those together as much less."""
+        found = self._greedy(w, examples, margins)
+        if self._decoder == "greedy":
+            return found
+        return [self._better(w, *each) for each in zip(examples.tolist(), found, margins.tolist(), strict=True)]
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
         truths = _joined([self._truth(int(i)) for i in examples])
@@ -129,7 +134,7 @@ class CorrelationClusteringProblem(Problem):
         return self._pairs.fingerprint(self._labels, np.array([self._decoder == "lp"]))
 
     def _greedy(self, w: FloatArray, examples: IntArray, margins: FloatArray) -> list[LabelArray]:
-        """By agglomeration, pairs that are apart in the truth scoring a margin more, those together as much less."""
+        """By agglomeration."""
         examples = np.ascontiguousarray(examples, np.int64)
         sizes = np.diff(self._pairs.item_offsets)[examples]
         out = np.empty(int(sizes.sum()), np.int32)
@@ -137,13 +142,13 @@ class CorrelationClusteringProblem(Problem):
         self._core.agglomerate(w, examples, self._labels, -margins, margins, out, self.n_threads)
         return [to_labels(labels, len(labels)) for labels in Ragged(out, offsets_of(sizes))]
 
-    def _better(self, w: FloatArray, i: int, greedy: LabelArray, scaling: Scaling) -> LabelArray:
+    def _better(self, w: FloatArray, i: int, greedy: LabelArray, margin: float) -> LabelArray:
         place, n = self._pairs.pairs_of(i), len(greedy)
         first, second = self._pairs.first[place], self._pairs.second[place]
         scores = self._pairs.scores(w, i)
-        if scaling is not PREDICTION:
+        if margin:
             truth = self._truth(i)
-            scores = scores + self._share[i] * np.where(truth[first] == truth[second], -1.0, 1.0)
+            scores = scores + margin * np.where(truth[first] == truth[second], -1.0, 1.0)
         matrix = np.zeros((n, n))
         matrix[first, second] = matrix[second, first] = scores
         rounded, _ = relaxed_clustering(matrix)

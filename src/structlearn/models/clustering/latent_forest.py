@@ -16,7 +16,7 @@ from structlearn.data.item_pairs import BoundPairs
 from structlearn.data.ragged import Ragged, owners_of
 from structlearn.models.clustering.pairs import PairModel, PairSpec
 from structlearn.waist.latent import LatentProblem, Start
-from structlearn.waist.objective import PREDICTION, Oracle, Scaling
+from structlearn.waist.objective import Oracle
 from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
 
@@ -97,10 +97,11 @@ class LatentForestProblem(LatentProblem):
     def missing(self, oracle: str) -> str:
         return ": LatentForest has no such decoder; use rescaling='margin' with slack='linear'"
 
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[IntArray]]:
-        if scaling is PREDICTION:
-            return examples, self._heaviest(w, examples, 0.0, 0.0, 0.0)
-        return examples, self._heaviest(w, examples, -1.0, self._r, 0.0)
+    def best(self, w: FloatArray, examples: IntArray) -> list[IntArray]:
+        return self._heaviest(w, examples, 0.0, 0.0, 0.0)
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> list[IntArray]:
+        return self._heaviest(w, examples, -1.0, self._r, 0.0)
 
     def complete(self, w: FloatArray, examples: IntArray) -> list[IntArray]:
         return self._heaviest(w, examples, 0.0, -np.inf, -np.inf)

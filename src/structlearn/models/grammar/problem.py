@@ -14,10 +14,11 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.ragged import Ragged, offsets_of
 from structlearn.data.trees import Bracket, Tree, flat_tree
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs
-from structlearn.waist.objective import PREDICTION, Oracle, Scaling
+from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.parts import PartProblem
 from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
+from structlearn.waist.zero_one import best_beside, truth_or_best_wrong
 
 
 class CodedTrees(Sequence[tuple[int, LabelArray]]):
@@ -90,32 +91,29 @@ class GrammarProblem(PartProblem):
             np.array(flat, np.int32).reshape(-1),
         )
 
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, CodedTrees]:
-        if scaling is PREDICTION:
-            return examples, self._trees(examples, self._core.best(w, examples, False, self.n_threads))
-        if scaling.bars_truth or self._loss == "zero_one":
-            return self._best_wrong(w, examples, scaling.bars_truth)
-        if self._loss == "brackets" and scaling.oracle == "loss_augmented":
-            return examples, self._trees(examples, self._core.best(w, examples, True, self.n_threads))
+    def best(self, w: FloatArray, examples: IntArray) -> CodedTrees:
+        return self._trees(examples, self._core.best(w, examples, False, self.n_threads))
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> CodedTrees:
+        if self._loss == "brackets":
+            return self._trees(examples, self._core.best(w, examples, True, self.n_threads))
+        return self.loss_levels(w, examples, Scaling("margin", "linear"))
+
+    def second_best(self, w: FloatArray, examples: IntArray) -> tuple[IntArray, CodedTrees]:
+        two_best = zip(self.true_outputs(examples), self._k_best(w, examples, 2), strict=True)
+        found = [(i, best_beside(truth, best)) for (i, truth), best in two_best]
+        wrong = CodedTrees.of([(i, codes) for i, codes in found if codes is not None])
+        return wrong.examples, wrong
+
+    def true_outputs(self, examples: IntArray) -> CodedTrees:
+        return CodedTrees.of([(i, self._truths[i]) for i in examples.tolist()])
+
+    def loss_levels(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> CodedTrees:
+        if self._loss == "zero_one":
+            return CodedTrees.of(truth_or_best_wrong(self, w, examples, scaling))
         f1, slack, squared = self._loss == "f1", scaling.rescaling == "slack", scaling.slack == "squared"
         found = self._core.most_violating(w, examples, self._codes, f1, slack, squared, self.n_threads)
-        return examples, self._trees(examples, found)
-
-    def _best_wrong(self, w: FloatArray, examples: IntArray, barred: bool) -> tuple[IntArray, CodedTrees]:
-        """The best tree that is not the truth; the truth where it is allowed and ahead of the others by 1."""
-        answered, chosen = [], []
-        truths = CodedTrees.of([(i, self._truths[i]) for i in examples.tolist()])
-        two_best = self._k_best(w, examples, 2)
-        for (i, truth), true_score, trees in zip(truths, self.tree_scores(w, truths), two_best, strict=True):
-            wrong = [(codes, score) for codes, score in trees if not np.array_equal(codes, truth)]
-            if wrong and (barred or true_score - wrong[0][1] < 1.0):
-                chosen.append((i, wrong[0][0]))
-            elif barred:
-                continue
-            else:
-                chosen.append((i, truth))
-            answered.append(i)
-        return np.array(answered, np.int64), CodedTrees.of(chosen)
+        return self._trees(examples, found)
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
         trees = CodedTrees.of(outputs)

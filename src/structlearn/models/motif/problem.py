@@ -15,7 +15,7 @@ from structlearn.data.dna import BASES, OTHER, Site, reverse_complement
 from structlearn.data.labels import label_array
 from structlearn.data.ragged import offsets_of
 from structlearn.waist.latent import LatentProblem, Start
-from structlearn.waist.objective import PREDICTION, Oracle, Scaling
+from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
 from structlearn.wording import count
@@ -56,11 +56,16 @@ class MotifProblem(LatentProblem):
         self._contexts = _windows(letters, range(-order, 1), len(BASES))
         self._core = _core.Motif(self._offsets, words, self._contexts, np.array(widths, np.int64), both_strands)
 
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, LabelArray]:
+    def best(self, w: FloatArray, examples: IntArray) -> LabelArray:
         sites, scores = self._best(w, examples)
-        if scaling is PREDICTION:
-            return examples, np.where(scores[:, None] > 0.0, sites, _no_sites(len(examples)))
+        return np.where(scores[:, None] > 0.0, sites, _no_sites(len(examples)))
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> LabelArray:
+        return self.loss_levels(w, examples, Scaling("margin", "linear"))
+
+    def loss_levels(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> LabelArray:
         assert self._labels is not None
+        sites, scores = self._best(w, examples)
         is_positive = self._labels[examples] == 1
         right = np.where(is_positive, scores, 0.0)
         wrong = np.where(is_positive, 0.0, scores)
@@ -69,7 +74,7 @@ class MotifProblem(LatentProblem):
         if a[0] != a[1]:
             truth = self.between(examples, self.truths(w, examples), _no_sites(len(examples))).dot(w)
         errs = b[1] + a[1] * (wrong - truth) > b[0] + a[0] * (right - truth)
-        return examples, np.where((is_positive ^ errs)[:, None], sites, _no_sites(len(examples)))
+        return np.where((is_positive ^ errs)[:, None], sites, _no_sites(len(examples)))
 
     def complete(self, w: FloatArray, examples: IntArray) -> LabelArray:
         assert self._labels is not None

@@ -17,7 +17,7 @@ from structlearn.data.tokens import TokenMatrix
 from structlearn.models.base import Ability, LinearSpec, Model, Weights
 from structlearn.models.multiclass.output_features import OutputFeatures, Taxonomy
 from structlearn.waist.factored_rows import FactoredRows
-from structlearn.waist.objective import PREDICTION, Scaling
+from structlearn.waist.objective import Scaling
 from structlearn.waist.parts import PartProblem
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.wording import shown
@@ -173,17 +173,19 @@ class MulticlassProblem(PartProblem):
         self._core = _core.Multiclass(tokens.core(), output_features, K)
         self.part_offsets = np.arange(self.n_examples + 1) * K
 
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, LabelArray]:
-        if scaling is PREDICTION:
-            best = np.empty(len(examples), np.int32)
-            self._core.best(w, examples, best, self.n_threads)
-            return examples, best
+    def best(self, w: FloatArray, examples: IntArray) -> LabelArray:
+        best = np.empty(len(examples), np.int32)
+        self._core.best(w, examples, best, self.n_threads)
+        return best
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> LabelArray:
+        return self._most_violating(w, examples, Scaling("margin", "linear"))[1]
+
+    def most_violating(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, LabelArray]:
         examples, outputs, _ = self._most_violating(w, examples, scaling)
         return examples, outputs
 
     def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
-        if scaling is PREDICTION:
-            return super()._planes(w, examples, scaling)
         examples, outputs, violations = self._most_violating(w, examples, scaling)
         rows, losses = self.differences(examples, outputs)
         return Planes(examples, rows, losses, outputs, violations)
@@ -289,7 +291,7 @@ class MulticlassProblem(PartProblem):
         a, b = scaling(self._prices)
         outputs, violations = np.empty(len(examples), np.int32), np.empty(len(examples))
         self._core.most_violating(
-            w, examples, self._codes, a, b, scaling.bars_truth, outputs, violations, self.n_threads
+            w, examples, self._codes, a, b, scaling.oracle == "second_best", outputs, violations, self.n_threads
         )
         if len(self._labels) > 1:
             return examples, outputs, violations

@@ -32,7 +32,7 @@ from structlearn.models.own.python_model import ONE_OUTPUT, PythonModel, PythonS
 from structlearn.models.own.relaxation import exactness_of
 from structlearn.models.own.spot_check import contradiction, lent
 from structlearn.waist.latent import LatentProblem
-from structlearn.waist.objective import PREDICTION, Oracle, Scaling
+from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
 
@@ -128,15 +128,31 @@ class PythonLatentProblem(LatentProblem):
         assert self._Y is not None
         return (self._Y[i], self._model.complete(self._X[i], self._Y[i], w))
 
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[Any]]:
-        if scaling.oracle == "loss_levels":
-            scores = {
-                int(i): self.score_of(i, truth, w) for i, truth in zip(examples, self.truths(w, examples), strict=True)
-            }
-        else:
-            scores = dict.fromkeys(map(int, examples), 0.0)
+    def best(self, w: FloatArray, examples: IntArray) -> list[Any]:
         with lent(w) as given:
-            return examples, [self._decode(int(i), given, scaling, scores[int(i)]) for i in examples]
+            if hasattr(self._model, "inference"):
+                return [
+                    checked_pair("inference", i, self._model.inference(self._X[i], given)) for i in examples.tolist()
+                ]
+            return [max(self._listed(i), key=lambda pair: self.score_of(i, pair, given)) for i in examples.tolist()]
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> list[Any]:
+        if not hasattr(self._model, "loss_augmented_inference"):
+            return self.loss_levels(w, examples, Scaling("margin", "linear"))
+        assert self._Y is not None
+        ask = self._model.loss_augmented_inference
+        with lent(w) as given:
+            return [
+                checked_pair("loss_augmented_inference", i, ask(self._X[i], self._Y[i], given))
+                for i in examples.tolist()
+            ]
+
+    def loss_levels(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> list[Any]:
+        with lent(w) as given:
+            return [
+                self._most_violating(i, given, scaling, self.score_of(i, truth, given))
+                for i, truth in zip(examples.tolist(), self.truths(w, examples), strict=True)
+            ]
 
     def complete(self, w: FloatArray, examples: IntArray) -> list[Any]:
         assert self._Y is not None
@@ -209,17 +225,7 @@ class PythonLatentProblem(LatentProblem):
         options = dict(self._model.get_params()) if hasattr(self._model, "get_params") else {}
         return str(joblib.hash((options, self._X, self._Y)))
 
-    def _decode(self, i: int, w: FloatArray, scaling: Scaling, truth_score: float) -> Any:
-        x = self._X[i]
-        if scaling is PREDICTION:
-            if hasattr(self._model, "inference"):
-                return checked_pair("inference", i, self._model.inference(x, w))
-            return max(self._listed(i), key=lambda pair: self.score_of(i, pair, w))
-        assert self._Y is not None
-        if scaling.oracle == "loss_augmented" and hasattr(self._model, "loss_augmented_inference"):
-            answer = self._model.loss_augmented_inference(x, self._Y[i], w)
-            return checked_pair("loss_augmented_inference", i, answer)
-
+    def _most_violating(self, i: int, w: FloatArray, scaling: Scaling, truth_score: float) -> Any:
         def violation(pair: Any) -> float:
             a, b = scaling(np.array([self.loss_of(i, pair)]))
             return float(b[0] - a[0] * (truth_score - self.score_of(i, pair, w)))

@@ -10,7 +10,7 @@ exists is used:
 
 =================  ===============================================================================
 best               ``inference(x, w)``, ``outputs(x)``
-loss_augmented     ``loss_augmented_inference(x, y, w)``, ``outputs(x)``, ``best_per_loss_level(x, y, w)``
+loss_augmented     ``loss_augmented_inference(x, y, w)``, ``best_per_loss_level(x, y, w)``, ``outputs(x)``
 second_best        ``k_best(x, w, k)``, ``outputs(x)``
 loss_levels        ``best_per_loss_level(x, y, w)``, ``outputs(x)``
 =================  ===============================================================================
@@ -45,14 +45,14 @@ from structlearn.metrics import Measures
 from structlearn.models.base import Ability, Model, Spec
 from structlearn.models.own.relaxation import exactness_of, loss_between, relaxed_options
 from structlearn.models.own.spot_check import contradiction, lent
-from structlearn.waist.objective import PREDICTION, Oracle, Scaling
+from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
 
 _SOURCES: dict[Oracle, tuple[str, ...]] = {
     "best": ("inference", "outputs"),
-    "loss_augmented": ("loss_augmented_inference", "outputs", "best_per_loss_level"),
+    "loss_augmented": ("loss_augmented_inference", "best_per_loss_level", "outputs"),
     "second_best": ("k_best", "outputs"),
     "loss_levels": ("best_per_loss_level", "outputs"),
 }
@@ -196,11 +196,37 @@ class PythonProblem(Problem):
         assert self._Y is not None
         return self._Y[i]
 
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, list[Any]]:
+    def best(self, w: FloatArray, examples: IntArray) -> list[Any]:
         with lent(w) as given:
-            answers = [(i, self._decode(int(i), given, scaling)) for i in examples]
-        found = [(i, answer[0]) for i, answer in answers if answer is not None]
-        return np.array([i for i, _ in found], np.int64), [output for _, output in found]
+            if hasattr(self._model, "inference"):
+                return [self._ask("inference", i, self._X[i], given) for i in examples.tolist()]
+            return [max(self._listed(i), key=lambda y: self.score_of(i, y, given)) for i in examples.tolist()]
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> list[Any]:
+        if not hasattr(self._model, "loss_augmented_inference"):
+            return self.loss_levels(w, examples, Scaling("margin", "linear"))
+        assert self._Y is not None
+        with lent(w) as given:
+            return [
+                self._ask("loss_augmented_inference", i, self._X[i], self._Y[i], given, **self._relaxed)
+                for i in examples.tolist()
+            ]
+
+    def second_best(self, w: FloatArray, examples: IntArray) -> tuple[IntArray, list[Any]]:
+        assert self._Y is not None
+        answered, found = [], []
+        with lent(w) as given:
+            for i in examples.tolist():
+                candidates = self._best(i, given, 2) if hasattr(self._model, "k_best") else self._listed(i)
+                others = [y for y in candidates if not same_output(y, self._Y[i])]
+                if others:
+                    answered.append(i)
+                    found.append(max(others, key=lambda y: self.score_of(i, y, given)))
+        return np.array(answered, np.int64), found
+
+    def loss_levels(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> list[Any]:
+        with lent(w) as given:
+            return [self._most_violating(i, given, scaling) for i in examples.tolist()]
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
         assert self._truths is not None
@@ -239,33 +265,20 @@ class PythonProblem(Problem):
     def present(self, outputs: Outputs) -> list[Any]:
         return list(outputs)
 
-    def _decode(self, i: int, w: FloatArray, scaling: Scaling) -> tuple[Any] | None:
-        """The answer for one example, in a tuple so that None can be an output."""
-        model, x = self._model, self._X[i]
-        if scaling is PREDICTION:
-            if hasattr(model, "inference"):
-                return (self._ask("inference", i, x, w),)
-            return (max(self._listed(i), key=lambda y: self.score_of(i, y, w)),)
+    def _most_violating(self, i: int, w: FloatArray, scaling: Scaling) -> Any:
         assert self._Y is not None
         truth = self._Y[i]
-        candidates: Iterable[Any]
-        if scaling.bars_truth:
-            candidates = self._best(i, w, 2) if hasattr(model, "k_best") else self._listed(i)
-            others = [y for y in candidates if not same_output(y, truth)]
-            return (max(others, key=lambda y: self.score_of(i, y, w)),) if others else None
-        if scaling.oracle == "loss_augmented" and hasattr(model, "loss_augmented_inference"):
-            return (self._ask("loss_augmented_inference", i, x, truth, w, **self._relaxed),)
-        if hasattr(model, "best_per_loss_level"):
-            candidates = [truth, *self._ask("best_per_loss_level", i, x, truth, w)]
+        if hasattr(self._model, "best_per_loss_level"):
+            candidates = self._ask("best_per_loss_level", i, self._X[i], truth, w)
         else:
-            candidates = [truth, *self._listed(i)]
+            candidates = self._listed(i)
         truth_score = self.score_of(i, truth, w)
 
         def violation(y: Any) -> float:
             a, b = scaling(np.array([self.loss_of(i, y)]))
             return float(b[0] - a[0] * (truth_score - self.score_of(i, y, w)))
 
-        return (max(candidates, key=violation),)
+        return max([truth, *candidates], key=violation)
 
     def _best(self, i: int, w: FloatArray, k: int) -> list[Any]:
         if hasattr(self._model, "k_best"):

@@ -21,7 +21,6 @@ from structlearn.data.ragged import Ragged, summed
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.models.base import LinearSpec, Model
 from structlearn.models.ranking.documents import Documents
-from structlearn.waist.objective import PREDICTION, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
@@ -110,19 +109,21 @@ class MultivariateBinaryProblem(Problem):
         self._labels = label_array(classes)
         self._f1 = loss == "f1"
 
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Outputs]:
+    def best(self, w: FloatArray, examples: IntArray) -> Ragged:
+        rows, offsets = self._documents.places(examples)
+        return Ragged((self._documents.scores(w, rows) > 0.0).astype(np.uint8), offsets)
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> Ragged:
+        assert self._positive is not None
         rows, offsets = self._documents.places(examples)
         scores = self._documents.scores(w, rows)
-        if scaling is PREDICTION:
-            return examples, Ragged((scores > 0.0).astype(np.uint8), offsets)
-        assert self._positive is not None
         truth = self._positive[rows]
         if self._f1:
             labels = np.empty(len(rows), np.uint8)
             _core.least_f1(scores, truth, offsets, labels, self.n_threads)
         else:
             labels = (scores > 2.0 * truth - 1.0).astype(np.uint8)
-        return examples, Ragged(labels, offsets)
+        return Ragged(labels, offsets)
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
         assert self._positive is not None

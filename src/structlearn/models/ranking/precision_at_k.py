@@ -20,7 +20,6 @@ from structlearn.models.ranking.documents import Documents
 from structlearn.models.ranking.ranking import checked_k, checked_threshold
 from structlearn.models.ranking.spec import DocumentSpec
 from structlearn.waist.latent import LatentProblem, Start
-from structlearn.waist.objective import PREDICTION, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
 
@@ -117,12 +116,14 @@ class PrecisionAtKProblem(LatentProblem):
             self._grades = grades_of(relevance, documents.offsets)
             self._n_relevant = summed(self._relevant, documents.offsets)
 
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Outputs]:
+    def best(self, w: FloatArray, examples: IntArray) -> Ragged:
         rows, offsets = self._documents.places(examples)
-        scores = self._documents.scores(w, rows)
-        if scaling is PREDICTION:
-            return examples, Ragged(ranked(scores, offsets, self.n_threads), offsets)
-        return examples, self._first(ranked(scores - self._relevant[rows], offsets, self.n_threads), offsets)
+        return Ragged(ranked(self._documents.scores(w, rows), offsets, self.n_threads), offsets)
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
+        rows, offsets = self._documents.places(examples)
+        scores = self._documents.scores(w, rows) - self._relevant[rows]
+        return self._first(ranked(scores, offsets, self.n_threads), offsets)
 
     def complete(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
         rows, offsets = self._documents.places(examples)

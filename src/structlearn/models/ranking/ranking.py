@@ -27,7 +27,6 @@ from structlearn.models.ranking.losses import (
     top_weights,
 )
 from structlearn.models.ranking.spec import DocumentSpec
-from structlearn.waist.objective import PREDICTION, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
@@ -173,13 +172,14 @@ class RankingProblem(Problem):
         self._documents = documents
         self._loss = loss
 
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Outputs]:
+    def best(self, w: FloatArray, examples: IntArray) -> Ragged:
         rows, offsets = self._documents.places(examples)
-        scores = self._documents.scores(w, rows)
-        if scaling is PREDICTION:
-            return examples, Ragged(ranked(scores, offsets, self.n_threads), offsets)
+        return Ragged(ranked(self._documents.scores(w, rows), offsets, self.n_threads), offsets)
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> Ragged:
         assert self._loss is not None
-        return examples, self._loss.most_violating(scores, examples, rows, offsets, self.n_threads)
+        rows, offsets = self._documents.places(examples)
+        return self._loss.most_violating(self._documents.scores(w, rows), examples, rows, offsets, self.n_threads)
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
         assert self._loss is not None

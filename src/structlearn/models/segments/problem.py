@@ -14,7 +14,7 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.ragged import Ragged, offsets_of, places_of, reduced, summed
 from structlearn.data.tokens import TokenMatrix
 from structlearn.waist.factored_rows import FactoredRows
-from structlearn.waist.objective import PREDICTION, Oracle, Scaling
+from structlearn.waist.objective import Oracle
 from structlearn.waist.parts import PartProblem
 from structlearn.waist.planes import Outputs
 
@@ -59,13 +59,14 @@ class SegmentsProblem(PartProblem):
     def missing(self, oracle: str) -> str:
         return ": Segments has neither a k-best nor a loss-level decoder; use rescaling='margin' with slack='linear'"
 
-    def decode(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, Ragged]:
-        if scaling is PREDICTION:
-            out = self._empty(examples)
-            self._core.best(w, examples, out.flat, self.n_threads)
-            return examples, out
+    def best(self, w: FloatArray, examples: IntArray) -> Ragged:
+        out = self._empty(examples)
+        self._core.best(w, examples, out.flat, self.n_threads)
+        return out
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> Ragged:
         assert self._codes is not None
-        return examples, self._loss_augmented(w, examples, self._codes)
+        return self._loss_augmented(w, examples, self._codes)
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[FactoredRows, FloatArray]:
         assert self._codes is not None
