@@ -40,7 +40,7 @@ class LocalParts(NamedTuple):
     labels: tuple[Any, ...] = ()
 
 
-class Loss(ABC):
+class Loss:
     """Δ(y, ŷ) ≥ 0, zero on the truth. One of `AdditiveLoss`, `CountedLoss` and `ZeroOneLoss`."""
 
     def in_words(self) -> str:
@@ -48,7 +48,7 @@ class Loss(ABC):
         return f"the loss of {type(self).__name__}"
 
 
-class AdditiveLoss(Loss):
+class AdditiveLoss(Loss, ABC):
     """Δ(y, ŷ) = ⟨ℓ, μ(ŷ)⟩ − ⟨ℓ, μ(y)⟩ with a number ℓ for every local part, which may depend on y.
 
     The truth has loss zero by definition; that no other output has less is for the loss to see to.
@@ -59,7 +59,7 @@ class AdditiveLoss(Loss):
         """ℓ, an array of the shape of the local parts."""
 
 
-class CountedLoss(Loss):
+class CountedLoss(Loss, ABC):
     """Δ(y, ŷ) = value(counts of ŷ), where one or two whole numbers are counted over the local parts."""
 
     @abstractmethod
