@@ -89,3 +89,17 @@ def test_a_bound_problem_has_k_best_where_its_model_says_so():
     assert not hasattr(bound(Segments(), X, [[("a", 0, 1), ("b", 1, 2)]]), "k_best")
     listed = PythonLatentModel(OneOfSeveral(2, 3))
     assert hasattr(bound(listed, [np.ones((2, 3))], [0]), "k_best") == ("k_best" in listed.abilities)
+
+
+def test_samples_and_labels_by_themselves_are_abilities_of_their_own():
+    models = [Chain(), Multiclass(), Segments(), Alignment(), Ranking()]
+    assert [{"samples", "posterior"} & model.abilities for model in models] == [
+        {"samples", "posterior"},
+        {"samples", "posterior"},
+        {"samples"},
+        {"samples", "posterior"},
+        set(),
+    ]
+    bound_segments = bound(Segments(), [np.eye(2)], [[("a", 0, 1), ("b", 1, 2)]])
+    assert hasattr(bound_segments, "samples")
+    assert not hasattr(bound_segments, "most_probable_labels")

@@ -186,7 +186,7 @@ def test_one_label_is_certain():
 
 def test_labels_of_single_tokens_make_up_no_segments():
     crf = ConditionalRandomField(Segments()).fit([np.eye(2)], [[("a", 0, 1), ("b", 1, 2)]])
-    with pytest.raises(ValueError, match="need not make up segments"):
+    with pytest.raises(ValueError, match="single places need not make up an output of Segments"):
         crf.predict([np.eye(2)], posterior=True)
 
 

@@ -39,7 +39,7 @@ def check_truths(twins):
     examples = np.arange(problem.n_examples)
     for i, (x, y) in enumerate(zip(twins.X, twins.Y, strict=True)):
         found = np.zeros(problem.n_features)
-        problem.push(problem.truths(examples[[i]]), examples[[i]], np.ones(1), found)
+        problem.push(problem.true_parts(examples[[i]]), examples[[i]], np.ones(1), found)
         np.testing.assert_allclose(found, twins.reference.joint_feature(x, y), atol=1e-12)
 
 

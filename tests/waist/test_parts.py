@@ -86,7 +86,7 @@ def test_parts_carry_scores_expectations_entropies_and_losses(kind, seed):
     mean_losses = problem.part_dots(part_losses, marginals, examples)
     pushed = np.zeros(problem.n_features)
     problem.push(marginals, examples, np.ones(len(examples)), pushed)
-    true_scores = problem.part_dots(theta, problem.truths(examples), examples)
+    true_scores = problem.part_dots(theta, problem.true_parts(examples), examples)
     everything = distributions(twins, w)
     for k, i in enumerate(examples):
         _, p, loss = everything[i]

@@ -13,20 +13,29 @@ from structlearn.models.own.pystruct_latent import adapter
 _REASONS: dict[Ability, str] = {
     "k_best": "{name} cannot find the k best outputs; in a model of your own write k_best(x, w, k) or outputs(x)",
     "sums": "{name} cannot sum over all outputs; Chain, Multiclass, Segments, Grammar and Alignment can",
+    "samples": "{name} cannot draw outputs by their probability",
+    "posterior": "the most probable labels of single places need not make up an output of {name}",
     "top_weights": "the weights of {name} have no names; they are w_, in the order of Ψ(x, y)",
     "explain": "only Chain and Multiclass have labels to compare; of {name}, the parts of a score are w_ * Ψ(x, y)",
 }
+
+
+def lacks(estimator: Any, ability: Ability) -> str | None:
+    """Why the estimator's model does not have this ability; None if it has."""
+    model = getattr(estimator, "model_", estimator.model)
+    bound = model if isinstance(model, Model) else adapter(model)(model)
+    if ability in bound.abilities:
+        return None
+    return _REASONS[ability].format(name=type(getattr(bound, "user_model", bound)).__name__)
 
 
 def needs(ability: Ability) -> Callable[[Any], Any]:
     """A decorator for a method that needs this ability of the estimator's model."""
 
     def able(estimator: Any) -> bool:
-        model = getattr(estimator, "model_", estimator.model)
-        bound = model if isinstance(model, Model) else adapter(model)(model)
-        if ability not in bound.abilities:
-            own = getattr(bound, "user_model", bound)
-            raise AttributeError(_REASONS[ability].format(name=type(own).__name__))
+        reason = lacks(estimator, ability)
+        if reason is not None:
+            raise AttributeError(reason)
         return True
 
     decorator: Callable[[Any], Any] = available_if(able)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from structlearn.data.arrays import FloatArray
 from structlearn.data.fields import LARGEST
 from structlearn.data.options import flag_option, whole_option
-from structlearn.estimators.abilities import needs
+from structlearn.estimators.abilities import lacks, needs
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
 from structlearn.estimators.empty_sequences import answering_empty
 from structlearn.solvers import LBFGS, DualCoordinate, ExponentiatedGradient, IterativeScaling, Solver
@@ -116,7 +116,11 @@ class ConditionalRandomField(StructuredEstimator):
         """
         if not flag_option("posterior", posterior):
             return super().predict(X, allowed=allowed)
-        problem = self._sums(X, allowed=allowed)
+        check_is_fitted(self)
+        reason = lacks(self, "posterior")
+        if reason is not None:
+            raise ValueError(f"posterior=True is not possible: {reason}")
+        problem: Any = self._sums(X, allowed=allowed)
         return problem.present(problem.most_probable_labels(self.w_))
 
     @needs("sums")
@@ -157,13 +161,15 @@ class ConditionalRandomField(StructuredEstimator):
         log_z = np.where(np.isneginf(log_z), 0.0, log_z)
         return [[(y, score - z) for y, score in best] for best, z in zip(found, log_z.tolist(), strict=True)]
 
-    @needs("sums")
+    @needs("samples")
     @answering_empty(lambda _, arguments: [[] for _ in range(arguments["n_samples"])])
     def sample(self, X: Any, n_samples: int = 1, random_state: Any = None) -> list[list[Any]]:
         """Outputs drawn from P(y | x), `n_samples` for every example."""
         n_samples = whole_option("n_samples", n_samples, 1, LARGEST)
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        return self._sums(X).samples(self.w_, n_samples, random)
+        problem: Any = self._sums(X)
+        drawn: list[list[Any]] = problem.samples(self.w_, n_samples, random)
+        return drawn
 
     @needs("sums")
     @answering_empty(lambda _, __: 0.0)

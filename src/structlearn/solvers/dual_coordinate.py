@@ -10,6 +10,7 @@ import numpy as np
 from structlearn.data.arrays import FloatArray
 from structlearn.solvers.base import DualState, GapSolver, dual_record
 from structlearn.solvers.lbfgs import LBFGS, LBFGSState
+from structlearn.solvers.part_ascent import mix
 from structlearn.waist.objective import LikelihoodObjective, Objective
 from structlearn.waist.parts import PartProblem
 
@@ -86,7 +87,7 @@ class DualCoordinate(GapSolver):
         state = DualCoordinateState(
             w=np.zeros(problem.n_features),
             iterate=np.zeros(problem.n_features),
-            marginals=problem.truths(np.arange(n)),
+            marginals=problem.true_parts(np.arange(n)),
             entropies=np.zeros(n),
             gaps=np.zeros(n),
             random=np.random.default_rng(self.random_state),
@@ -103,7 +104,7 @@ class DualCoordinate(GapSolver):
         state.iterate[:] = 0.0
         examples = np.arange(problem.n_examples)
         limits = objective.price * objective.sample_weight
-        problem.push(problem.truths(examples) - state.marginals, examples, limits, state.iterate)
+        problem.push(problem.true_parts(examples) - state.marginals, examples, limits, state.iterate)
         state.objective, state.primal, state.dual, state.iteration = objective, np.inf, 0.0, 0
         state.visits, state.earlier_gap, state.descent, state.stuck = 0, np.inf, None, False
         self._certify(state, problem, objective)
@@ -122,7 +123,7 @@ class DualCoordinate(GapSolver):
         limits = objective.price * objective.sample_weight
         with state.timed("dual_seconds"):
             order = state.random.permutation(problem.n_examples)
-            problem.mix(order, limits, state.marginals, state.entropies, state.gaps, state.iterate)
+            mix(problem, order, limits, state.marginals, state.entropies, state.gaps, state.iterate)
         self._certify(state, problem, objective)
         return state
 

@@ -10,6 +10,7 @@ import numpy as np
 from structlearn.data.arrays import FloatArray
 from structlearn.data.options import real_option
 from structlearn.solvers.base import DualState, GapSolver, dual_record
+from structlearn.solvers.part_ascent import exponentiate
 from structlearn.solvers.part_margins import check_part_losses, price_margins
 from structlearn.waist.objective import LikelihoodObjective, MarginObjective, Objective
 from structlearn.waist.parts import PartProblem
@@ -80,7 +81,7 @@ class ExponentiatedGradient(GapSolver):
         self, problem: PartProblem, objective: LikelihoodObjective | MarginObjective
     ) -> ExponentiatedGradientState:
         examples = np.arange(problem.n_examples)
-        truths = problem.truths(examples)
+        truths = problem.true_parts(examples)
         theta = self.start * np.minimum(truths, 1.0)
         log_z, marginals = problem.expectations(theta, examples)
         state = ExponentiatedGradientState(
@@ -110,7 +111,8 @@ class ExponentiatedGradient(GapSolver):
             if self.online:
                 order = state.random.permutation(problem.n_examples)
                 kappa = 0.0 if isinstance(objective, MarginObjective) else 1.0
-                problem.exponentiate(
+                exponentiate(
+                    problem,
                     order,
                     limits,
                     kappa,

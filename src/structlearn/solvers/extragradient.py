@@ -128,7 +128,7 @@ class Extragradient(GapSolver):
     @np.errstate(over="ignore", invalid="ignore")
     def init_state(self, problem: PartProblem, objective: MarginObjective) -> ExtragradientState:
         saddle = MarginSaddle.of(problem, objective)
-        truths = problem.truths(np.arange(problem.n_examples))
+        truths = problem.true_parts(np.arange(problem.n_examples))
         m = saddle.distributions(ExponentiatedGradient.start * np.minimum(truths, 1.0), problem)
         begin = SaddlePoint(np.zeros(problem.n_features), m)
         state = ExtragradientState(

@@ -40,6 +40,11 @@ class IterativeScaling(GapSolver):
         super().check(problem, objective)
         if objective.l1_ratio:
             raise ValueError(f"IterativeScaling has no form for l1_ratio={objective.l1_ratio:g}; use solver='lbfgs'")
+        if not hasattr(problem, "feature_totals"):
+            raise ValueError(
+                f"IterativeScaling needs the largest sum of the features of an output, which {type(problem).__name__} "
+                "does not tell; use solver='lbfgs'"
+            )
         problem.feature_totals()
 
     def oracle(self, objective: LikelihoodObjective) -> str:
@@ -48,11 +53,11 @@ class IterativeScaling(GapSolver):
     def init_state(self, problem: PartProblem, objective: LikelihoodObjective) -> IterativeScalingState:
         observed = np.zeros(problem.n_features)
         examples = np.arange(problem.n_examples)
-        problem.push(problem.truths(examples), examples, objective.price * objective.sample_weight, observed)
+        problem.push(problem.true_parts(examples), examples, objective.price * objective.sample_weight, observed)
         state = IterativeScalingState(
             w=np.zeros(problem.n_features),
             observed=observed,
-            total=float(problem.feature_totals().max(initial=0.0)),
+            total=float(problem.feature_totals().max(initial=0.0)),  # type: ignore[attr-defined]
             objective=objective,
         )
         self._look(state, state.w, problem, objective)

@@ -100,7 +100,7 @@ class MarginSaddle:
         losses = problem.part_losses(examples)
         assert losses is not None
         truth = np.zeros(problem.n_features)
-        problem.push(problem.truths(examples), examples, limits, truth)
+        problem.push(problem.true_parts(examples), examples, limits, truth)
         return cls(limits, losses, truth)
 
     def curvature_bound(self, problem: PartProblem) -> float:

@@ -169,7 +169,7 @@ def test_part_losses_are_the_loss_where_it_is_a_sum_over_parts(reading):
         losses = twins.problem.part_losses(np.array([i]))
         for y, expected in zip(listed.outputs, listed.losses, strict=True):
             other = bound(Alignment("abc"), [twins.X[i]], [y])
-            assert losses @ other.truths(np.array([0])) == pytest.approx(expected)
+            assert losses @ other.true_parts(np.array([0])) == pytest.approx(expected)
     assert twins_of(random, [(2, 2)], ends="local").problem.part_losses(np.arange(1)) is None
     assert twins_of(random, [(2, 2)], loss="zero_one").problem.part_losses(np.arange(1)) is None
 

@@ -131,7 +131,7 @@ def test_part_losses_are_the_loss_where_it_is_a_sum_over_parts(loss):
         losses = twins.problem.part_losses(np.array([i]))
         for y, expected in zip(listed.outputs, listed.losses, strict=True):
             other = bound(Segments(classes=[0, 1], max_length=3, loss=loss), [twins.X[i]], [y])
-            assert losses @ other.truths(np.array([0])) == expected
+            assert losses @ other.true_parts(np.array([0])) == expected
 
 
 @pytest.mark.parametrize("n_labels", [*range(4, 24), 33])

@@ -95,7 +95,7 @@ class Alignment(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        abilities: frozenset[Ability] = frozenset({"k_best", "sums"})
+        abilities: frozenset[Ability] = frozenset({"k_best", "sums", "samples", "posterior"})
         return abilities | {"top_weights"} if self._has_plain_weights else abilities
 
     def loss_in_words(self) -> str:

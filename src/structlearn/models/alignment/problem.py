@@ -13,9 +13,9 @@ from structlearn.data.matches import ENDS, Ends, Matches, matches_of
 from structlearn.data.ragged import Ragged, offsets_of, places_of, reduced, summed
 from structlearn.models.alignment.codes import CodedSequences
 from structlearn.models.alignment.features import Layout
+from structlearn.waist.compiled_parts import CompiledParts
 from structlearn.waist.factored_rows import FactoredRows
 from structlearn.waist.objective import Oracle, Scaling
-from structlearn.waist.parts import PartProblem
 from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
 from structlearn.waist.zero_one import best_beside, truth_or_best_wrong
@@ -23,7 +23,7 @@ from structlearn.waist.zero_one import best_beside, truth_or_best_wrong
 AlignmentLoss = Literal["q", "q_shift", "zero_one"]
 
 
-class AlignmentProblem(PartProblem):
+class AlignmentProblem(CompiledParts):
     """An `Alignment` model bound to data. Outputs are one code a letter of s: the place of its partner in t, or −1.
 
     `along_s` says how the shift of a match is measured: along s, for the same letter of t, instead of along t.

@@ -75,7 +75,7 @@ class Chain(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        abilities: frozenset[Ability] = frozenset({"sums", "top_weights", "explain"})
+        abilities: frozenset[Ability] = frozenset({"sums", "samples", "posterior", "top_weights", "explain"})
         return abilities if self.order == 2 else abilities | {"k_best"}
 
     def loss_in_words(self) -> str:

@@ -16,9 +16,9 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.ragged import Ragged, offsets_of, places_of, reduced, summed
 from structlearn.data.tokens import TokenMatrix
 from structlearn.models.chain.transitions import TransitionMask
+from structlearn.waist.compiled_parts import CompiledParts
 from structlearn.waist.factored_rows import FactoredRows
 from structlearn.waist.objective import Oracle, Scaling
-from structlearn.waist.parts import PartProblem
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.waist.zero_one import best_beside, truth_or_best_wrong
 
@@ -28,7 +28,7 @@ MAX_LEVELS = 256
 MAX_LEVEL_TABLE = 2**32
 
 
-class ChainProblem(PartProblem):
+class ChainProblem(CompiledParts):
     """A `Chain` model bound to data. Outputs are label codes, see `Ragged`.
 
     `codes` is the truth that training aims at, `judged` the one that predictions are compared with.

@@ -77,7 +77,7 @@ class Grammar(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums"})
+        return frozenset({"k_best", "sums", "samples", "posterior"})
 
     def loss_in_words(self) -> str:
         return {

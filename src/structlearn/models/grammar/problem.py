@@ -14,8 +14,8 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.ragged import Ragged, offsets_of
 from structlearn.data.trees import Bracket, Tree, flat_tree
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs
+from structlearn.waist.compiled_parts import CompiledParts
 from structlearn.waist.objective import Oracle, Scaling
-from structlearn.waist.parts import PartProblem
 from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
 from structlearn.waist.zero_one import best_beside, truth_or_best_wrong
@@ -44,7 +44,7 @@ class CodedTrees(Sequence[tuple[int, LabelArray]]):
         return cls(examples, Ragged.of(codes for _, codes in outputs))
 
 
-class GrammarProblem(PartProblem):
+class GrammarProblem(CompiledParts):
     """A `Grammar` bound to data. Outputs are codes of rules, see `CodedTrees`; parts are the features themselves."""
 
     oracles: frozenset[Oracle] = frozenset({"best", "loss_augmented", "second_best", "loss_levels", "sums"})
@@ -232,14 +232,14 @@ class GrammarProblem(PartProblem):
                 counts[first + k] = max(rare.get(tag, 0.0), 0.5)
         return counts
 
-    def truths(self, examples: IntArray) -> FloatArray:
+    def true_parts(self, examples: IntArray) -> FloatArray:
         size = len(examples) * self.n_features
         if size > 2**26:
             raise ValueError(
                 f"{len(examples)} sentences times {self.n_features} weights are too many for a solver that keeps "
                 "expected rule counts of every sentence; use solver='lbfgs'"
             )
-        return super().truths(examples)
+        return super().true_parts(examples)
 
     def log_partitions(self, w: FloatArray) -> FloatArray:
         # In small groups, because each sentence has as many parts as there are weights.

@@ -16,9 +16,9 @@ from structlearn.data.matrices import checked_numbers, checked_table
 from structlearn.data.tokens import TokenMatrix
 from structlearn.models.base import Ability, LinearSpec, Model, Weights
 from structlearn.models.multiclass.output_features import OutputFeatures, Taxonomy
+from structlearn.waist.compiled_parts import CompiledParts
 from structlearn.waist.factored_rows import FactoredRows
 from structlearn.waist.objective import Scaling
-from structlearn.waist.parts import PartProblem
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.wording import shown
 
@@ -55,7 +55,7 @@ class Multiclass(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "top_weights", "explain"})
+        return frozenset({"k_best", "sums", "samples", "posterior", "top_weights", "explain"})
 
     def loss_in_words(self) -> str:
         return "1 for a wrong label" if isinstance(self.cost, str) else "the cost of taking one label for another"
@@ -147,7 +147,7 @@ class Multiclass(Model):
         return np.asarray(cost, np.float64)
 
 
-class MulticlassProblem(PartProblem):
+class MulticlassProblem(CompiledParts):
     """A `Multiclass` model bound to data. Outputs are class codes."""
 
     oracles = frozenset({"best", "loss_augmented", "second_best", "loss_levels", "sums"})

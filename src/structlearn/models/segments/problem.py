@@ -13,13 +13,13 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.ragged import Ragged, offsets_of, places_of, reduced, summed
 from structlearn.data.tokens import TokenMatrix
+from structlearn.waist.compiled_parts import CompiledParts
 from structlearn.waist.factored_rows import FactoredRows
 from structlearn.waist.objective import Oracle
-from structlearn.waist.parts import PartProblem
 from structlearn.waist.planes import Outputs
 
 
-class SegmentsProblem(PartProblem):
+class SegmentsProblem(CompiledParts):
     """A `Segments` model bound to data. Outputs are one code a token, see ``core/segments/data.hpp`` and `Ragged`.
 
     `codes` is the truth that training aims at, `judged` the one that predictions are compared with.
@@ -111,9 +111,6 @@ class SegmentsProblem(PartProblem):
     def label_probabilities(self, w: FloatArray) -> list[FloatArray]:
         """P(token t is in a segment with label l | x) of every sequence, (length, n_labels)."""
         return self._token_marginals(w, np.diff(self._offsets), len(self._classes))
-
-    def most_probable_labels(self, w: FloatArray) -> Ragged:
-        raise ValueError("the most probable labels of single tokens need not make up segments")
 
     def samples(self, w: FloatArray, n_samples: int, random: np.random.Generator) -> list[list[Any]]:
         """Segmentations drawn from P(y | x), `n_samples` of each sequence."""

@@ -71,7 +71,7 @@ class Segments(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"sums"})
+        return frozenset({"sums", "samples"})
 
     def loss_in_words(self) -> str:
         return "segments that are missed or made up" if self.loss == "segments" else "wrong labels"
