@@ -1,28 +1,39 @@
-#include "bindings/differences.hpp"
-#include "bindings/problems.hpp"
-#include "chain/decoding.hpp"
+#include "bindings/structures.hpp"
 
 namespace structlearn::bindings {
 
-nb::class_<Chain> bind_chain(nb::module_& module) {
-    nb::class_<Tokens>(module, "Tokens")
-        .def(nb::init<Vector<std::int64_t>, Vector<std::int32_t>, std::variant<Vector<double>, Vector<float>>,
-                      std::int64_t>());
-    nb::class_<Chain> chain(module, "Chain");
-    bind_differences<ChainData>(chain);
-    chain
-        .def(nb::init<const Tokens&, Vector<std::int64_t>, std::int64_t, double, bool, std::optional<Tokens>,
-                      std::optional<Vector<std::uint8_t>>, std::optional<Vector<std::uint8_t>>,
+namespace {
+
+template <class Structure, class Scorer, class Arrays>
+void make_from(nb::class_<BoundProblem<Structure, Scorer>>& problem) {
+    using Bound = BoundProblem<Structure, Scorer>;
+    problem.def(
+        "__init__",
+        [](Bound* place, const ChainEngine& engine, const Arrays& scores) {
+            new (place) Bound{{Structure(engine.shape), scores.scorer()}};
+        },
+        nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+}
+
+}  // namespace
+
+void bind_chain(nb::module_& module) {
+    nb::class_<ChainEngine>(module, "ChainEngine")
+        .def(nb::init<Vector<std::int64_t>, std::int64_t, bool, bool, std::optional<Vector<std::uint8_t>>,
                       std::optional<Vector<std::uint8_t>>>(),
-             nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("pair_tokens").none() = nb::none(),
-             nb::arg("allowed_labels").none() = nb::none(), nb::arg("allowed_transitions").none() = nb::none(),
-             nb::arg("kept").none() = nb::none())
-        .def("best", unlocked_method<Chain>(&best_sequences<FirstOrder>))
-        .def("loss_augmented", unlocked_method<Chain>(&loss_augmented_sequences<FirstOrder>))
-        .def("k_best", unlocked_method<Chain>(&k_best_sequences))
-        .def("most_violating_level", unlocked_method<Chain>(&most_violating_levels))
-        .def("best_per_level", unlocked_method<Chain>(&best_per_level));
-    return chain;
+             nb::arg("offsets"), nb::arg("n_labels"), nb::arg("boundaries"), nb::arg("pairs"),
+             nb::arg("allowed_labels").none() = nb::none(), nb::arg("allowed_transitions").none() = nb::none());
+    auto chain = bind_composed<ChainStructure, TokenScorer>(module, "Chain");
+    make_from<ChainStructure, TokenScorer, TokenScorerArrays>(chain);
+    auto given = bind_engine<ChainStructure, GivenScorer>(module, "GivenChain");
+    make_from<ChainStructure, GivenScorer, GivenScores>(given);
+}
+
+void bind_second_order(nb::module_& module) {
+    auto chain = bind_composed<SecondOrderStructure, TokenScorer>(module, "SecondOrderChain");
+    make_from<SecondOrderStructure, TokenScorer, TokenScorerArrays>(chain);
+    auto given = bind_engine<SecondOrderStructure, GivenScorer>(module, "GivenSecondOrderChain");
+    make_from<SecondOrderStructure, GivenScorer, GivenScores>(given);
 }
 
 }  // namespace structlearn::bindings

@@ -1,4 +1,4 @@
-#include "bindings/problems.hpp"
+#include "bindings/tokens.hpp"
 #include "bindings/unlocked.hpp"
 #include "clustering/agglomeration.hpp"
 #include "clustering/differences.hpp"

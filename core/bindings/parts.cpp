@@ -3,11 +3,7 @@
 #include "alignment/parts.hpp"
 #include "bindings/problems.hpp"
 #include "bindings/unlocked.hpp"
-#include "chain/parts.hpp"
-#include "chain/second_order_parts.hpp"
 #include "grammar/parts.hpp"
-#include "multiclass/parts.hpp"
-#include "segments/parts.hpp"
 
 namespace structlearn::bindings {
 
@@ -35,18 +31,9 @@ void bind_samples(nb::class_<Problem>& problem) {
 
 }  // namespace
 
-void bind_parts(nb::class_<Chain>& chain, nb::class_<SecondOrderChain>& second_order, nb::class_<Segments>& segments,
-                nb::class_<Multiclass>& multiclass, nb::class_<Grammar>& grammar, nb::class_<Alignment>& alignment) {
-    bind<ChainParts, ChainData>(chain);
-    bind<SecondOrderParts, SecondOrderData>(second_order);
-    bind<SegmentParts, SegmentData>(segments);
-    bind<MulticlassParts, MulticlassData>(multiclass);
+void bind_parts(nb::class_<Grammar>& grammar, nb::class_<Alignment>& alignment) {
     bind<AlignmentParts, AlignmentData>(alignment);
     bind<GrammarParts, GrammarData>(grammar);
-    chain.def("marginals", unlocked_method<Chain>(&sequence_marginals));
-    bind_samples<ChainParts, ChainData>(chain);
-    bind_samples<SecondOrderParts, SecondOrderData>(second_order);
-    bind_samples<SegmentParts, SegmentData>(segments);
     bind_samples<AlignmentParts, AlignmentData>(alignment);
 }
 

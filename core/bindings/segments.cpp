@@ -1,18 +1,40 @@
-#include "bindings/differences.hpp"
-#include "bindings/problems.hpp"
-#include "segments/decoding.hpp"
+#include "bindings/structures.hpp"
 
 namespace structlearn::bindings {
 
-nb::class_<Segments> bind_segments(nb::module_& module) {
-    nb::class_<Segments> segments(module, "Segments");
-    segments
-        .def(nb::init<const Tokens&, Vector<std::int64_t>, std::int64_t, std::int64_t, bool, bool>(), nb::arg("tokens"),
-             nb::arg("offsets"), nb::arg("n_labels"), nb::arg("max_length"), nb::arg("lengths"), nb::arg("ends"))
-        .def("best", unlocked_method<Segments>(&best_segmentations))
-        .def("loss_augmented", unlocked_method<Segments>(&loss_augmented_segmentations));
-    bind_differences<SegmentData>(segments);
-    return segments;
+void bind_segments(nb::module_& module) {
+    nb::class_<SegmentEngine>(module, "SegmentEngine")
+        .def(nb::init<Vector<std::int64_t>, std::int64_t, std::int64_t, bool, bool>(), nb::arg("offsets"),
+             nb::arg("n_labels"), nb::arg("max_length"), nb::arg("lengths"), nb::arg("ends"));
+    auto make = []<class Scorer, class Arrays>(nb::class_<BoundProblem<SegmentStructure, Scorer>>& problem, const Arrays*) {
+        using Bound = BoundProblem<SegmentStructure, Scorer>;
+        problem.def(
+            "__init__",
+            [](Bound* place, const SegmentEngine& engine, const Arrays& scores) {
+                new (place) Bound{{SegmentStructure(engine.shape), scores.scorer()}};
+            },
+            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+    };
+    auto segments = bind_composed<SegmentStructure, TokenScorer>(module, "Segments");
+    make(segments, static_cast<const TokenScorerArrays*>(nullptr));
+    auto given = bind_engine<SegmentStructure, GivenScorer>(module, "GivenSegments");
+    make(given, static_cast<const GivenScores*>(nullptr));
+
+    nb::class_<MissedSegments, PartLoss>(module, "MissedSegments")
+        .def(
+            "__init__",
+            [](MissedSegments* place, Vector<std::int32_t> codes, Vector<std::int64_t> offsets, std::int64_t n_labels,
+               std::int64_t longest) { new (place) MissedSegments(view(codes), view(offsets), n_labels, longest); },
+            nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::arg(), nb::keep_alive<1, 2>(),
+            nb::keep_alive<1, 3>());
+    nb::class_<ListedSpans, PartLoss>(module, "ListedSpans")
+        .def(
+            "__init__",
+            [](ListedSpans* place, Vector<double> values, Vector<std::int64_t> offsets, Vector<double> truths) {
+                new (place) ListedSpans(view(values), view(offsets), view(truths));
+            },
+            nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(), nb::keep_alive<1, 2>(),
+            nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
 }
 
 }  // namespace structlearn::bindings

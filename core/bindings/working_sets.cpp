@@ -1,12 +1,11 @@
 #include "dual/working_sets.hpp"
 
-#include "bindings/problems.hpp"
+#include "bindings/composed.hpp"
 #include "bindings/unlocked.hpp"
-#include "chain/planes.hpp"
 #include "dual/restricted.hpp"
 #include "dual/saved_planes.hpp"
 #include "dual/sparse_planes.hpp"
-#include "multiclass/planes.hpp"
+#include "parts/planes.hpp"
 
 namespace structlearn::bindings {
 
@@ -113,8 +112,7 @@ SavedDualView seen(const DualArrays<Vector>& dual) {
 
 void bind_working_sets(nb::module_& module) {
     using SparseSets = WorkingSets<SparsePlanes>;
-    using ChainSets = WorkingSets<ChainPlanes>;
-    using MulticlassSets = WorkingSets<MulticlassPlanes>;
+    using PartSets = WorkingSets<PartPlanes>;
 
     auto sparse = bind_common<SparsePlanes>(module, "SparseSets");
     sparse
@@ -148,55 +146,36 @@ void bind_working_sets(nb::module_& module) {
         saved["values"] = to_numpy(std::move(rows.values));
     });
 
-    auto name_labels = [](nb::dict& saved, std::vector<std::int32_t> labels) { saved["labels"] = to_numpy(std::move(labels)); };
-    auto chain = bind_common<ChainPlanes>(module, "ChainSets");
-    chain
+    auto parts = bind_common<PartPlanes>(module, "PartSets");
+    parts
         .def(
             "__init__",
-            [](ChainSets* sets, const Chain& chain, Vector<std::int32_t> labels, std::int64_t n_examples) {
-                new (sets) ChainSets({chain.data, labels.data()}, n_examples, chain.data.n_weights());
+            [](PartSets* sets, const TokenScorerArrays& scores, std::int64_t n_examples) {
+                new (sets) PartSets(PartPlanes(scores.scorer()), n_examples, scores.weights);
             },
-            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+            nb::keep_alive<1, 2>())
         .def("add",
-             [](ChainSets& sets, Vector<std::int64_t> examples, Vector<std::int32_t> others,
-                Vector<std::int64_t> offsets, Vector<std::int64_t> which, Vector<double> a, Vector<double> b) {
-                 return run_unlocked([&] {
-                     return sets.add_all(view(examples), view(which), view(a), view(b),
-                                         [&](std::int64_t k) { return others.data() + offsets.data()[k]; });
-                 });
-             })
-        .def("restore", [](ChainSets& sets, const nb::dict& saved) {
-            const auto dual = named_dual(saved);
-            const auto array = named<std::int32_t>(saved, "labels");
-            SavedLabels labels(view(array));
-            const ChainData& data = sets.store().data();
-            sets.restore(seen(dual), [&](std::int64_t i) { return labels.next(data.length(i), data.n_labels); });
-        });
-    bind_save(chain, name_labels);
-
-    auto multiclass = bind_common<MulticlassPlanes>(module, "MulticlassSets");
-    multiclass
-        .def(
-            "__init__",
-            [](MulticlassSets* sets, const Multiclass& problem, Vector<std::int32_t> labels, std::int64_t n_examples) {
-                new (sets) MulticlassSets({problem.data, labels.data()}, n_examples, problem.n_weights());
-            },
-            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
-        .def("add",
-             [](MulticlassSets& sets, Vector<std::int64_t> examples, Vector<std::int32_t> others,
+             [](PartSets& sets, Vector<std::int64_t> examples, Vector<std::int32_t> moves, Vector<std::int64_t> offsets,
                 Vector<std::int64_t> which, Vector<double> a, Vector<double> b) {
                  return run_unlocked([&] {
-                     return sets.add_all(view(examples), view(which), view(a), view(b),
-                                         [&](std::int64_t k) { return others.data()[k]; });
+                     return sets.add_all(view(examples), view(which), view(a), view(b), [&](std::int64_t k) {
+                         const auto* begin = reinterpret_cast<const Move*>(moves.data() + offsets.data()[k]);
+                         const auto count = static_cast<std::size_t>(offsets.data()[k + 1] - offsets.data()[k]) / 2;
+                         return sets.store().plane(examples.data()[k], {begin, count});
+                     });
                  });
              })
-        .def("restore", [](MulticlassSets& sets, const nb::dict& saved) {
+        .def("restore", [](PartSets& sets, const nb::dict& saved) {
             const auto dual = named_dual(saved);
-            const auto array = named<std::int32_t>(saved, "labels");
-            SavedLabels labels(view(array));
-            sets.restore(seen(dual), [&](std::int64_t) { return *labels.next(1, sets.store().data().n_classes); });
+            const auto moves = named<std::int32_t>(saved, "moves");
+            const auto counts = named<std::int64_t>(saved, "counts");
+            SavedMoves planes(sets.store().scorer(), view(moves), view(counts));
+            sets.restore(seen(dual), [&](std::int64_t i) { return sets.store().plane(i, planes.next(i)); });
         });
-    bind_save(multiclass, name_labels);
+    bind_save(parts, [](nb::dict& saved, PartPlanes::Written planes) {
+        saved["moves"] = to_numpy(std::move(planes.moves));
+        saved["counts"] = to_numpy(std::move(planes.counts));
+    });
 }
 
 }  // namespace structlearn::bindings

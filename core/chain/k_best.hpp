@@ -32,28 +32,31 @@ public:
             for (std::int64_t rank = 0; rank < k_; ++rank) at(t, l)[rank].score += scores.emission[t * L_ + l];
     }
 
-    // Writes up to k sequences, best first, and their scores; returns how many there are.
-    std::int64_t trace(const ChainScores& scores, std::int32_t* labels, double* sequence_scores) {
+    // Appends up to k sequences, best first, and their scores.
+    void run(const ChainScores& scores, std::vector<std::vector<std::int32_t>>& found, std::vector<double>& values) {
+        if (scores.length == 0) {
+            found.emplace_back(), values.push_back(0.0);
+            return;
+        }
+        forward(scores, *this);
         const std::int64_t last = scores.length - 1;
         std::vector<Prefix> ends(static_cast<std::size_t>(k_));
         for (std::int64_t l = 0; l < L_; ++l)
             for (std::int64_t rank = 0; rank < k_; ++rank)
                 insert(ends.data(), {at(last, l)[rank].score + scores.stop[l], l, rank});
-        std::int64_t found = 0;
         for (const Prefix& end : ends) {
             if (end.score == minus_infinity) break;
-            std::int32_t* sequence = labels + found * scores.length;
+            std::vector<std::int32_t>& labels = found.emplace_back(static_cast<std::size_t>(scores.length));
             std::int64_t label = end.from;
             std::int64_t rank = end.rank;
             for (std::int64_t t = last; t >= 0; --t) {
-                sequence[t] = static_cast<std::int32_t>(label);
+                labels[t] = static_cast<std::int32_t>(label);
                 const Prefix prefix = at(t, label)[rank];
                 label = prefix.from;
                 rank = prefix.rank;
             }
-            sequence_scores[found++] = end.score;
+            values.push_back(end.score);
         }
-        return found;
     }
 
 private:

@@ -4,24 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "chain/data.hpp"
 #include "chain/scores.hpp"
 #include "linear/vector.hpp"
 
 namespace structlearn {
-
-// A chain whose label triplets have weights as well, (n_labels, n_labels, n_labels): by the label in the middle, then
-// the one before it, then the one after it. They follow the weights of the chain.
-struct SecondOrderData : ChainData {
-    explicit SecondOrderData(const ChainData& chain) : ChainData(chain) {}
-
-    std::int64_t triplets_at() const { return ChainData::n_weights(); }
-    std::int64_t n_triplets() const { return n_labels * n_labels * n_labels; }
-    std::int64_t n_weights() const { return triplets_at() + n_triplets(); }
-    std::int64_t triplet(const std::int32_t* middle) const {
-        return (middle[0] * n_labels + middle[-1]) * n_labels + middle[1];
-    }
-};
 
 // Scores of one label sequence: those of a chain + Σ_t triplet[y_t, y_{t-1}, y_{t+1}].
 struct SecondOrderScores {
@@ -119,55 +105,5 @@ private:
     std::vector<double> message_;  // (length − 1, n_labels, n_labels)
     std::vector<double> values_, scratch_, zeros_;
 };
-
-// The triplets' weights as scores.
-class TripletWeights {
-public:
-    TripletWeights(const SecondOrderData& data, const double* w) : triplet_(w + data.triplets_at()) {
-        if (data.balance == 1.0) return;
-        own_.assign(static_cast<std::size_t>(data.n_triplets()), 0.0);
-        add_scaled(data.n_triplets(), data.balance, triplet_, own_.data());
-        triplet_ = own_.data();
-    }
-    TripletWeights(const TripletWeights&) = delete;
-    TripletWeights& operator=(const TripletWeights&) = delete;
-
-    const double* scores() const { return triplet_; }
-
-private:
-    const double* triplet_;
-    std::vector<double> own_;  // times η, unless they are the weights themselves
-};
-
-// The weights as scores of sequences.
-class SecondOrderWeights {
-public:
-    SecondOrderWeights(const SecondOrderData& data, const double* w) : chain_(data, w), triplets_(data, w) {}
-
-    // Scores of sequence i; the workspace must outlive the result.
-    SecondOrderScores scores(const SecondOrderData& data, std::int64_t i, ChainWorkspace& workspace) const {
-        return {chain_.scores(data, i, workspace), triplets_.scores()};
-    }
-
-    const double* triplets() const { return triplets_.scores(); }
-
-private:
-    ChainWeights chain_;
-    TripletWeights triplets_;
-};
-
-// Calls visit(index, value) for the entries of Ψ(x_i, labels) − Ψ(x_i, other); an index may come more than once.
-template <class Visit>
-void difference(const SecondOrderData& data, std::int64_t i, const std::int32_t* labels, const std::int32_t* other,
-                Visit&& visit) {
-    difference(static_cast<const ChainData&>(data), i, labels, other, visit);
-    for (std::int64_t t = 1; t + 1 < data.length(i); ++t) {
-        const std::int64_t right = data.triplets_at() + data.triplet(labels + t);
-        const std::int64_t wrong = data.triplets_at() + data.triplet(other + t);
-        if (right == wrong) continue;
-        if (!data.kept || data.kept[right]) visit(right, data.balance);
-        if (!data.kept || data.kept[wrong]) visit(wrong, -data.balance);
-    }
-}
 
 }  // namespace structlearn

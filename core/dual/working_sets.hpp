@@ -46,7 +46,7 @@ public:
         for (std::int64_t i = 0; i < n_blocks(); ++i) sizes.push_back(n_planes(i));
         return sizes;
     }
-    const Store& store() const { return store_; }
+    Store& store() { return store_; }
     const DualBlock& dual(std::int64_t i) const { return blocks_[i].dual; }
     DualBlock& dual(std::int64_t i) { return blocks_[i].dual; }
     void set_alpha(std::int64_t i, std::span<const double> alpha) {

@@ -24,7 +24,7 @@ double difference_dot(const Data& data, std::int64_t i, const std::int32_t* labe
 // The rows written out.
 template <class Data>
 CsrRows differences(const Data& data, std::span<const std::int64_t> examples, std::span<const std::int32_t> labels,
-                    std::span<const std::int32_t> others) {
+                    std::span<const std::int64_t>, std::span<const std::int32_t> others, std::span<const std::int64_t>) {
     const auto at = data.outputs().gathered(examples);
     CsrRows rows;
     RowBuilder row;
@@ -40,20 +40,24 @@ CsrRows differences(const Data& data, std::span<const std::int64_t> examples, st
 
 // out[k] = ⟨w, row k⟩
 template <class Data>
-void difference_dots(const Data& data, std::span<const std::int64_t> examples, std::span<const std::int32_t> labels,
-                     std::span<const std::int32_t> others, std::span<const double> w, std::span<double> out,
-                     int n_threads) {
+std::vector<double> difference_dots(const Data& data, std::span<const std::int64_t> examples,
+                                    std::span<const std::int32_t> labels, std::span<const std::int64_t>,
+                                    std::span<const std::int32_t> others, std::span<const std::int64_t>,
+                                    std::span<const double> w, int n_threads) {
     const auto at = data.outputs().gathered(examples);
+    std::vector<double> out(examples.size());
     parallel_for(static_cast<std::int64_t>(examples.size()), n_threads, [&](std::int64_t k, int) {
         const std::int64_t i = examples[k];
         out[k] = difference_dot(data, i, labels.data() + data.outputs().begin(i), others.data() + at[k], w.data());
     });
+    return out;
 }
 
 // w += Σ_k coefficients[k] row k
 template <class Data>
 void add_differences(const Data& data, std::span<const std::int64_t> examples, std::span<const std::int32_t> labels,
-                     std::span<const std::int32_t> others, std::span<const double> coefficients, std::span<double> w) {
+                     std::span<const std::int64_t>, std::span<const std::int32_t> others, std::span<const std::int64_t>,
+                     std::span<const double> coefficients, std::span<double> w) {
     const auto at = data.outputs().gathered(examples);
     for (std::size_t k = 0; k < examples.size(); ++k) {
         const std::int64_t i = examples[k];

@@ -104,6 +104,24 @@ void add_scaled(std::int64_t n, double a, const double* __restrict x, double* __
 }
 
 STRUCTLEARN_CLONES
+double add_growing(std::int64_t n, double a, const double* __restrict x, double* __restrict y) {
+    // The lanes are fixed so that the sum is the same on every processor.
+    double sums[8] = {};
+    std::int64_t k = 0;
+    auto add = [&](std::int64_t at, int lane) __attribute__((always_inline)) {
+        const double more = a * x[at];
+        sums[lane] += more * (y[at] + y[at] + more);
+        y[at] += more;
+    };
+    for (; k + 8 <= n; k += 8)
+        for (int lane = 0; lane < 8; ++lane) add(k + lane, lane);
+    for (; k < n; ++k) add(k, 0);
+    for (int half = 4; half > 0; half /= 2)
+        for (int lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+    return sums[0];
+}
+
+STRUCTLEARN_CLONES
 double inner_product(std::int64_t n, const double* __restrict x, const double* __restrict y) {
     // The lanes are fixed so that the sum is the same on every processor.
     double sums[16] = {};

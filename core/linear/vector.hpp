@@ -47,6 +47,9 @@ template <class Block, class Single>
 // y += a x
 void add_scaled(std::int64_t n, double a, const double* x, double* y);
 
+// y += a x; returns by how much ‖y‖² grows.
+double add_growing(std::int64_t n, double a, const double* x, double* y);
+
 // Σ x y
 double inner_product(std::int64_t n, const double* x, const double* y);
 

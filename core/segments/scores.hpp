@@ -14,7 +14,8 @@ namespace structlearn {
 struct SegmentScores {
     std::int64_t length;
     std::int64_t n_labels;
-    std::int64_t longest;
+    std::int64_t longest;     // segment of this sequence
+    std::int64_t max_length;  // of all sequences
     const double* opening;     // (length, n_labels)
     const double* closing;     // (length, n_labels)
     const double* span;        // (longest, n_labels)

@@ -5,51 +5,46 @@
 #include <vector>
 
 #include "linear/vector.hpp"
-#include "segments/data.hpp"
+#include "segments/losses.hpp"
 #include "segments/scores.hpp"
 
 namespace structlearn {
 
-// The segments of the truth; one that is found again has a score that is lower by `discount`.
-struct TrueSegments {
-    void set(std::int64_t length, std::int64_t n_labels, const std::int32_t* codes) {
-        label.assign(static_cast<std::size_t>(length), -1);
-        size.assign(label.size(), 0);
-        each_segment(length, n_labels, codes, [&](std::int64_t l, std::int64_t begin, std::int64_t end) {
-            label[end - 1] = l;
-            size[end - 1] = end - begin;
-        });
-    }
-
-    static constexpr double discount = 2.0;
-    std::vector<std::int64_t> label, size;  // (length,): of the segment that ends with a token
-};
-
 // The best segmentation.
 class BestSegments {
 public:
-    // Writes the codes; `truth` may be null.
-    void run(const SegmentScores& scores, const TrueSegments* truth, std::int32_t* codes) {
+    // Appends the codes and returns their score, with the prices of a loss of whole segments, which may be null.
+    double run(const SegmentScores& scores, std::int64_t i, const SpanLoss* loss, std::vector<std::int32_t>& codes) {
         const std::int64_t L = scores.n_labels;
+        const SpanLoss::Few* few = loss ? loss->few(i, few_) : nullptr;
+        const double* prices = loss ? loss->all(i) : nullptr;
         zeros_.assign(static_cast<std::size_t>(L), 0.0);
+        span_.assign(scores.span, scores.span + scores.longest * L);
+        if (few)
+            for (double& value : span_) value += few->each;
         candidates_.resize(static_cast<std::size_t>(std::max(L, scores.longest)));
         segment_messages(
             scores, enter_, leave_,
             [&](std::int64_t t, std::int64_t rows, const double* entered, double* out) {
-                max_of_sums(rows, L, entered, -L, scores.span, out);
-                if (truth && truth->label[t] >= 0 && truth->size[t] <= rows) {
-                    const std::int64_t l = truth->label[t];
-                    out[l] = candidates_[best_length(scores, truth, t, l) - 1];
+                if (prices)
+                    for (std::int64_t l = 0; l < L; ++l) out[l] = candidates_[best_length(scores, few, prices, t, l) - 1];
+                else
+                    max_of_sums(rows, L, entered, -L, span_.data(), out);
+                if (few && few->label[t] >= 0 && few->size[t] <= rows) {
+                    const std::int64_t l = few->label[t];
+                    out[l] = candidates_[best_length(scores, few, prices, t, l) - 1];
                 }
             },
             [&](const double* left, double* out) { max_plus_product(L, left, scores.transition, zeros_.data(), out); });
         const double* last = &leave_[(scores.length - 1) * L];
         std::int64_t l = std::max_element(last, last + L) - last;
+        const double best = last[l];
+        codes.resize(static_cast<std::size_t>(scores.length));
         for (std::int64_t end = scores.length;;) {
-            const std::int64_t begin = end - best_length(scores, truth, end - 1, l);
-            std::fill(codes + begin, codes + end, static_cast<std::int32_t>(L + l));
+            const std::int64_t begin = end - best_length(scores, few, prices, end - 1, l);
+            std::fill(codes.begin() + begin, codes.begin() + end, static_cast<std::int32_t>(L + l));
             codes[begin] = static_cast<std::int32_t>(l);
-            if (begin == 0) return;
+            if (begin == 0) return best;
             l = arg_max_plus(L, &leave_[(begin - 1) * L], scores.transition, l, candidates_.data());
             end = begin;
         }
@@ -57,17 +52,22 @@ public:
 
 private:
     // Of the segment with label l that ends with token t; leaves the values of all lengths in the candidates.
-    std::int64_t best_length(const SegmentScores& scores, const TrueSegments* truth, std::int64_t t, std::int64_t l) {
+    std::int64_t best_length(const SegmentScores& scores, const SpanLoss::Few* few, const double* prices, std::int64_t t,
+                             std::int64_t l) {
         const std::int64_t L = scores.n_labels;
         const std::int64_t rows = std::min(t + 1, scores.longest);
-        for (std::int64_t k = 0; k < rows; ++k) candidates_[k] = enter_[(t - k) * L + l] + scores.span[k * L + l];
-        if (truth && truth->label[t] == l && truth->size[t] <= rows)
-            candidates_[truth->size[t] - 1] -= TrueSegments::discount;
+        for (std::int64_t k = 0; k < rows; ++k) {
+            candidates_[k] = enter_[(t - k) * L + l] + span_[k * L + l];
+            if (prices) candidates_[k] += prices[((t - k) * scores.max_length + k) * L + l];
+        }
+        if (few && few->label[t] == l && few->size[t] <= rows) candidates_[few->size[t] - 1] += few->more;
+        // Candidates lack what closes a segment at t, which is the same for all lengths.
         return std::max_element(candidates_.begin(), candidates_.begin() + rows) - candidates_.begin() + 1;
     }
 
+    SpanLoss::Few few_;
     std::vector<double> enter_, leave_;  // (length, n_labels)
-    std::vector<double> candidates_, zeros_;
+    std::vector<double> candidates_, zeros_, span_;
 };
 
 }  // namespace structlearn

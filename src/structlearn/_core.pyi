@@ -45,7 +45,7 @@ def rows_dot(indptr: Ints, indices: Ints, values: Floats, w: Floats, out: Floats
 def rows_add_to(indptr: Ints, indices: Ints, values: Floats, coefficients: Floats, w: Floats) -> None: ...
 
 class WorkingSets:
-    """What SparseSets, ChainSets and MulticlassSets have in common; no class of its own at run time."""
+    """What SparseSets and PartSets have in common; no class of its own at run time."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> WorkingSets: ...
     def set_limits(self, u: Floats, r: Floats) -> None: ...
@@ -79,34 +79,71 @@ class SparseSets(WorkingSets):
     ) -> int: ...
     def rebase(self, indptr: Ints, indices: Ints, values: Floats) -> None: ...
 
-class ChainSets(WorkingSets):
-    def __init__(self, chain: Chain, labels: Labels, n_examples: int) -> None: ...
-    def add(self, examples: Ints, others: Labels, offsets: Ints, which: Ints, a: Floats, b: Floats) -> int: ...
-
-class MulticlassSets(WorkingSets):
-    def __init__(self, problem: Multiclass, labels: Labels, n_examples: int) -> None: ...
-    def add(self, examples: Ints, others: Labels, which: Ints, a: Floats, b: Floats) -> int: ...
+class PartSets(WorkingSets):
+    def __init__(self, scores: TokenScorer, n_examples: int) -> None: ...
+    def add(self, examples: Ints, moves: Labels, offsets: Ints, which: Ints, a: Floats, b: Floats) -> int: ...
 
 class Tokens:
     def __init__(self, indptr: Ints, columns: Labels, values: npt.NDArray[Any], n_columns: int) -> None: ...
 
-class Parts:
-    """What all problems whose outputs are sums of parts have in common; no class of its own at run time."""
-
-    def part_scores(self, w: Floats, examples: Ints, theta: Floats, n_threads: int) -> None: ...
-    def part_sums(self, theta: Floats, examples: Ints, log_z: Floats, marginals: Floats, n_threads: int) -> None: ...
-    def push(self, marginals: Floats, examples: Ints, coefficients: Floats, w: Floats) -> None: ...
-    def indicators(self, labels: Labels | None, examples: Ints, marginals: Floats) -> None: ...
-    def log_losses(
+class TokenScorer:
+    def __init__(
         self,
-        w: Floats,
-        examples: Ints,
-        labels: Labels | None,
-        losses: Floats,
-        weight: Floats | None,
-        gradient: Floats | None,
-        n_threads: int,
+        offsets: Ints,
+        tokens: list[Tokens],
+        blocks: Ints,
+        tied_at: Ints,
+        tied_sizes: Ints,
+        tied_factors: Floats,
+        kept: Bytes | None,
+        output_features: Floats | None,
+        n_weights: int,
     ) -> None: ...
+
+class GivenScores:
+    def __init__(self, n_shared: int, offsets: Ints) -> None: ...
+
+class PartLoss: ...
+
+class LabelCosts(PartLoss):
+    def __init__(self, labels: Labels, offsets: Ints, cost: Floats) -> None: ...
+
+class ListedLosses(PartLoss):
+    def __init__(self, values: Floats, offsets: Ints, truths: Floats) -> None: ...
+
+class MissedSegments(PartLoss):
+    def __init__(self, codes: Labels, offsets: Ints, n_labels: int, longest: int) -> None: ...
+
+class ListedSpans(PartLoss):
+    def __init__(self, values: Floats, offsets: Ints, truths: Floats) -> None: ...
+
+class PartSteps: ...
+
+class LabelSteps(PartSteps):
+    def __init__(self, labels: Labels, offsets: Ints, cost: Labels) -> None: ...
+
+class ListedSteps(PartSteps):
+    def __init__(self, steps: Labels, offsets: Ints, n_levels: Ints) -> None: ...
+
+#: Codes of outputs one after another, and where each begins.
+Codes = tuple[Labels, Ints]
+
+class Engine:
+    """What all structures can do on scores of parts; no class of its own at run time."""
+
+    def best(self, w: Floats, examples: Ints, n_threads: int) -> tuple[Codes, Floats]: ...
+    def part_sums(self, theta: Floats, examples: Ints, log_z: Floats, marginals: Floats, n_threads: int) -> None: ...
+    def samples(self, w: Floats, examples: Ints, copies: int, seeds: Ints, n_threads: int) -> Codes: ...
+
+class ListingEngine(Engine):
+    """The same with several best outputs."""
+
+    def k_best(self, w: Floats, examples: Ints, k: int, n_threads: int) -> tuple[Codes, Ints, Floats]: ...
+    def best_per_level(self, w: Floats, example: int, steps: PartSteps) -> tuple[Ints, Floats, Codes]: ...
+
+class Ascent:
+    """Steps on the dual; no class of its own at run time."""
+
     def mix(
         self,
         order: Ints,
@@ -131,91 +168,150 @@ class Parts:
         w: Floats,
     ) -> None: ...
 
-class Differences:
-    """What FactoredRows asks of a problem; no class of its own at run time."""
+class Composed(Engine, Ascent):
+    """A structure with the scores of a model; no class of its own at run time."""
 
-    def differences(self, examples: Ints, labels: Labels, others: Labels) -> tuple[Ints, Ints, Floats]: ...
-    def difference_dots(
-        self, examples: Ints, labels: Labels, others: Labels, w: Floats, out: Floats, n_threads: int
-    ) -> None: ...
-    def add_differences(
-        self, examples: Ints, labels: Labels, others: Labels, coefficients: Floats, w: Floats
-    ) -> None: ...
-
-class Multiclass(Parts, Differences):
-    def __init__(self, tokens: Tokens, output_features: Floats | None, n_classes: int) -> None: ...
-    def scores(self, w: Floats, examples: Ints, out: Floats, n_threads: int) -> None: ...
-    def best(self, w: Floats, examples: Ints, out: Labels, n_threads: int) -> None: ...
-    def most_violating(
-        self,
-        w: Floats,
-        examples: Ints,
-        labels: Labels | None,
-        a: Floats,
-        b: Floats,
-        bar_truth: bool,
-        out: Labels,
-        violations: Floats,
-        n_threads: int,
-    ) -> None: ...
-
-class Chain(Parts, Differences):
-    def __init__(
-        self,
-        tokens: Tokens,
-        offsets: Ints,
-        n_labels: int,
-        balance: float,
-        boundaries: bool,
-        pair_tokens: Tokens | None = None,
-        allowed_labels: Bytes | None = None,
-        allowed_transitions: Bytes | None = None,
-        kept: Bytes | None = None,
-    ) -> None: ...
-    def marginals(self, theta: Floats, nodes: Floats, edges: Floats) -> float: ...
-    def samples(self, w: Floats, examples: Ints, copies: int, uniform: Floats, out: Labels, n_threads: int) -> None: ...
-    def best(self, w: Floats, examples: Ints, out: Labels, n_threads: int) -> None: ...
     def loss_augmented(
+        self, w: Floats, examples: Ints, truths: Labels, truth_offsets: Ints, loss: PartLoss, n_threads: int
+    ) -> tuple[Codes, Floats, Floats]: ...
+    def losses(self, examples: Ints, outputs: Labels, offsets: Ints, loss: PartLoss) -> Floats: ...
+    def moves(
+        self, examples: Ints, truths: Labels, truth_offsets: Ints, others: Labels, offsets: Ints
+    ) -> tuple[Labels, Ints]: ...
+    def differences(
+        self, examples: Ints, truths: Labels, truth_offsets: Ints, others: Labels, offsets: Ints
+    ) -> tuple[Ints, Ints, Floats]: ...
+    def difference_dots(
+        self,
+        examples: Ints,
+        truths: Labels,
+        truth_offsets: Ints,
+        others: Labels,
+        offsets: Ints,
+        w: Floats,
+        n_threads: int,
+    ) -> Floats: ...
+    def add_differences(
+        self,
+        examples: Ints,
+        truths: Labels,
+        truth_offsets: Ints,
+        others: Labels,
+        offsets: Ints,
+        coefficients: Floats,
+        w: Floats,
+    ) -> None: ...
+    def part_scores(self, w: Floats, examples: Ints, theta: Floats, n_threads: int) -> None: ...
+    def push(self, marginals: Floats, examples: Ints, coefficients: Floats, w: Floats) -> None: ...
+    def indicators(self, outputs: Labels, offsets: Ints, examples: Ints, marginals: Floats) -> None: ...
+    def log_losses(
         self,
         w: Floats,
         examples: Ints,
-        labels: Labels | None,
-        weight: Floats,
-        out: Labels,
+        truths: Labels,
+        truth_offsets: Ints,
         losses: Floats,
-        violations: Floats,
+        weight: Floats | None,
+        gradient: Floats | None,
         n_threads: int,
     ) -> None: ...
-    def k_best(
-        self, w: Floats, examples: Ints, k: int, out: Labels, scores: Floats, counts: Ints, n_threads: int
-    ) -> None: ...
+
+class ListingComposed(Composed, ListingEngine):
+    """The same with several best outputs."""
+
+    def second_best(
+        self, w: Floats, examples: Ints, truths: Labels, truth_offsets: Ints, n_threads: int
+    ) -> tuple[Ints, Codes]: ...
     def most_violating_level(
         self,
         w: Floats,
         examples: Ints,
-        labels: Labels | None,
-        weight: Labels,
+        truths: Labels,
+        truth_offsets: Ints,
+        steps: PartSteps,
         a: Floats,
         b: Floats,
-        out: Labels,
         n_threads: int,
-    ) -> None: ...
-    def best_per_level(self, w: Floats, example: int, truth: Labels, weight: Labels) -> tuple[Ints, Floats, Labels]: ...
+    ) -> Codes: ...
 
-class SecondOrderChain(Parts, Differences):
-    def __init__(self, chain: Chain) -> None: ...
-    def samples(self, w: Floats, examples: Ints, copies: int, uniform: Floats, out: Labels, n_threads: int) -> None: ...
-    def best(self, w: Floats, examples: Ints, out: Labels, n_threads: int) -> None: ...
-    def loss_augmented(
+class Multiclass(ListingComposed):
+    def __init__(self, n_classes: int, scores: TokenScorer) -> None: ...
+
+class ChainEngine:
+    def __init__(
+        self,
+        offsets: Ints,
+        n_labels: int,
+        boundaries: bool,
+        pairs: bool,
+        allowed_labels: Bytes | None = None,
+        allowed_transitions: Bytes | None = None,
+    ) -> None: ...
+
+class Chain(ListingComposed):
+    def __init__(self, engine: ChainEngine, scores: TokenScorer) -> None: ...
+
+class GivenChain(ListingEngine):
+    def __init__(self, engine: ChainEngine, scores: GivenScores) -> None: ...
+
+class SecondOrderChain(Composed):
+    def __init__(self, engine: ChainEngine, scores: TokenScorer) -> None: ...
+
+class GivenSecondOrderChain(Engine):
+    def __init__(self, engine: ChainEngine, scores: GivenScores) -> None: ...
+
+class SegmentEngine:
+    def __init__(self, offsets: Ints, n_labels: int, max_length: int, lengths: bool, ends: bool) -> None: ...
+
+class Segments(Composed):
+    def __init__(self, engine: SegmentEngine, scores: TokenScorer) -> None: ...
+
+class GivenSegments(Engine):
+    def __init__(self, engine: SegmentEngine, scores: GivenScores) -> None: ...
+
+class Parts(Ascent):
+    """What Grammar and Alignment have in common; no class of its own at run time."""
+
+    def part_scores(self, w: Floats, examples: Ints, theta: Floats, n_threads: int) -> None: ...
+    def part_sums(self, theta: Floats, examples: Ints, log_z: Floats, marginals: Floats, n_threads: int) -> None: ...
+    def push(self, marginals: Floats, examples: Ints, coefficients: Floats, w: Floats) -> None: ...
+    def indicators(self, labels: Labels | None, examples: Ints, marginals: Floats) -> None: ...
+    def log_losses(
         self,
         w: Floats,
         examples: Ints,
         labels: Labels | None,
-        weight: Floats,
-        out: Labels,
         losses: Floats,
-        violations: Floats,
+        weight: Floats | None,
+        gradient: Floats | None,
         n_threads: int,
+    ) -> None: ...
+
+class Differences:
+    """What FactoredRows asks of a problem; no class of its own at run time."""
+
+    def differences(
+        self, examples: Ints, labels: Labels, label_offsets: Ints, others: Labels, offsets: Ints
+    ) -> tuple[Ints, Ints, Floats]: ...
+    def difference_dots(
+        self,
+        examples: Ints,
+        labels: Labels,
+        label_offsets: Ints,
+        others: Labels,
+        offsets: Ints,
+        w: Floats,
+        n_threads: int,
+    ) -> Floats: ...
+    def add_differences(
+        self,
+        examples: Ints,
+        labels: Labels,
+        label_offsets: Ints,
+        others: Labels,
+        offsets: Ints,
+        coefficients: Floats,
+        w: Floats,
     ) -> None: ...
 
 class GrammarRules:
@@ -267,16 +363,6 @@ class Grammar(Parts):
     def differences(
         self, examples: Ints, truths: Labels, codes: Labels, offsets: Ints
     ) -> tuple[Ints, Ints, Floats]: ...
-
-class Segments(Parts, Differences):
-    def __init__(
-        self, tokens: Tokens, offsets: Ints, n_labels: int, max_length: int, lengths: bool, ends: bool
-    ) -> None: ...
-    def samples(self, w: Floats, examples: Ints, copies: int, uniform: Floats, out: Labels, n_threads: int) -> None: ...
-    def best(self, w: Floats, examples: Ints, out: Labels, n_threads: int) -> None: ...
-    def loss_augmented(
-        self, w: Floats, examples: Ints, codes: Labels, hamming: bool, out: Labels, n_threads: int
-    ) -> None: ...
 
 class AlignmentSide:
     def __init__(self, offsets: Ints, codes: Labels, gaps: Labels, borders: Labels, dense: Floats) -> None: ...

@@ -21,7 +21,8 @@ def trained(problem):
 KINDS = {
     "chains": lambda: chain_twins(np.random.default_rng(0), lengths=(1, 2, 5, 4, 6) * 3).problem,
     "classes": lambda: multiclass_twins(np.random.default_rng(0), n=20).problem,
-    "written out": lambda: chain_twins(np.random.default_rng(0), lengths=(2, 5, 4, 6), pair_features=True).problem,
+    "chains with pairs": lambda: chain_twins(np.random.default_rng(0), lengths=(2, 5, 6), pair_features=True).problem,
+    "written out": lambda: chain_twins(np.random.default_rng(0), lengths=(2, 3, 4, 3)).python_problem(),
 }
 
 
@@ -96,11 +97,24 @@ WRONG = {
     "a matrix": lambda saved: {"alpha": saved["alpha"][:, None]},
     "a text": lambda saved: {"alpha": "alpha"},
 }
-WRONG_LABELS = {
-    "labels cut short": lambda saved: {"labels": saved["labels"][:-1]},
-    "no label": lambda saved: {"labels": changed(saved["labels"], -1, -1)},
-    "a label beyond the classes": lambda saved: {"labels": changed(saved["labels"], 0, 3)},
+WRONG_MOVES = {
+    "moves cut short": lambda saved: {"moves": saved["moves"][:-1]},
+    "counts cut short": lambda saved: {"counts": saved["counts"][:-1]},
+    "a negative count": lambda saved: {"counts": changed(saved["counts"], 0, -1)},
+    "a huge count": lambda saved: {"counts": changed(saved["counts"], 0, 2**62)},
+    "a part beyond all": lambda saved: {"moves": changed(saved["moves"], 0, 2**30)},
+    "a part before all": lambda saved: {"moves": changed(saved["moves"], 1, -2)},
+    "moves of nothing": lambda saved: {"moves": np.full_like(saved["moves"], -1)},
 }
+
+
+def across(saved):
+    """A label of the second token or of a later one moves to the first token."""
+    plus, minus = saved["moves"].reshape(-1, 2).T
+    return {"moves": changed(saved["moves"], 2 * int(np.flatnonzero((plus >= 3) & (minus >= 3))[0]) + 1, 0)}
+
+
+BETWEEN = {"a move between places": across}
 WRONG_ROWS = {
     "rows cut short": lambda saved: {"indptr": saved["indptr"][:-1]},
     "values cut short": lambda saved: {"values": saved["values"][:-1]},
@@ -116,7 +130,8 @@ WRONG_ROWS = {
 @pytest.mark.parametrize(
     ("kind", "wrong"),
     [(kind, wrong) for kind in KINDS for wrong in WRONG]
-    + [(kind, wrong) for kind in ("chains", "classes") for wrong in WRONG_LABELS]
+    + [(kind, wrong) for kind in ("chains", "classes", "chains with pairs") for wrong in WRONG_MOVES]
+    + [("chains", "a move between places")]
     + [("written out", wrong) for wrong in WRONG_ROWS],
 )
 def test_what_cannot_have_been_saved_is_refused(kind, wrong):
@@ -124,7 +139,7 @@ def test_what_cannot_have_been_saved_is_refused(kind, wrong):
     sets = trained(problem).sets
     saved = sets.save()
     with pytest.raises(ValueError, match="the saved working sets are not valid"):
-        sets.restore(saved | (WRONG | WRONG_LABELS | WRONG_ROWS)[wrong](saved))
+        sets.restore(saved | (WRONG | WRONG_MOVES | WRONG_ROWS | BETWEEN)[wrong](saved))
     for name, array in sets.save().items():
         np.testing.assert_array_equal(array, saved[name])
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, LabelArray
+from structlearn.data.ragged import Ragged
 
 
 def viterbi(
@@ -27,8 +28,8 @@ def viterbi(
     Parameters
     ----------
     emission : (length, n_labels)
-    transition : (n_labels, n_labels)
-        Rows: from, columns: to.
+    transition : (n_labels, n_labels), or (length − 1, n_labels, n_labels)
+        Rows: from, columns: to; the same everywhere, or for each pair of neighbours.
     start, stop : (n_labels,), optional
         Zero if not given.
 
@@ -59,13 +60,9 @@ def k_best(
     """
     if k < 1:
         raise ValueError(f"k is {k}; it must be at least 1")
-    chain, w, length = _chain_of_scores(emission, transition, start, stop)
-    labels = np.empty(k * length, np.int32)
-    scores = np.empty(k)
-    count = np.empty(1, np.int64)
-    chain.k_best(w, np.zeros(1, np.int64), k, labels, scores, count, 1)
-    found = labels.reshape(k, length)[: count[0]]
-    return list(zip(found, scores.tolist(), strict=False))
+    chain, theta, _ = _chain_of_scores(emission, transition, start, stop)
+    found, _, scores = chain.k_best(theta, _ONE, k, 1)
+    return list(zip(Ragged(*found), scores.tolist(), strict=True))
 
 
 def best_per_loss_level(
@@ -83,13 +80,15 @@ def best_per_loss_level(
     >>> [(wrong, labels.tolist(), score) for wrong, labels, score in levels]
     [(0, [0, 0], 0.5), (1, [1, 0], 1.5), (2, [1, 1], 1.0)]
     """
-    chain, w, length = _chain_of_scores(emission, transition, start, stop)
+    chain, theta, length = _chain_of_scores(emission, transition, start, stop)
     truth = np.ascontiguousarray(truth, np.int32)
     n_labels = np.shape(emission)[1]
     if truth.shape != (length,) or truth.min() < 0 or truth.max() >= n_labels:
         raise ValueError(f"truth is {truth.tolist()}; expected {length} labels from 0 to {n_labels - 1}")
-    levels, scores, labels = chain.best_per_level(w, 0, truth, np.ones(n_labels, np.int32))
-    return list(zip(levels.tolist(), labels.reshape(len(levels), length), scores.tolist(), strict=True))
+    wrong = 1 - np.eye(n_labels, dtype=np.int32)
+    steps = _core.LabelSteps(truth, np.array([0, length]), wrong)
+    levels, scores, labels = chain.best_per_level(theta, 0, steps)
+    return list(zip(levels.tolist(), Ragged(*labels), scores.tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,23 +141,20 @@ def marginals(
     >>> found.most_probable_labels(), round(found.expected_loss([0, 0]), 3)
     (array([0, 0], dtype=int32), 0.536)
     """
-    chain, theta, length = _chain_of_scores(emission, transition, start, stop)
+    chain, theta, length = _chain_of_scores(emission, transition, start, stop, each=True)
     n_labels = np.shape(emission)[1]
-    nodes, edges = np.empty(length * n_labels), np.empty((length - 1) * n_labels**2)
-    log_z = chain.marginals(theta, nodes, edges)
-    _, parts, begin, end = np.split(theta, [len(nodes), len(nodes) + n_labels**2, len(theta) - n_labels])
-    pairs = edges.reshape(-1, n_labels, n_labels)
-    last = nodes[-n_labels:]
-    counted = (
-        (theta[: len(nodes)], nodes),
-        (parts, pairs.sum(axis=0).ravel()),
-        (begin, nodes[:n_labels]),
-        (end, last),
-    )
+    n_shared = n_labels * (n_labels + 2)
+    shared, local = theta[:n_shared], theta[n_shared:]
+    parts, log_z = np.empty(len(theta)), np.empty(1)
+    chain.part_sums(np.concatenate([local, shared]), _ONE, log_z, parts, 1)
+    nodes, edges, counts = np.split(parts, [length * n_labels, len(local)])
     # What is forbidden has probability 0 and adds nothing.
-    mean_score = sum(float(values[p > 0] @ p[p > 0]) for values, p in counted)
-    entropy = max(0.0, log_z - mean_score) if log_z > -np.inf else 0.0
-    return ChainMarginals(log_z, nodes.reshape(length, n_labels), pairs, entropy)
+    scores, expected = np.concatenate([local, shared]), np.concatenate([nodes, edges, counts])
+    mean_score = float(scores[expected > 0] @ expected[expected > 0])
+    entropy = max(0.0, float(log_z[0]) - mean_score) if log_z[0] > -np.inf else 0.0
+    return ChainMarginals(
+        float(log_z[0]), nodes.reshape(length, n_labels), edges.reshape(-1, n_labels, n_labels), entropy
+    )
 
 
 def sample(
@@ -178,32 +174,37 @@ def sample(
     True
     """
     chain, theta, length = _chain_of_scores(emission, transition, start, stop)
-    out = np.empty(n_samples * length, np.int32)
-    uniform = np.random.default_rng(random_state).random(len(out))
-    chain.samples(theta, np.zeros(1, np.int64), n_samples, uniform, out, 1)
-    return out.reshape(n_samples, length)
+    seeds = np.random.default_rng(random_state).integers(2**63 - 1, size=n_samples)
+    labels: LabelArray = chain.samples(theta, _ONE, n_samples, seeds, 1)[0]
+    return labels.reshape(n_samples, length)
 
 
-def _chain_of_scores(emission: Any, transition: Any, start: Any, stop: Any) -> tuple[_core.Chain, FloatArray, int]:
-    """A chain whose tokens are indicators of their position, so that its weights are the scores themselves."""
+_ONE = np.zeros(1, np.int64)
+
+
+def _chain_of_scores(
+    emission: Any, transition: Any, start: Any, stop: Any, *, each: bool = False
+) -> tuple[_core.GivenChain, FloatArray, int]:
+    """The engine on these scores and the scores, shared ones first; with `each`, pairs of neighbours are parts, too."""
     emission = np.asarray(emission, np.float64)
     if emission.ndim != 2 or 0 in emission.shape:
         raise ValueError(f"emission has shape {emission.shape}; expected (length, n_labels), neither of them 0")
-    length, n_labels = emission.shape
-    parts = [emission.ravel()]
-    for name, given, shape in (
-        ("transition", transition, (n_labels, n_labels)),
-        ("start", np.zeros(n_labels) if start is None else start, (n_labels,)),
-        ("stop", np.zeros(n_labels) if stop is None else stop, (n_labels,)),
-    ):
-        scores = np.asarray(given, np.float64)
-        if scores.shape != shape:
-            raise ValueError(f"{name} has shape {scores.shape}; expected {shape}")
-        parts.append(scores.ravel())
-    w = np.concatenate(parts)
-    if np.isnan(w).any():
+    length, L = emission.shape
+    moves = np.asarray(transition, np.float64)
+    if moves.shape not in ((L, L), (length - 1, L, L)):
+        raise ValueError(f"transition has shape {moves.shape}; expected ({L}, {L}) or ({length - 1}, {L}, {L})")
+    ends = [np.zeros(L) if given is None else np.asarray(given, np.float64) for given in (start, stop)]
+    for name, given in zip(("start", "stop"), ends, strict=True):
+        if given.shape != (L,):
+            raise ValueError(f"{name} has shape {given.shape}; expected ({L},)")
+    local = [emission.ravel()]
+    pairs = each or moves.ndim == 3
+    if pairs:
+        local.append(moves.ravel() if moves.ndim == 3 else np.zeros((length - 1) * L * L))
+    shared = [np.zeros(L * L) if moves.ndim == 3 else moves.ravel(), *ends]
+    theta = np.concatenate([*shared, *local])
+    if np.isnan(theta).any():
         raise ValueError("the scores hold NaN")
-    positions = np.arange(length + 1)
-    tokens = _core.Tokens(positions, positions[:-1].astype(np.int32), np.ones(length), length)
-    chain = _core.Chain(tokens, np.array([0, length]), n_labels, 1.0, True)
-    return chain, w, length
+    engine = _core.ChainEngine(np.array([0, length]), L, True, pairs)
+    n_shared = L * (L + 2)
+    return _core.GivenChain(engine, _core.GivenScores(n_shared, np.array([0, len(theta) - n_shared]))), theta, length

@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.waist.compiled_parts import CompiledParts
 from structlearn.waist.parts import PartProblem
 
 
@@ -30,8 +29,9 @@ def mix(
     Of the entropies it keeps lower bounds, H((1 − γ) μ + γ p) ≥ (1 − γ) H(μ) + γ H(p), which makes D a parabola in γ;
     `gaps` become log Z − H − ⟨A_i w, μ_i⟩, by how much the example's own primal exceeds its own dual.
     """
-    if isinstance(problem, CompiledParts):
-        problem.kernel.mix(order, problem.part_offsets, limits, marginals, entropies, gaps, w)
+    kernel = getattr(problem, "kernel", None)
+    if kernel is not None:
+        kernel.mix(order, problem.part_offsets, limits, marginals, entropies, gaps, w)
         return
     for i in order:
         example = np.array([i])
@@ -63,10 +63,9 @@ def exponentiate(
 
     η is halved until the dual grows, and grows a little where it did at once (Collins et al. 2008).
     """
-    if isinstance(problem, CompiledParts):
-        problem.kernel.exponentiate(
-            order, problem.part_offsets, limits, kappa, losses, theta, marginals, entropies, steps, w
-        )
+    kernel = getattr(problem, "kernel", None)
+    if kernel is not None:
+        kernel.exponentiate(order, problem.part_offsets, limits, kappa, losses, theta, marginals, entropies, steps, w)
         return
     for i in order:
         example = np.array([i])

@@ -14,7 +14,7 @@ from structlearn import _core
 from structlearn.solvers.base import Solver, State
 from structlearn.waist.objective import Objective
 
-_SETS = (_core.SparseSets, _core.ChainSets, _core.MulticlassSets)
+_SETS = (_core.SparseSets, _core.PartSets)
 
 
 def save(state: State) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
-from structlearn.data.ragged import places_of
+from structlearn.data.ragged import Ragged
 from structlearn.waist.rows import Rows, SparseRows, check_weights
 
 
@@ -19,53 +19,54 @@ class FactoredRows:
     Attributes
     ----------
     core : compiled problem
-        Has `differences`, `difference_dots` and `add_differences`.
+        Has `moves`, `differences`, `difference_dots` and `add_differences`.
     n_features : int
-    truths : label codes of all examples
+    truths : Ragged
+        Codes of one output for every example.
     examples : (m,)
-    others : label codes of the m outputs, one after another
-    offsets : (m + 1,), optional
-        Where each output begins; None if an output is one label.
+    others : Ragged
+        Codes of the m outputs ŷ.
     """
 
     core: Any
     n_features: int
-    truths: LabelArray
+    truths: Ragged
     examples: IntArray
-    others: LabelArray
-    offsets: IntArray | None = None
+    others: Ragged
     n_threads: int = 1
 
     def __len__(self) -> int:
         return len(self.examples)
 
     def sparse(self) -> SparseRows:
-        return SparseRows(*self.core.differences(self.examples, self.truths, self.others))
+        return SparseRows(*self.core.differences(*self._pairs))
+
+    def moves(self) -> tuple[LabelArray, IntArray]:
+        """The parts that y has and ŷ has not, beside those that ŷ has instead; where those of each row begin."""
+        moves, offsets = self.core.moves(*self._pairs)
+        return moves, offsets
 
     def dot(self, w: FloatArray) -> FloatArray:
         check_weights(w, self.n_features)
-        out = np.empty(len(self))
-        self.core.difference_dots(self.examples, self.truths, self.others, w, out, self.n_threads)
-        return out
+        dots: FloatArray = self.core.difference_dots(*self._pairs, w, self.n_threads)
+        return dots
 
     def add_to(self, w: FloatArray, coefficients: FloatArray) -> None:
         check_weights(w, self.n_features)
         if len(coefficients) != len(self):
             raise ValueError(f"there are {len(coefficients)} coefficients of {len(self)} rows")
-        coefficients = np.ascontiguousarray(coefficients, np.float64)
-        self.core.add_differences(self.examples, self.truths, self.others, coefficients, w)
+        self.core.add_differences(*self._pairs, np.ascontiguousarray(coefficients, np.float64), w)
 
     def gram(self, other: Rows) -> FloatArray:
         return self.sparse().gram(other)
 
     def take(self, which: IntArray) -> FactoredRows:
-        if self.offsets is None:
-            chosen, offsets = self.others[which], None
-        else:
-            places, offsets = places_of(self.offsets, which)
-            chosen = self.others[places]
-        return replace(self, examples=self.examples[which], others=chosen, offsets=offsets)
+        return replace(self, examples=self.examples[which], others=self.others.take(which))
 
     @property
     def nbytes(self) -> int:
-        return self.examples.nbytes + self.others.nbytes
+        return int(self.examples.nbytes + self.others.flat.nbytes)
+
+    @property
+    def _pairs(self) -> tuple[Any, ...]:
+        return self.examples, self.truths.flat, self.truths.offsets, self.others.flat, self.others.offsets

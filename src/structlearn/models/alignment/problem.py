@@ -110,7 +110,9 @@ class AlignmentProblem(CompiledParts):
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[FactoredRows, FloatArray]:
         assert self._codes is not None
         out = Ragged.of(outputs)
-        rows = FactoredRows(self._core, self.n_features, self._codes, examples, out.flat, out.offsets, self.n_threads)
+        rows = FactoredRows(
+            self._core, self.n_features, Ragged(self._codes, self._offsets), examples, out, self.n_threads
+        )
         return rows, self._losses(examples, out)
 
     def joint_features(self, examples: IntArray, outputs: Ragged) -> SparseRows:

@@ -10,12 +10,14 @@ import numpy as np
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.labels import LabelSequences, check_label, declared_classes, read_label_sequences
 from structlearn.data.options import choice_option, flag_option, real_option, whole_option
+from structlearn.data.ragged import Ragged, reduced
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
+from structlearn.losses import Hamming, Loss, ZeroOneLoss
+from structlearn.losses.bound import BoundLoss, bound_label_costs, own_label_loss
 from structlearn.models.base import Ability, LinearSpec, Model, Weights
 from structlearn.models.chain.allowed_labels import check_truth, first_impossible, label_mask
-from structlearn.models.chain.problem import ChainProblem
-from structlearn.models.chain.second_order import SecondOrderProblem
+from structlearn.models.chain.problem import MAX_LEVEL_TABLE, ChainProblem, FirstOrderProblem, level_table
 from structlearn.models.chain.transitions import AllowedTransitions, transition_mask
 from structlearn.wording import shown
 
@@ -30,8 +32,9 @@ class Chain(Model):
     ----------
     classes : sequence, optional
         The labels, of any hashable type. None takes those observed in training.
-    loss : {"hamming", "zero_one"}
-        Δ(y, ŷ): the number of wrong labels, or whether any label is wrong.
+    loss : {"hamming", "zero_one"} or Loss
+        Δ(y, ŷ): the number of wrong labels, or whether any label is wrong; or a loss of one's own, additive or counted
+        over the labels of tokens, see `structlearn.losses`.
     boundaries : bool
         Whether there are scores for the first and the last label.
     balance : float
@@ -79,14 +82,12 @@ class Chain(Model):
         return abilities if self.order == 2 else abilities | {"k_best"}
 
     def loss_in_words(self) -> str:
-        if self.loss == "zero_one":
-            return "1 for a sequence with a wrong label"
-        return "wrong labels, by their weights" if self.label_weight else "wrong labels"
+        return "1 for a sequence with a wrong label" if self.loss == "zero_one" else self.loss_object().in_words()
 
     def __init__(
         self,
         classes: Sequence[Any] | None = None,
-        loss: Literal["hamming", "zero_one"] = "hamming",
+        loss: Literal["hamming", "zero_one"] | Loss = "hamming",
         boundaries: bool = True,
         balance: float = 1.0,
         label_weight: Mapping[Any, float] | None = None,
@@ -134,6 +135,7 @@ class Chain(Model):
         if self.allowed_transitions is not None:
             moves = transition_mask(self.allowed_transitions, spec.classes)
         judged = codes
+        judged_loss = self._bound_loss(spec, judged, offsets, Y)
         if self.ends is not None:
             tokens, codes, labels = self._with_ends(spec, tokens, codes, labels, offsets)
         if codes is not None and not allow_unknown:
@@ -141,15 +143,15 @@ class Chain(Model):
         impossible = first_impossible(offsets, labels, moves)
         if impossible is not None:
             raise ValueError(f"X[{impossible}] has no labelling that satisfies all constraints")
-        problem = SecondOrderProblem if self.order == 2 else ChainProblem
+        problem = ChainProblem if self.order == 2 else FirstOrderProblem
         return problem(
             tokens=tokens,
             offsets=offsets,
             codes=codes,
-            judged=judged,
             classes=spec.classes,
-            loss=self.loss,
-            label_weight=np.array([float((self.label_weight or {}).get(label, 1.0)) for label in spec.classes]),
+            loss=judged_loss if codes is judged else self._bound_loss(spec, codes, offsets, Y),
+            judged_loss=judged_loss,
+            order=self.order,
             balance=float(self.balance),
             boundaries=bool(self.boundaries),
             pair_tokens=self._pair_tokens(spec, matrix),
@@ -157,6 +159,25 @@ class Chain(Model):
             allowed_transitions=moves,
             observed_only=self.observed_only and codes is not None and not allow_unknown,
         )
+
+    def loss_object(self) -> Loss:
+        """The loss that the option stands for."""
+        if isinstance(self.loss, Loss):
+            return self.loss
+        return ZeroOneLoss() if self.loss == "zero_one" else Hamming(self.label_weight)
+
+    def _bound_loss(self, spec: LinearSpec, codes: LabelArray | None, offsets: IntArray, Y: Any) -> BoundLoss:
+        if codes is None:
+            return BoundLoss()
+        loss = self.loss_object()
+        L = len(spec.classes)
+        few = self.order == 1 and level_table(offsets, L) <= MAX_LEVEL_TABLE
+        if isinstance(loss, Hamming):
+            return bound_label_costs(codes, offsets, loss.cost(spec.classes), with_levels=few)
+        if isinstance(loss, ZeroOneLoss):
+            wrong = reduced(np.logical_or, codes < 0, offsets) if L == 1 else np.diff(offsets) > 0
+            return BoundLoss(max_losses=wrong.astype(np.float64))
+        return own_label_loss(loss, Ragged(codes, offsets), read_label_sequences(Y), spec.classes, counted=few)
 
     def unpack(self, spec: LinearSpec, w: FloatArray) -> Weights:
         """The parts of w, as views.
@@ -233,7 +254,8 @@ class Chain(Model):
         return tokens.without_rows(ends), codes, labels
 
     def check_options(self) -> None:
-        choice_option("loss", self.loss, ("hamming", "zero_one"))
+        if not isinstance(self.loss, Loss):
+            choice_option("loss", self.loss, ("hamming", "zero_one"))
         real_option("balance", self.balance)
         flag_option("boundaries", self.boundaries)
         flag_option("observed_only", self.observed_only)
@@ -241,8 +263,8 @@ class Chain(Model):
             raise ValueError(f"label_weight is {self.label_weight!r}; it must be a dict of labels and numbers")
         for label, weight in (self.label_weight or {}).items():
             real_option(f"label_weight[{label!r}]", weight)
-        if self.label_weight and self.loss == "zero_one":
-            raise ValueError("label_weight belongs to the Hamming loss; with loss='zero_one' leave it out")
+        if self.label_weight and self.loss != "hamming":
+            raise ValueError(f"label_weight belongs to the Hamming loss; with loss={shown(self.loss)} leave it out")
         whole_option("order", self.order, 1, 2)
         if self.order == 2 and self.loss == "zero_one":
             raise ValueError("loss='zero_one' needs a second-best decoder, which a chain with order=2 does not have")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from structlearn import _core
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray, digest
 from structlearn.data.examples import is_listed
 from structlearn.data.labels import check_label, declared_classes, observed_classes
@@ -16,12 +17,12 @@ from structlearn.data.options import flag_option, real_option
 from structlearn.data.ragged import Ragged, places_of, summed
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
+from structlearn.losses.bound import BoundLoss
 from structlearn.models.base import LinearSpec, Model
 from structlearn.models.chain.allowed_labels import first_impossible, label_mask
 from structlearn.models.chain.k_means import k_means
 from structlearn.models.chain.problem import ChainProblem
 from structlearn.models.chain.transitions import AllowedTransitions, TransitionMask, transition_mask
-from structlearn.waist.factored_rows import FactoredRows
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import Oracle
 from structlearn.waist.planes import Outputs
@@ -169,8 +170,8 @@ class LatentChain(Model):
 class LatentChainProblem(LatentProblem):
     """A `LatentChain` bound to data. Outputs are codes of states, whose labels follow.
 
-    Three chains over the states do the work: one without constraints, one in which the truth's labels are the only
-    possible ones, and one with the loss among its features, at weights that are never learnt.
+    Two chains over the states do the work: one without constraints, and one in which the truth's labels are the only
+    possible ones.
     """
 
     oracles: frozenset[Oracle] = frozenset({"best", "loss_augmented"})
@@ -194,40 +195,39 @@ class LatentChainProblem(LatentProblem):
         self._states = [(classes[g], int(np.sum(groups[:s] == g))) for s, g in enumerate(groups)]
         self._matrix = matrix
 
-        def chain(inputs: Any, allowed: Flags | None) -> ChainProblem:
+        def chain(allowed: Flags | None) -> ChainProblem:
             return ChainProblem(
-                tokens=TokenMatrix.from_matrix(inputs, intercept=False),
+                tokens=tokens,
                 offsets=offsets,
                 codes=None,
-                judged=None,
                 classes=range(len(groups)),
-                loss="hamming",
-                label_weight=np.ones(len(groups)),
+                loss=BoundLoss(),
+                judged_loss=BoundLoss(),
                 balance=float(balance),
                 boundaries=boundaries,
+                order=1,
                 pair_tokens=None,
                 allowed_labels=allowed,
                 allowed_transitions=moves,
                 observed_only=False,
             )
 
-        self._free = chain(matrix, None)
+        tokens = TokenMatrix.from_matrix(matrix, intercept=False)
+        self._free = chain(None)
         self.n_examples, self.n_features = self._free.n_examples, self._free.n_features
         if possible is not None:
             sets, which = np.unique(possible, axis=0, return_inverse=True)
-            said = sp.csr_array((np.ones(len(which)), (np.arange(len(which)), which)), shape=(len(which), len(sets)))
-            self._loss_weights = (~sets[:, groups]).astype(np.float64)
-            self._augmented = chain(sp.hstack([sp.csr_array(matrix), said], format="csr"), None)
+            wrong = np.ascontiguousarray(~sets[:, groups], np.float64)
+            self._wrong_labels = _core.LabelCosts(which.reshape(-1).astype(np.int32), offsets, wrong)
             # Tokens whose labels training never saw are judged, but nothing completes them.
-            self._completing = chain(matrix, (possible | ~possible.any(axis=1, keepdims=True))[:, groups])
+            self._completing = chain((possible | ~possible.any(axis=1, keepdims=True))[:, groups])
 
     def best(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
         return self._best(self._free, w, examples)
 
     def loss_augmented(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
-        end = self._matrix.shape[1] * len(self._groups)
-        augmented = np.concatenate([w[:end], self._loss_weights.ravel(), w[end:]])
-        return self._best(self._augmented, augmented, examples)
+        self._free.n_threads = self.n_threads
+        return list(self._free.best_with(self._wrong_labels, w, examples)[0])
 
     def complete(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
         return self._best(self._completing, w, examples)
@@ -236,11 +236,7 @@ class LatentChainProblem(LatentProblem):
         codes = np.zeros(int(self._offsets[-1]), np.int32)
         place, _ = places_of(self._offsets, examples)
         codes[place] = Ragged.of(left).flat
-        others = Ragged.of(right)
-        rows = FactoredRows(
-            self._free._core, self.n_features, codes, examples, others.flat, others.offsets, self.n_threads
-        )
-        return rows.sparse()
+        return self._free.rows_between(Ragged(codes, self._offsets), examples, Ragged.of(right)).sparse()
 
     def output_losses(self, examples: IntArray, outputs: Outputs) -> FloatArray:
         assert self._possible is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,13 +14,14 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.labels import LabelCodes, Labels, check_label, declared_classes, label_array, observed_classes
 from structlearn.data.matrices import checked_numbers, checked_table
+from structlearn.data.ragged import Ragged
 from structlearn.data.tokens import TokenMatrix
+from structlearn.losses import Hamming, LocalParts, Loss, ZeroOneLoss
+from structlearn.losses.bound import BoundLoss, bound_label_costs, bound_own, class_levels
 from structlearn.models.base import Ability, LinearSpec, Model, Weights
+from structlearn.models.composed import ListingProblem, token_scorer
 from structlearn.models.multiclass.output_features import OutputFeatures, Taxonomy
-from structlearn.waist.compiled_parts import CompiledParts
-from structlearn.waist.factored_rows import FactoredRows
-from structlearn.waist.objective import Scaling
-from structlearn.waist.planes import Outputs, Planes
+from structlearn.waist.planes import Outputs
 from structlearn.wording import shown
 
 
@@ -100,11 +102,28 @@ class Multiclass(Model):
             codes = LabelCodes(spec.classes, allow_unknown=allow_unknown and zero_one).encode(labels, "Y")
         features = None if self.output_features is None else self.output_features.matrix(spec.classes)
         tokens = TokenMatrix.from_matrix(X, intercept=spec.intercept)
-        return MulticlassProblem(tokens, codes, spec.classes, self.cost_matrix(spec.classes), features)
+        return MulticlassProblem(tokens, codes, spec.classes, self._bound_loss(spec, codes, Y), features)
 
     def check_options(self) -> None:
         if self.output_features is not None and not isinstance(self.output_features, OutputFeatures):
             raise ValueError(f"output_features is {shown(self.output_features)}; it must be OutputFeatures or None")
+
+    def _bound_loss(self, spec: LinearSpec, codes: LabelArray | None, Y: Any) -> BoundLoss:
+        if codes is None:
+            return BoundLoss()
+        offsets = np.arange(len(codes) + 1)
+        if isinstance(self.cost, Loss) and not isinstance(self.cost, (Hamming, ZeroOneLoss)):
+            K = len(spec.classes)
+            known = codes >= 0
+
+            def true_sums(parts: Ragged) -> FloatArray:
+                return np.where(known, parts.flat.reshape(-1, K)[np.arange(len(codes)), codes], 0.0)
+
+            local = [LocalParts((K,), tuple(spec.classes))] * len(codes)
+            return bound_own(self.cost, list(_label_list(Y)), local, true_sums, _core.ListedLosses)
+        cost = self.cost_matrix(spec.classes)
+        cost = Hamming().cost(spec.classes) if cost is None else cost
+        return replace(bound_label_costs(codes, offsets, cost, with_levels=False), levels=class_levels(codes, cost))
 
     def _cost_table(self) -> FloatArray:
         cost = checked_numbers(self.cost, "cost")
@@ -147,83 +166,43 @@ class Multiclass(Model):
         return np.asarray(cost, np.float64)
 
 
-class MulticlassProblem(CompiledParts):
+class MulticlassProblem(ListingProblem):
     """A `Multiclass` model bound to data. Outputs are class codes."""
-
-    oracles = frozenset({"best", "loss_augmented", "second_best", "loss_levels", "sums"})
 
     def __init__(
         self,
         tokens: TokenMatrix,
         codes: LabelArray | None,
         classes: Sequence[Any],
-        cost: FloatArray | None,
+        loss: BoundLoss,
         output_features: FloatArray | None,
     ):
-        K = len(classes)
-        self.n_examples = tokens.n_tokens
-        self.n_features = tokens.n_columns * (K if output_features is None else output_features.shape[1])
+        K, n = len(classes), tokens.n_tokens
+        n_features = tokens.n_columns * (K if output_features is None else output_features.shape[1])
+        offsets = np.arange(n + 1)
+        scores = token_scorer(offsets, [(tokens, 0, K, False)], [], n_features, output_features=output_features)
         self._tokens = tokens
         self._codes = codes
         self._labels = label_array(classes)
-        self._cost = cost
         self._output_features = output_features
-        # The truth itself is never priced, so one row serves all classes where every mistake costs the same.
-        self._prices = np.ones((1, K)) if cost is None else cost
-        self._core = _core.Multiclass(tokens.core(), output_features, K)
-        self.part_offsets = np.arange(self.n_examples + 1) * K
+        truths = None if codes is None else Ragged(codes, offsets)
+        core = _core.Multiclass(K, scores)
+        super().__init__(core, n_features, np.full(n, K), truths, loss, loss, scores)
 
-    def best(self, w: FloatArray, examples: IntArray) -> LabelArray:
-        best = np.empty(len(examples), np.int32)
-        self._core.best(w, examples, best, self.n_threads)
-        return best
+    def pack(self, codes: Ragged) -> LabelArray:
+        return np.asarray(codes.flat)
 
-    def loss_augmented(self, w: FloatArray, examples: IntArray) -> LabelArray:
-        return self._most_violating(w, examples, Scaling("margin", "linear"))[1]
-
-    def most_violating(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> tuple[IntArray, LabelArray]:
-        examples, outputs, _ = self._most_violating(w, examples, scaling)
-        return examples, outputs
-
-    def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
-        examples, outputs, violations = self._most_violating(w, examples, scaling)
-        rows, losses = self.differences(examples, outputs)
-        return Planes(examples, rows, losses, outputs, violations)
+    def unpack(self, outputs: Outputs) -> Ragged:
+        codes = np.ascontiguousarray(outputs, np.int32)
+        return Ragged(codes, np.arange(len(codes) + 1))
 
     def class_scores(self, w: FloatArray, examples: IntArray) -> FloatArray:
         """F(x, y) of every class, (m, n_classes)."""
-        out = np.empty(len(examples) * len(self._labels))
-        self._core.scores(w, examples, out, self.n_threads)
-        return out.reshape(len(examples), -1)
+        return self.scores(w, examples).reshape(len(examples), -1)
 
     def token_features(self, token: int) -> tuple[IntArray, FloatArray]:
         """The columns and values of an example."""
         return self._tokens.row(token)
-
-    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[FactoredRows, FloatArray]:
-        others = np.ascontiguousarray(outputs, np.int32)
-        assert self._codes is not None
-        rows = FactoredRows(self._core, self.n_features, self._codes, examples, others, n_threads=self.n_threads)
-        return rows, self._losses(self._codes[examples], others)
-
-    def working_sets(self) -> _core.MulticlassSets:
-        assert self._codes is not None
-        return _core.MulticlassSets(self._core, self._codes, self.n_examples)
-
-    def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
-        assert isinstance(sets, _core.MulticlassSets)
-        return sets.add(planes.examples, np.ascontiguousarray(planes.outputs, np.int32), which, a, b)
-
-    def losses(self, outputs: Outputs) -> FloatArray:
-        assert self._codes is not None
-        return self._losses(self._codes, np.asarray(outputs))
-
-    def part_losses(self, examples: IntArray) -> FloatArray:
-        assert self._codes is not None
-        truths = self._codes[examples]
-        if self._cost is not None:
-            return np.asarray(self._cost[truths]).ravel()
-        return np.asarray(np.arange(len(self._labels)) != truths[:, None], np.float64).ravel()
 
     def label_probabilities(self, w: FloatArray) -> FloatArray:
         """P(y | x) of every class, (n_examples, n_classes)."""
@@ -234,12 +213,6 @@ class MulticlassProblem(CompiledParts):
     def most_probable_labels(self, w: FloatArray) -> IntArray:
         return np.asarray(self.label_probabilities(w).argmax(axis=1))
 
-    def samples(self, w: FloatArray, n_samples: int, random: np.random.Generator) -> list[list[Any]]:
-        """Classes drawn from P(y | x), `n_samples` of each example."""
-        upto = np.cumsum(self.label_probabilities(w), axis=1)
-        drawn = random.random((self.n_examples, n_samples, 1)) * upto[:, None, -1:]
-        return [list(self._labels[row]) for row in (upto[:, None, :] <= drawn).sum(axis=2)]
-
     def feature_totals(self) -> FloatArray:
         if self._output_features is None:
             return self._tokens.totals()
@@ -247,27 +220,12 @@ class MulticlassProblem(CompiledParts):
             raise ValueError("output_features has entries below zero; iterative scaling needs features ≥ 0")
         return self._tokens.totals() * float(self._output_features.sum(axis=1).max())
 
-    def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
-        found = []
-        for examples in self.chunks():
-            for row in self.class_scores(w, examples):
-                best = np.argsort(-row, kind="stable")[:k]
-                found.append([(self._labels[y], float(row[y])) for y in best])
-        return found
-
     def fingerprint(self) -> str:
         tokens = self._tokens
         assert self._codes is not None
         features = np.empty(0) if self._output_features is None else self._output_features
         size = np.array([self.n_features])
-        return digest(tokens.indptr, tokens.columns, tokens.values, self._codes, self._prices, features, size)
-
-    def max_losses(self) -> FloatArray:
-        assert self._codes is not None
-        if self._cost is not None:
-            return np.asarray(self._cost.max(axis=1)[self._codes])
-        mistakes = self._codes < 0 if len(self._labels) == 1 else np.ones(self.n_examples)
-        return mistakes.astype(np.float64)
+        return digest(tokens.indptr, tokens.columns, tokens.values, self._codes, *self._loss.identity, features, size)
 
     def radii(self) -> FloatArray:
         # Proposition 24 holds for features of one sign only; the distance between two classes always does.
@@ -281,26 +239,6 @@ class MulticlassProblem(CompiledParts):
     def present(self, outputs: Outputs) -> npt.NDArray[Any]:
         labels: npt.NDArray[Any] = self._labels[np.asarray(outputs)]
         return labels
-
-    def _all_of_example(self, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        return flags
-
-    def _most_violating(
-        self, w: FloatArray, examples: IntArray, scaling: Scaling
-    ) -> tuple[IntArray, LabelArray, FloatArray]:
-        a, b = scaling(self._prices)
-        outputs, violations = np.empty(len(examples), np.int32), np.empty(len(examples))
-        self._core.most_violating(
-            w, examples, self._codes, a, b, scaling.oracle == "second_best", outputs, violations, self.n_threads
-        )
-        if len(self._labels) > 1:
-            return examples, outputs, violations
-        known = outputs >= 0
-        return examples[known], outputs[known], violations[known]
-
-    def _losses(self, truths: LabelArray, outputs: npt.NDArray[Any]) -> FloatArray:
-        # A label that training never saw has the code −1 and is always missed.
-        return np.asarray(truths != outputs if self._cost is None else self._cost[truths, outputs], np.float64)
 
 
 def _matrix(X: Any, *, finite: bool = True) -> Any:

@@ -8,13 +8,17 @@ from typing import Any, Literal
 
 import numpy as np
 
+from structlearn import _core
 from structlearn.data.arrays import IntArray, LabelArray
 from structlearn.data.fields import LARGEST, check_whole
 from structlearn.data.labels import LabelCodes, declared_classes, observed_classes
 from structlearn.data.options import choice_option, flag_option, whole_option
+from structlearn.data.ragged import Ragged
 from structlearn.data.segments import Segmentations, read_segmentations
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
+from structlearn.losses import Hamming, Loss, MissedSegments
+from structlearn.losses.bound import BoundLoss, bound_label_costs, own_segment_loss
 from structlearn.models.base import Ability, LinearSpec, Model
 from structlearn.models.segments.problem import SegmentsProblem
 
@@ -43,9 +47,10 @@ class Segments(Model):
         The labels, of any hashable type. None takes those observed in training.
     max_length : int, optional
         The longest segment that there can be. None takes the longest observed in training.
-    loss : {"segments", "hamming"}
+    loss : {"segments", "hamming"} or Loss
         Δ(y, ŷ): the number of segments that are in only one of y and ŷ, so missed plus spurious ones, or the number of
-        tokens in a segment with the wrong label.
+        tokens in a segment with the wrong label; or a loss of one's own, additive over segments, see
+        `structlearn.losses`.
     lengths : bool
         Whether there are weights for the length of a segment, by its label.
     ends : bool
@@ -74,13 +79,13 @@ class Segments(Model):
         return frozenset({"sums", "samples"})
 
     def loss_in_words(self) -> str:
-        return "segments that are missed or made up" if self.loss == "segments" else "wrong labels"
+        return self.loss_object().in_words()
 
     def __init__(
         self,
         classes: Sequence[Any] | None = None,
         max_length: int | None = None,
-        loss: Literal["segments", "hamming"] = "segments",
+        loss: Literal["segments", "hamming"] | Loss = "segments",
         lengths: bool = True,
         ends: bool = False,
     ):
@@ -118,13 +123,30 @@ class Segments(Model):
             tokens=TokenMatrix.from_matrix(matrix, intercept=spec.intercept),
             offsets=offsets,
             codes=codes,
-            judged=judged,
             classes=spec.classes,
             max_length=spec.max_length,
-            hamming=self.loss == "hamming",
+            loss=self._bound_loss(spec, codes, offsets, Y),
+            judged_loss=self._bound_loss(spec, judged, offsets, Y),
             lengths=bool(self.lengths),
             ends=bool(self.ends),
         )
+
+    def loss_object(self) -> Loss:
+        """The loss that the option stands for."""
+        if isinstance(self.loss, Loss):
+            return self.loss
+        return MissedSegments() if self.loss == "segments" else Hamming()
+
+    def _bound_loss(self, spec: SegmentsSpec, codes: LabelArray | None, offsets: IntArray, Y: Any) -> BoundLoss:
+        if codes is None:
+            return BoundLoss()
+        loss, L = self.loss_object(), len(spec.classes)
+        if isinstance(loss, Hamming):
+            labels = np.where(codes < 0, -1, codes % L).astype(np.int32)
+            return bound_label_costs(labels, offsets, loss.cost(spec.classes), with_levels=False)
+        if isinstance(loss, MissedSegments):
+            return BoundLoss(_core.MissedSegments(codes, offsets, L, spec.max_length))
+        return own_segment_loss(loss, Ragged(codes, offsets), read_segmentations(Y), spec.classes, spec.max_length)
 
     def n_weights(self, spec: SegmentsSpec) -> int:
         L = len(spec.classes)
@@ -134,7 +156,8 @@ class Segments(Model):
         return SegmentsSpec.from_dict(values)
 
     def check_options(self) -> None:
-        choice_option("loss", self.loss, ("segments", "hamming"))
+        if not isinstance(self.loss, Loss):
+            choice_option("loss", self.loss, ("segments", "hamming"))
         flag_option("lengths", self.lengths)
         flag_option("ends", self.ends)
         if self.max_length is not None:

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "linear/log_weights.hpp"
+#include "linear/vector.hpp"
+#include "parts/composed.hpp"
+
+namespace structlearn {
+
+// One label an example: a part for every class, all of them local. An output is one code.
+class MulticlassStructure {
+public:
+    explicit MulticlassStructure(std::int64_t n_classes) : K_(n_classes) {}
+
+    std::int64_t output_size(std::int64_t) const { return 1; }
+    std::int64_t n_local(std::int64_t) const { return K_; }
+    std::int64_t n_shared() const { return 0; }
+    void prepare(const double*) {}
+
+    double best(std::int64_t, const double* local, Codes& codes) const {
+        const double* top = std::max_element(local, local + K_);
+        codes.assign(1, static_cast<std::int32_t>(top - local));
+        return *top;
+    }
+    double score(std::int64_t, const double* local, const std::int32_t* code) const { return local[*code]; }
+    void k_best(std::int64_t, const double* local, std::int64_t k, std::vector<Codes>& found, std::vector<double>& values) {
+        order_.resize(static_cast<std::size_t>(K_));
+        std::iota(order_.begin(), order_.end(), 0);
+        std::stable_sort(order_.begin(), order_.end(), [&](auto a, auto b) { return local[a] > local[b]; });
+        for (std::int64_t rank = 0; rank < std::min(k, K_) && local[order_[rank]] > minus_infinity; ++rank) {
+            found.push_back({order_[rank]});
+            values.push_back(local[order_[rank]]);
+        }
+    }
+    const std::vector<double>& levels(std::int64_t, const double* local, const std::int32_t* steps, std::int64_t n_levels) {
+        top_.assign(static_cast<std::size_t>(n_levels), minus_infinity);
+        at_.resize(top_.size());
+        for (std::int64_t y = 0; y < K_; ++y)
+            if (local[y] > top_[steps[y]]) top_[steps[y]] = local[y], at_[steps[y]] = static_cast<std::int32_t>(y);
+        return top_;
+    }
+    void trace_level(std::int64_t, const double*, std::int64_t level, Codes& codes) const { codes.assign(1, at_[level]); }
+
+    double sums(std::int64_t, const double* local, double* of_local, double*) {
+        weights_.resize(static_cast<std::size_t>(K_));
+        double* out = of_local ? of_local : weights_.data();
+        const double top = *std::max_element(local, local + K_);
+        exponentials(K_, local, top, out);
+        double sum = 0.0;
+        for (std::int64_t y = 0; y < K_; ++y) sum += out[y];
+        for (std::int64_t y = 0; y < K_; ++y) out[y] /= sum;
+        return top + std::log(sum);
+    }
+    template <class Uniform>
+    void sample(std::int64_t, const double*, Uniform&& uniform, Codes& codes) const {
+        codes.assign(1, static_cast<std::int32_t>(draw_weighted(K_, weights_.data(), uniform())));
+    }
+
+    template <class Visit>
+    void each_part(std::int64_t, const std::int32_t* code, Visit&& visit) const { visit(std::int64_t{*code}); }
+    template <class Visit>
+    void each_move(std::int64_t, const std::int32_t* code, const std::int32_t* other, Visit&& visit) const {
+        if (*code != *other) visit(std::int64_t{*code}, std::int64_t{*other});
+    }
+
+private:
+    std::int64_t K_;
+    std::vector<std::int32_t> order_, at_;
+    std::vector<double> top_, weights_;
+};
+
+}  // namespace structlearn

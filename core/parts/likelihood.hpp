@@ -1,0 +1,119 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "batch/parallel.hpp"
+#include "batch/ragged.hpp"
+#include "parts/ascent.hpp"
+#include "parts/composed.hpp"
+
+namespace structlearn {
+
+// Likelihoods of a composed problem, and ascent on their duals. Values of parts are given one example after another, those
+// of local parts before those of shared ones.
+
+template <class Problem>
+std::vector<std::int64_t> part_offsets(const Problem& problem, std::span<const std::int64_t> examples) {
+    return offsets_of(examples, [&](std::int64_t i) { return problem.size(i); });
+}
+
+// θ = A w of the chosen examples.
+template <class Problem>
+void part_scores(const Problem& problem, std::span<const double> w, std::span<const std::int64_t> examples,
+                 std::span<double> theta, int n_threads) {
+    const auto at = part_offsets(problem, examples);
+    for_each_example(examples, n_threads, problem, [&](std::int64_t k, std::int64_t i, Problem& worker) {
+        worker.scores(i, w.data(), theta.data() + at[k]);
+    });
+}
+
+// log Z and marginals, given the scores of the parts.
+template <class Problem>
+void part_sums(const Problem& problem, std::span<const double> theta, std::span<const std::int64_t> examples,
+               std::span<double> log_z, std::span<double> marginals, int n_threads) {
+    const auto at = part_offsets(problem, examples);
+    for_each_example(examples, n_threads, problem, [&](std::int64_t k, std::int64_t i, Problem& worker) {
+        log_z[k] = worker.sums(i, theta.data() + at[k], marginals.data() + at[k]);
+    });
+}
+
+// w += Σ_k coefficients[k] Aᵀ marginals_k
+template <class Problem>
+void push(const Problem& problem, std::span<const double> marginals, std::span<const std::int64_t> examples,
+          std::span<const double> coefficients, std::span<double> w) {
+    Problem worker = problem;
+    const auto at = part_offsets(problem, examples);
+    std::vector<double> change;
+    for (std::size_t k = 0; k < examples.size(); ++k) {
+        change.assign(marginals.data() + at[k], marginals.data() + at[k + 1]);
+        for (double& value : change) value *= coefficients[k];
+        worker.push(examples[k], change.data(), w.data());
+    }
+}
+
+// The marginals of outputs, those of all examples being given: how often each has each part.
+template <class Problem>
+void indicators(const Problem& problem, std::span<const std::int32_t> outputs, std::span<const std::int64_t> offsets,
+                std::span<const std::int64_t> examples, std::span<double> marginals) {
+    const CodedOutputs output{outputs, offsets};
+    const auto at = part_offsets(problem, examples);
+    std::fill_n(marginals.data(), at.back(), 0.0);
+    for (std::size_t k = 0; k < examples.size(); ++k)
+        problem.subtract(examples[k], output[examples[k]], -1.0, marginals.data() + at[k]);
+}
+
+// −log P(y_i | x_i) of the chosen examples; the gradient, if asked for, grows by Σ_k weight[k] times theirs.
+template <class Problem>
+void log_losses(const Problem& problem, std::span<const double> w, std::span<const std::int64_t> examples,
+                std::span<const std::int32_t> truths, std::span<const std::int64_t> truth_offsets,
+                std::span<double> losses, std::optional<std::span<const double>> weight,
+                std::optional<std::span<double>> gradient, int n_threads) {
+    const CodedOutputs truth{truths, truth_offsets};
+    Problem prepared = problem;
+    prepared.prepare(w.data());
+    Workers<Problem> workers(n_threads, prepared);
+    // Gradients are added in the order of the examples, so that they do not depend on the number of threads.
+    const std::size_t batch = n_threads > 1 ? 64 : 1;
+    std::vector<std::vector<double>> changes(batch);
+    for (std::size_t begin = 0; begin < examples.size(); begin += batch) {
+        const std::size_t count = std::min(batch, examples.size() - begin);
+        workers.run(static_cast<std::int64_t>(count), [&](std::int64_t j, Problem& worker) {
+            const std::int64_t i = examples[begin + j];
+            std::vector<double>& change = changes[j];
+            if (gradient) change.resize(static_cast<std::size_t>(problem.size(i)));
+            losses[begin + j] = worker.log_loss(i, truth[i], gradient ? change.data() : nullptr);
+        });
+        for (std::size_t j = 0; gradient && j < count; ++j) {
+            for (double& value : changes[j]) value *= (*weight)[begin + j];
+            workers.first().push(examples[begin + j], changes[j].data(), gradient->data());
+        }
+    }
+}
+
+// PartAscent::mix for the examples in the order given; `at` says where the parts of each example begin.
+template <class Problem>
+void mix(const Problem& problem, std::span<const std::int64_t> order, std::span<const std::int64_t> at,
+         std::span<const double> u, std::span<double> marginals, std::span<double> entropies, std::span<double> gaps,
+         std::span<double> w) {
+    PartAscent<Problem> ascent{problem};
+    for (const std::int64_t i : order)
+        gaps[i] = ascent.mix(i, u[i], marginals.data() + at[i], entropies[i], w.data());
+}
+
+// PartAscent::exponentiate, likewise.
+template <class Problem>
+void exponentiate(const Problem& problem, std::span<const std::int64_t> order, std::span<const std::int64_t> at,
+                  std::span<const double> u, double kappa, std::optional<std::span<const double>> losses,
+                  std::span<double> theta, std::span<double> marginals, std::span<double> entropies,
+                  std::span<double> steps, std::span<double> w) {
+    PartAscent<Problem> ascent{problem};
+    for (const std::int64_t i : order)
+        ascent.exponentiate(i, u[i], kappa, losses ? losses->data() + at[i] : nullptr, theta.data() + at[i],
+                            marginals.data() + at[i], entropies[i], steps[i], w.data());
+}
+
+}  // namespace structlearn

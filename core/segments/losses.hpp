@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "batch/ragged.hpp"
+#include "parts/losses.hpp"
+#include "segments/codes.hpp"
+
+namespace structlearn {
+
+// A loss of whole segments. Its parts are (label, begin, end): begin · longest + (end − begin − 1), times n_labels, plus label.
+class SpanLoss : public PartLoss {
+public:
+    // They stand for no scores of the model.
+    void add(std::int64_t, double*) const override {}
+
+    // What every segment costs, and by how much more a few of them do: those that end with a token are `label[t]` and
+    // `size[t]` long, −1 for none. Null if each segment has a price of its own.
+    struct Few {
+        double each;
+        double more;
+        std::vector<std::int64_t> label, size;
+    };
+    virtual const Few* few(std::int64_t i, Few& memory) const = 0;
+    // The prices of all segments, (length, longest, n_labels), if there are not just a few that differ.
+    virtual const double* all(std::int64_t i) const = 0;
+};
+
+// The number of segments that are only in one of truth and output: 1 for each segment, −1 for a true one.
+class MissedSegments : public SpanLoss {
+public:
+    MissedSegments(std::span<const std::int32_t> codes, Ragged tokens, std::int64_t n_labels, std::int64_t longest)
+        : codes_(codes), tokens_(tokens), L_(n_labels), longest_(longest) {}
+
+    const Few* few(std::int64_t i, Few& memory) const override {
+        memory.each = 1.0, memory.more = -2.0;
+        memory.label.assign(static_cast<std::size_t>(tokens_.size(i)), -1);
+        memory.size.assign(memory.label.size(), 0);
+        each_segment(tokens_.size(i), L_, codes_.data() + tokens_.begin(i),
+                     [&](std::int64_t label, std::int64_t begin, std::int64_t end) {
+                         memory.label[end - 1] = label;
+                         memory.size[end - 1] = end - begin;
+                     });
+        return &memory;
+    }
+    const double* all(std::int64_t) const override { return nullptr; }
+
+    double at(std::int64_t i, std::int64_t part) const override {
+        const std::int64_t label = part % L_, size = part / L_ % longest_ + 1, begin = part / L_ / longest_;
+        const std::int32_t* codes = codes_.data() + tokens_.begin(i);
+        if (codes[begin] != label) return 1.0;
+        std::int64_t end = begin + 1;
+        while (end < tokens_.size(i) && !begins_segment(codes[end], L_)) ++end;
+        return end - begin == size ? -1.0 : 1.0;
+    }
+    double truth(std::int64_t i) const override {
+        double sum = 0.0;
+        each_segment(tokens_.size(i), L_, codes_.data() + tokens_.begin(i), [&](auto...) { sum -= 1.0; });
+        return sum;
+    }
+
+private:
+    std::span<const std::int32_t> codes_;
+    Ragged tokens_;
+    std::int64_t L_, longest_;
+};
+
+// A price for every segment, as they are given.
+class ListedSpans : public SpanLoss {
+public:
+    ListedSpans(std::span<const double> values, Ragged parts, std::span<const double> truths)
+        : values_(values), parts_(parts), truths_(truths) {}
+
+    const Few* few(std::int64_t, Few&) const override { return nullptr; }
+    const double* all(std::int64_t i) const override { return values_.data() + parts_.begin(i); }
+    double at(std::int64_t i, std::int64_t part) const override { return values_[parts_.begin(i) + part]; }
+    double truth(std::int64_t i) const override { return truths_[i]; }
+
+private:
+    std::span<const double> values_;
+    Ragged parts_;
+    std::span<const double> truths_;
+};
+
+}  // namespace structlearn

@@ -1,0 +1,7 @@
+"""Losses: what it costs to predict ŷ where y is true; see `structlearn.waist.loss` for how to write one."""
+
+from structlearn.losses.labels import Hamming
+from structlearn.losses.segments import MissedSegments
+from structlearn.waist.loss import AdditiveLoss, CountedLoss, LocalParts, Loss, ZeroOneLoss
+
+__all__ = ["AdditiveLoss", "CountedLoss", "Hamming", "LocalParts", "Loss", "MissedSegments", "ZeroOneLoss"]

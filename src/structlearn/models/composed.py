@@ -1,0 +1,311 @@
+"""A scorer, an engine and a loss together, bound to data: what all compiled structures have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from structlearn import _core
+from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.ragged import Ragged, offsets_of, reduced
+from structlearn.data.tokens import TokenMatrix
+from structlearn.losses.bound import BoundLoss
+from structlearn.waist.factored_rows import FactoredRows
+from structlearn.waist.objective import Oracle, Scaling
+from structlearn.waist.parts import PartProblem
+from structlearn.waist.planes import Outputs, Planes
+from structlearn.waist.zero_one import truth_or_best_wrong
+
+
+class ComposedProblem(PartProblem):
+    """A structure bound to data. Outputs are codes, see `Ragged`; the core scores, decodes and sums.
+
+    Parameters
+    ----------
+    core : compiled problem
+        See ``core/parts/composed.hpp``.
+    n_features : int
+    part_sizes : (n_examples,)
+        How many parts every example has, local and shared ones.
+    truths : Ragged, optional
+        Codes of the outputs that training aims at, below zero where they are not known.
+    loss, judged_loss : BoundLoss
+        Of these, and of the truths that predictions are compared with.
+    scores : compiled scorer, optional
+        Of tokens, if planes are to be kept as moves between their parts.
+    """
+
+    def __init__(
+        self,
+        core: Any,
+        n_features: int,
+        part_sizes: IntArray,
+        truths: Ragged | None,
+        loss: BoundLoss,
+        judged_loss: BoundLoss,
+        scores: _core.TokenScorer | None = None,
+    ):
+        self.n_examples = len(part_sizes)
+        self.n_features = n_features
+        self.part_offsets = offsets_of(part_sizes)
+        self.truths = truths
+        self._core = core
+        self._loss = loss
+        self._judged_loss = judged_loss
+        self._scores = scores
+        self.oracles = self._oracles()
+
+    def _oracles(self) -> frozenset[Oracle]:
+        return frozenset({"best", "sums"} if self._loss.parts is None else {"best", "sums", "loss_augmented"})
+
+    @property
+    def kernel(self) -> _core.Composed:
+        """What the core does for the parts, ascent on the dual included; see ``core/parts/likelihood.hpp``."""
+        found: _core.Composed = self._core
+        return found
+
+    def pack(self, codes: Ragged) -> Outputs:
+        """Codes that the core found, as the problem's outputs."""
+        return codes
+
+    def unpack(self, outputs: Outputs) -> Ragged:
+        """The problem's outputs as codes."""
+        return Ragged.of(outputs)
+
+    def best(self, w: FloatArray, examples: IntArray) -> Outputs:
+        return self.best_scored(w, examples)[0]
+
+    def best_scored(self, w: FloatArray, examples: IntArray) -> tuple[Outputs, FloatArray]:
+        """The best outputs and their scores."""
+        found, scores = self._core.best(w, examples, self.n_threads)
+        return self.pack(Ragged(*found)), scores
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> Outputs:
+        return self._augmented(w, examples)[0]
+
+    def true_outputs(self, examples: IntArray) -> Outputs:
+        assert self.truths is not None
+        return self.pack(self.truths.take(examples))
+
+    def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
+        if self._loss.parts is None or scaling.oracle != "loss_augmented":
+            return super()._planes(w, examples, scaling)
+        # The decoder has the loss and the violation at hand.
+        outputs, losses, violations = self._augmented(w, examples)
+        return Planes(examples, self._rows(examples, self.unpack(outputs)), losses, outputs, violations)
+
+    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[FactoredRows, FloatArray]:
+        codes = self.unpack(outputs)
+        return self._rows(examples, codes), self._losses(self._loss, examples, codes)
+
+    def losses(self, outputs: Outputs) -> FloatArray:
+        return self._losses(self._judged_loss, np.arange(self.n_examples), self.unpack(outputs))
+
+    def max_losses(self) -> FloatArray:
+        loss = self._judged_loss
+        if loss.max_losses is not None:
+            return loss.max_losses
+        if loss.levels is not None:
+            # The best output of each level at w = 0 says which levels there are.
+            zero, most = np.zeros(self.n_features), np.empty(self.n_examples)
+            for i in range(self.n_examples):
+                found = self._core.best_per_level(zero, i, loss.levels.steps)[0]
+                most[i] = loss.levels.values(np.array([i]))[found].max()
+            return most
+        if loss.parts is None:
+            return np.ones(self.n_examples)
+        return self.best_with(loss.parts, np.zeros(self.n_features), np.arange(self.n_examples))[1]
+
+    def best_with(self, loss: _core.PartLoss, w: FloatArray, examples: IntArray) -> tuple[Outputs, FloatArray]:
+        """argmax_ŷ ⟨w, Ψ(x_i, ŷ)⟩ + Δ(ŷ) for any loss, and Δ."""
+        no_truths = np.empty(0, np.int32), np.zeros(1, np.int64)
+        found, losses, _ = self._core.loss_augmented(w, examples, *no_truths, loss, self.n_threads)
+        return self.pack(Ragged(*found)), losses
+
+    def working_sets(self) -> _core.WorkingSets:
+        if self._scores is None:
+            return super().working_sets()
+        return _core.PartSets(self._scores, self.n_examples)
+
+    def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
+        if not isinstance(sets, _core.PartSets):
+            return super().keep(sets, planes, which, a, b)
+        assert isinstance(planes.rows, FactoredRows)
+        return sets.add(planes.examples, *planes.rows.moves(), which, a, b)
+
+    def scores(self, w: FloatArray, examples: IntArray) -> FloatArray:
+        theta = np.empty(int(self._part_places(examples)[-1]))
+        self.kernel.part_scores(w, examples, theta, self.n_threads)
+        return theta
+
+    def expectations(self, theta: FloatArray, examples: IntArray) -> tuple[FloatArray, FloatArray]:
+        log_z, marginals = np.empty(len(examples)), np.empty_like(theta)
+        self.kernel.part_sums(theta, examples, log_z, marginals, self.n_threads)
+        return log_z, marginals
+
+    def push(self, marginals: FloatArray, examples: IntArray, coefficients: FloatArray, out: FloatArray) -> None:
+        self.kernel.push(marginals, examples, coefficients, out)
+
+    def true_parts(self, examples: IntArray) -> FloatArray:
+        assert self.truths is not None
+        marginals = np.empty(int(self._part_places(examples)[-1]))
+        self.kernel.indicators(self.truths.flat, self.truths.offsets, examples, marginals)
+        return marginals
+
+    def part_losses(self, examples: IntArray) -> FloatArray | None:
+        if self._loss.local is None:
+            return None
+        places = self._part_places(examples)
+        losses = np.zeros(int(places[-1]))
+        for begin, i in zip(places, examples, strict=False):
+            local = self._loss.local(int(i))
+            losses[begin : begin + len(local)] = local
+        return losses
+
+    def log_losses(
+        self, w: FloatArray, weight: FloatArray | None = None, gradient: FloatArray | None = None
+    ) -> FloatArray:
+        assert self.truths is not None
+        return self._log_losses(w, self.truths.flat, weight, gradient)
+
+    def log_probabilities(self, w: FloatArray) -> FloatArray:
+        assert self.truths is not None
+        losses = self._log_losses(w, np.maximum(self.truths.flat, 0), None, None)
+        losses[~self.reachable()] = np.inf
+        return -losses
+
+    def reachable(self) -> npt.NDArray[np.bool_]:
+        assert self.truths is not None
+        known: npt.NDArray[np.bool_] = reduced(np.logical_and, self.truths.flat >= 0, self.truths.offsets)
+        return known
+
+    def samples(self, w: FloatArray, n_samples: int, random: np.random.Generator) -> list[list[Any]]:
+        """Outputs drawn from P(y | x), `n_samples` of each example."""
+        seeds = random.integers(2**63 - 1, size=self.n_examples * n_samples)
+        found = self._core.samples(w, np.arange(self.n_examples), n_samples, seeds, self.n_threads)
+        drawn = list(self.present(self.pack(Ragged(*found))))
+        return [drawn[begin : begin + n_samples] for begin in range(0, len(drawn), n_samples)]
+
+    def _token_marginals(self, w: FloatArray, lengths: IntArray, n_labels: int) -> list[FloatArray]:
+        """The marginals (length, n_labels) with which the parts of every sequence begin."""
+        found = []
+        for examples in self.chunks():
+            _, marginals = self.expectations(self.scores(w, examples), examples)
+            places = self.part_offsets[examples] - self.part_offsets[examples[0]]
+            for begin, length in zip(places, lengths[examples], strict=True):
+                found.append(marginals[begin : begin + length * n_labels].reshape(length, n_labels).copy())
+        return found
+
+    def _log_losses(
+        self, w: FloatArray, codes: LabelArray, weight: FloatArray | None, gradient: FloatArray | None
+    ) -> FloatArray:
+        assert self.truths is not None
+        losses, everything = np.empty(self.n_examples), np.arange(self.n_examples)
+        offsets = self.truths.offsets
+        self.kernel.log_losses(w, everything, codes, offsets, losses, weight, gradient, self.n_threads)
+        return losses
+
+    def _augmented(self, w: FloatArray, examples: IntArray) -> tuple[Outputs, FloatArray, FloatArray]:
+        assert self.truths is not None
+        found, losses, violations = self._core.loss_augmented(
+            w, examples, self.truths.flat, self.truths.offsets, self._loss.parts, self.n_threads
+        )
+        return self.pack(Ragged(*found)), losses, violations
+
+    def rows_between(self, truths: Ragged, examples: IntArray, others: Ragged) -> FactoredRows:
+        """Ψ(x_i, y_i) − Ψ(x_i, ŷ), with an output y_i for every example and one ŷ for each of the given ones."""
+        return FactoredRows(self._core, self.n_features, truths, examples, others, self.n_threads)
+
+    def _rows(self, examples: IntArray, codes: Ragged) -> FactoredRows:
+        assert self.truths is not None
+        return self.rows_between(self.truths, examples, codes)
+
+    def _losses(self, loss: BoundLoss, examples: IntArray, codes: Ragged) -> FloatArray:
+        found: FloatArray
+        if loss.parts is not None:
+            found = self._core.losses(examples, codes.flat, codes.offsets, loss.parts)
+            return found
+        if loss.levels is not None:
+            found = self._core.losses(examples, codes.flat, codes.offsets, loss.levels.level)
+            return loss.levels.of_outputs(examples, found)
+        assert self.truths is not None
+        pairs = zip(codes, self.truths.take(examples), strict=True)
+        return np.array([not np.array_equal(code, truth) for code, truth in pairs], np.float64)
+
+
+class ListingProblem(ComposedProblem):
+    """A structure whose engine also finds several best outputs, and the best one of each loss level."""
+
+    def _oracles(self) -> frozenset[Oracle]:
+        oracles: set[Oracle] = {"second_best"}
+        if self._loss.levels is not None or self._loss.zero_one:
+            oracles |= {"loss_augmented", "loss_levels"}
+        return super()._oracles() | oracles
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> Outputs:
+        if self._loss.parts is None:
+            return self.loss_levels(w, examples, Scaling("margin", "linear"))
+        return super().loss_augmented(w, examples)
+
+    def second_best(self, w: FloatArray, examples: IntArray) -> tuple[IntArray, Outputs]:
+        assert self.truths is not None
+        answered, found = self._core.second_best(w, examples, self.truths.flat, self.truths.offsets, self.n_threads)
+        return answered, self.pack(Ragged(*found))
+
+    def loss_levels(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Outputs:
+        assert self.truths is not None
+        if self._loss.levels is None:
+            return self.pack(Ragged.of(truth_or_best_wrong(self, w, examples, scaling)))
+        a, b = scaling(self._loss.levels.values(examples))
+        found = self._core.most_violating_level(
+            w, examples, self.truths.flat, self.truths.offsets, self._loss.levels.steps, a, b, self.n_threads
+        )
+        return self.pack(Ragged(*found))
+
+    def scored_k_best(self, w: FloatArray, k: int) -> Iterator[list[tuple[LabelArray, float]]]:
+        """The k best outputs of every example as codes, with their scores."""
+        found, counts, scores = self._core.k_best(w, np.arange(self.n_examples), k, self.n_threads)
+        codes = Ragged(*found)
+        for begin, end in pairwise(offsets_of(counts).tolist()):
+            yield [(codes[j], float(scores[j])) for j in range(begin, end)]
+
+    def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
+        found = [list(best) for best in self.scored_k_best(w, k)]
+        shown = iter(self.present(self.pack(Ragged.of([codes for best in found for codes, _ in best]))))
+        return [[(next(shown), score) for _, score in best] for best in found]
+
+
+def token_scorer(
+    offsets: IntArray,
+    blocks: list[tuple[TokenMatrix, int, int, bool]],
+    tied: list[tuple[int, int, float]],
+    n_weights: int,
+    *,
+    kept: npt.NDArray[np.uint8] | None = None,
+    output_features: FloatArray | None = None,
+) -> _core.TokenScorer:
+    """A scorer of parts at tokens; see ``core/parts/scorers.hpp``.
+
+    Parameters
+    ----------
+    offsets : (n_examples + 1,)
+    blocks : list of (tokens, first weight, width, pairs)
+        Local parts, `width` of them at every token, or at every pair of neighbours.
+    tied : list of (first weight, size, factor)
+        Shared parts, which are weights times a factor.
+    """
+    return _core.TokenScorer(
+        offsets,
+        [tokens.core() for tokens, *_ in blocks],
+        np.array([(at, width, pairs) for _, at, width, pairs in blocks], np.int64).reshape(-1, 3),
+        np.array([at for at, _, _ in tied], np.int64),
+        np.array([size for _, size, _ in tied], np.int64),
+        np.array([factor for _, _, factor in tied], np.float64),
+        kept,
+        output_features,
+        n_weights,
+    )
