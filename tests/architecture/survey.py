@@ -18,6 +18,17 @@ OFFSET_SUMS = re.compile(
 )
 #: The compiled structure whose cost is counted: neither the smallest nor the largest.
 STRUCTURE = re.compile(r"\bsegment(?:s|_parts|_sums)?\b|Segments?(?:Problem|Spec|Data|Parts|Sums)?\b")
+#: The flag that tells a decoder's other purposes from prediction, where methods of their own would do.
+MODE_FLAG = re.compile(r"\bPREDICTION\b")
+#: Ways in which dynamic programs of the core get their semiring, by what is written for each and for no other. One that
+#: occurs counts once, however often; a new way has to be added here.
+SEMIRINGS = {
+    "begin and step": re.compile(r"void step\(const \w+Scores&"),
+    "functions": re.compile(r"template <class (?:OverLengths|Step)\b"),
+    "rows of cells": re.compile(r"\bjoin_shifted\("),
+    "bool sums": re.compile(r"template <bool sums>"),
+    "concept": re.compile(r"\bconcept \w*Semiring\b"),
+}
 
 
 def files(folder: Path, *endings: str) -> Iterator[Path]:
@@ -36,6 +47,17 @@ def largest_folder(folder: Path) -> str:
 def offset_sums(folder: Path) -> int:
     # The one place where they belong is the ragged container itself.
     return sum(len(OFFSET_SUMS.findall(path.read_text("utf-8"))) for path in files(folder) if path.stem != "ragged")
+
+
+def mode_flags(folder: Path) -> str:
+    found = [n for path in files(folder) if (n := len(MODE_FLAG.findall(path.read_text("utf-8"))))]
+    return f"{sum(found)} in {len(found)} files"
+
+
+def semirings(core: Path) -> str:
+    text = "\n".join(path.read_text("utf-8") for path in files(core))
+    found = [name for name, pattern in SEMIRINGS.items() if pattern.search(text)]
+    return f"{len(found)}: {', '.join(found)}"
 
 
 def cost_of_a_structure(root: Path) -> str:
@@ -64,6 +86,8 @@ def survey(root: Path) -> Iterator[tuple[str, object]]:
     yield "lines of the core without bindings", lines(files(core)) - lines(files(core / "bindings"))
     yield "lines of bindings", lines(files(core / "bindings"))
     yield "offsets summed by hand", offset_sums(package) + offset_sums(core)
+    yield "mode flags PREDICTION", mode_flags(package)
+    yield "spellings of semirings", semirings(core)
     yield "the compiled structure Segments", cost_of_a_structure(root)
 
 
