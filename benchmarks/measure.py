@@ -88,10 +88,14 @@ class Report:
     failures: list[str] = field(default_factory=list)
 
 
-def in_fresh_process(function: str, **arguments: Any) -> Run:
-    """Calls ``module:name`` of this folder in a process of its own; its dict comes back with `peak_mb` added."""
+def in_fresh_process(function: str, library: str | None = None, /, **arguments: Any) -> Run:
+    """Calls ``module:name`` of this folder in a process of its own; its dict comes back with `peak_mb` if it has none.
+
+    `library` is a folder with the package structlearn, to be used instead of the one that is installed.
+    """
+    environment = os.environ | ONE_THREAD | ({} if library is None else {"PYTHONPATH": library})
     command = [sys.executable, str(HERE / "measure.py"), function, json.dumps(arguments)]
-    done = subprocess.run(command, env=os.environ | ONE_THREAD, capture_output=True, text=True)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{function} {arguments} failed:\n{done.stderr}")
     return dict(json.loads(done.stdout.splitlines()[-1]))
@@ -130,7 +134,7 @@ def _worker() -> None:
     function, arguments = sys.argv[1:3]
     module, _, name = function.partition(":")
     result = getattr(importlib.import_module(module), name)(**json.loads(arguments))
-    result["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    result.setdefault("peak_mb", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     print(json.dumps(result))
 
 
