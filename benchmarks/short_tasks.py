@@ -58,6 +58,11 @@ def fitting(estimator: Any, X: Any, Y: Any, X_new: Any, parts: Parts = enumerate
     return Task(lambda: estimator.fit(X, Y), lambda: estimator.predict(X_new), parts, estimator)
 
 
+def repeat(times: int, work: Callable[[], Any]) -> None:
+    for _ in range(times):
+        work()
+
+
 def chunks(limit: int) -> tuple[Any, list[list[str]], Any]:
     X, Y = data.chunking("train", limit)
     columns = data.vocabulary(X)
@@ -71,7 +76,7 @@ def chunking(estimator: Any) -> Task:
 def chunk_prediction() -> Task:
     X, Y = data.chunking("train")
     svm = StructuralSVM(Chain(), C=200, tol=0.01).fit(X[:2000], Y[:2000])
-    return Task(lambda: [svm.predict(X) for _ in range(3)], lambda: svm.predict(X[2000:]), enumerate, svm)
+    return Task(lambda: repeat(3, lambda: svm.predict(X)), lambda: svm.predict(X[2000:]), enumerate, svm)
 
 
 def segments() -> Task:
@@ -104,7 +109,7 @@ def proteins() -> tuple[list[Any], list[Any]]:
 def best_alignments() -> Task:
     X, _ = proteins()
     best = partial(align, X, BLOSUM62, gap=-1.0, first=-10.0)
-    return Task(lambda: [best() for _ in range(30)], lambda: [matches for matches, _ in best()], tuple)
+    return Task(lambda: repeat(30, best), lambda: [matches for matches, _ in best()], tuple)
 
 
 def alignment(estimator: Any, n: int) -> Task:
