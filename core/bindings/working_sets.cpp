@@ -20,6 +20,7 @@ nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name
     return nb::class_<Sets>(module, name)
         .def("__deepcopy__", [](const Sets& sets, nb::dict) { return Sets(sets); }, nb::keep_alive<0, 1>())
         .def("set_limits", [](Sets& sets, Vector<double> u, Vector<double> r) { sets.set_limits(view(u), view(r)); })
+        .def("set_nonnegative", [](Sets& sets, Vector<std::int64_t> which) { sets.set_nonnegative(view(which)); })
         .def("sizes", [](const Sets& sets) { return to_numpy(sets.sizes()); })
         .def("violations",
              [](Sets& sets, Vector<double> w) {
@@ -83,6 +84,7 @@ void bind_save(nb::class_<WorkingSets<Store>>& sets_class, NamePlanes name_plane
         saved["b"] = to_numpy(std::move(dual.b));
         saved["idle"] = to_numpy(std::move(dual.idle));
         saved["products"] = to_numpy(std::move(dual.products));
+        saved["beta"] = to_numpy(std::move(dual.beta));
         name_planes(saved, std::move(planes));
         return saved;
     });
@@ -101,11 +103,12 @@ Vector<T> named(const nb::dict& saved, const char* name) {
 DualArrays<Vector> named_dual(const nb::dict& saved) {
     return {named<std::int64_t>(saved, "sizes"), named<std::int64_t>(saved, "known"), named<double>(saved, "u"),
             named<double>(saved, "r"),           named<double>(saved, "alpha"),       named<double>(saved, "a"),
-            named<double>(saved, "b"),           named<double>(saved, "idle"),        named<double>(saved, "products")};
+            named<double>(saved, "b"),           named<double>(saved, "idle"),        named<double>(saved, "products"),
+            named<double>(saved, "beta")};
 }
 SavedDualView seen(const DualArrays<Vector>& dual) {
     return {view(dual.sizes), view(dual.known), view(dual.u),    view(dual.r),       view(dual.alpha),
-            view(dual.a),     view(dual.b),     view(dual.idle), view(dual.products)};
+            view(dual.a),     view(dual.b),     view(dual.idle), view(dual.products), view(dual.beta)};
 }
 
 }  // namespace

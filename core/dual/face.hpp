@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -135,18 +136,20 @@ void add_to_weights(Sets& sets, const std::vector<Face::Variable>& variables, co
     }
 }
 
-// The step v bent into the feasible set, many borders at once: multipliers stop at zero and a block that spends too much
-// is scaled to its budget. Taken, and true returned, if it gains more than `gain`, the straight step to the first border.
+// The step t v, for the first of these t that gains enough, bent into the feasible set, many borders at once: multipliers stop at zero and a block that spends too much
+// is scaled to its budget, and weights at zero where they may not be negative. Taken, and true returned, if it gains more
+// than `gain`, what the straight step to the first border does.
 template <class Sets>
-bool bend(Sets& sets, const std::vector<Face::Variable>& variables, const std::vector<double>& v, double gain, double* w,
-          std::vector<double>& image) {
+bool bend(Sets& sets, const std::vector<Face::Variable>& variables, const std::vector<double>& v,
+          std::initializer_list<double> lengths, double gain, double* w, std::vector<double>& image) {
     const std::size_t n = variables.size();
+    const Nonnegative nonnegative = sets.nonnegative();
     const double before = sets.linear_part() - 0.5 * sets.squared_norm(w);
     std::vector<double> old(n);
     auto alpha = [&](std::size_t j) -> double& { return sets.dual(variables[j].block).alpha()[variables[j].plane]; };
     for (std::size_t j = 0; j < n; ++j) old[j] = alpha(j);
-    for (const double t : {1.0, 0.3, 0.1}) {
-        for (std::size_t j = 0; j < n; ++j) alpha(j) = std::max(0.0, old[j] + t * v[j]);
+    for (const double t : lengths) {
+        for (std::size_t j = 0; j < n; ++j) alpha(j) = moved(old[j], t * v[j]);
         for (std::size_t j = 0; j < n; ++j) {
             DualBlock& block = sets.dual(variables[j].block);
             const double sigma = block.sigma();
@@ -157,10 +160,12 @@ bool bend(Sets& sets, const std::vector<Face::Variable>& variables, const std::v
         std::vector<double> change(n);
         for (std::size_t j = 0; j < n; ++j) change[j] = alpha(j) - old[j];
         add_to_weights(sets, variables, change, image.data());
+        sets.nonnegative().clip(image.data());
         if (sets.linear_part() - 0.5 * sets.squared_norm(image.data()) > before + gain) {
             std::copy(image.begin(), image.end(), w);
             return true;
         }
+        sets.nonnegative() = nonnegative;
     }
     for (std::size_t j = 0; j < n; ++j) alpha(j) = old[j];
     return false;
@@ -187,6 +192,7 @@ bool ascend_on_face(Sets& sets, double* w, int max_steps) {
     auto multiply = [&](const std::vector<double>& v, std::vector<double>& out) {
         std::fill(image.begin(), image.end(), 0.0);
         add_to_weights(sets, variables, v, image.data());
+        sets.nonnegative().absorb(image.data());
         for (std::size_t j = 0; j < n;) {
             const std::int64_t i = variables[j].block;
             const std::size_t begin = j;
@@ -206,7 +212,10 @@ bool ascend_on_face(Sets& sets, double* w, int max_steps) {
     const double t = best_step(v, gradient, curved, longest);
     if (!(t > 0.0)) return false;
     const double gain = t * (Face::dot(v, gradient) - 0.5 * t * Face::dot(v, curved));
-    if (t == longest && bend(sets, variables, v, gain, w, image)) return true;
+    // Where weights come to their bounds on the way, the dual is no parabola: what counts is whether it grows.
+    if (!sets.nonnegative().empty())
+        return bend(sets, variables, v, {1.0, 0.3, 0.1, t, 0.1 * t, 0.01 * t}, 0.0, w, image);
+    if (t == longest && bend(sets, variables, v, {1.0, 0.3, 0.1}, gain, w, image)) return true;
     for (std::size_t j = 0; j < n; ++j) {
         double& alpha = block(j).alpha()[variables[j].plane];
         alpha = moved(alpha, t * v[j]);

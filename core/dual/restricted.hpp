@@ -34,9 +34,9 @@ inline void shuffle_runs(std::vector<std::int64_t>& order, std::mt19937_64& rand
 }
 
 // Without a budget all of α may be scaled by the t that maximises the dual; on data that cannot be separated this
-// lets the dual of the hard margin grow by factors instead of by steps.
+// lets the dual of the hard margin grow by factors instead of by steps. False if it grows without end.
 template <class Sets>
-void stretch(Sets& sets, double* w) {
+bool stretch(Sets& sets, double* w) {
     double linear = 0.0;
     double quadratic = sets.squared_norm(w);
     for (std::int64_t i = 0; i < sets.n_blocks(); ++i) {
@@ -44,11 +44,14 @@ void stretch(Sets& sets, double* w) {
         linear += std::inner_product(dual.alpha().begin(), dual.alpha().end(), dual.b().begin(), 0.0);
         quadratic += dual.r * dual.sigma() * dual.sigma();
     }
-    if (!(linear > 0.0 && quadratic > 0.0)) return;
+    if (!(linear > 0.0)) return true;
+    if (!(quadratic > 0.0)) return quadratic != 0.0;
     const double t = linear / quadratic;
     for (std::int64_t i = 0; i < sets.n_blocks(); ++i)
         for (double& alpha : sets.dual(i).alpha()) alpha *= t;
     for (std::int64_t k = 0; k < sets.n_weights(); ++k) w[k] *= t;
+    sets.nonnegative().scale(t);
+    return true;
 }
 
 // primal − dual over the planes of the working sets, at w.
@@ -101,7 +104,8 @@ SolveReport solve(Sets& sets, double* w, double relative, std::int64_t max_visit
     if (all.empty()) return {0.0, false};
     const bool bounded = std::isfinite(sets.dual(0).u);
     const bool hard = !bounded && sets.dual(0).r == 0.0;
-    if (all.size() == 1 && !hard) {
+    Nonnegative& nonnegative = sets.nonnegative();
+    if (all.size() == 1 && !hard && nonnegative.empty()) {
         const auto alpha = sets.dual(all[0]).alpha();
         std::vector<double> change(alpha.begin(), alpha.end());
         const double gap = solve_alone(sets, all[0], relative, max_visits);
@@ -121,7 +125,11 @@ SolveReport solve(Sets& sets, double* w, double relative, std::int64_t max_visit
         for (const std::int64_t i : order)
             if (!sets.visit(i, w, &dual)) return {std::numeric_limits<double>::infinity(), true};
         visits += static_cast<std::int64_t>(order.size());
-        if (!bounded) stretch(sets, w), dual = dual_value();
+        dual += nonnegative.clip(w);
+        if (!bounded) {
+            if (!stretch(sets, w)) return {std::numeric_limits<double>::infinity(), true};
+            dual = dual_value();
+        }
         double visited = 0.0;
         for (const std::int64_t i : order) visited += sets.seen(i);
         gap = 0.0;

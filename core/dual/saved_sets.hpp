@@ -20,6 +20,7 @@ struct DualArrays {
     Array<double> alpha, a, b;    // (n_planes,)
     Array<double> idle;           // (n_planes,)
     Array<double> products;       // those of plane 0 with itself, of plane 1 with planes 0 and 1, …
+    Array<double> beta;           // of the weights that must be ≥ 0
 };
 
 template <class T>
@@ -35,7 +36,7 @@ inline void require(bool holds, const std::string& wrong) {
 }
 
 // The arrays may come from a file that somebody made up: nothing is read before its place was checked.
-inline void check(const SavedDualView& saved, std::int64_t n_blocks) {
+inline void check(const SavedDualView& saved, std::int64_t n_blocks, std::size_t n_nonnegative) {
     const auto blocks = static_cast<std::size_t>(n_blocks);
     const std::size_t planes = saved.alpha.size();
     require(saved.sizes.size() == blocks && saved.known.size() == blocks && saved.u.size() == blocks && saved.r.size() == blocks,
@@ -54,6 +55,9 @@ inline void check(const SavedDualView& saved, std::int64_t n_blocks) {
         require(saved.u[i] >= 0.0 && saved.r[i] >= 0.0 && std::isfinite(saved.r[i]), "a limit below zero");
     }
     require(counted == planes && products == saved.products.size(), "numbers without a plane");
+    require(saved.beta.size() == n_nonnegative, std::to_string(saved.beta.size()) + " weights are kept nonnegative where " +
+                                                    std::to_string(n_nonnegative) + " must be");
+    for (const double beta : saved.beta) require(beta >= 0.0 && std::isfinite(beta), "a multiplier below zero");
     for (std::size_t k = 0; k < planes; ++k) {
         require(saved.alpha[k] >= 0.0 && std::isfinite(saved.alpha[k]), "a multiplier below zero");
         require(saved.idle[k] >= 0.0 && std::isfinite(saved.idle[k]), "a count below zero");

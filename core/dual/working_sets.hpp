@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dual/block.hpp"
+#include "dual/nonnegative.hpp"
 #include "dual/products.hpp"
 #include "dual/saved_sets.hpp"
 #include "linear/sparse.hpp"
@@ -20,7 +21,8 @@ namespace structlearn {
 // The dual of a structural SVM restricted to working sets of planes, one block an example:
 //
 //   max_α  Σ_ik b_ik α_ik − ½ ‖w‖² − ½ Σ_i r_i σ_i²    with  w = Σ_ik α_ik a_ik row_ik,  σ_i = Σ_k α_ik,
-//   α ≥ 0,  σ_i ≤ u_i   (u_i = ∞ for squared slacks and the hard margin).
+//   α ≥ 0,  σ_i ≤ u_i   (u_i = ∞ for squared slacks and the hard margin);  one block more is in w where weights must be ≥ 0
+//   (see Nonnegative).
 //
 // A visit to a block computes its violations at w, improves its multipliers with the Gram matrix at hand (see DualBlock),
 // and changes w once. How visits add up to a solution is the business of dual/restricted.hpp.
@@ -64,6 +66,10 @@ public:
                 for (double& alpha : dual.alpha()) alpha *= dual.u / sigma;
         }
     }
+
+    // The weights that must be ≥ 0. A point of the run is made anew by `weights` then.
+    void set_nonnegative(std::span<const std::int64_t> which) { nonnegative_.set(which, n_weights_); }
+    Nonnegative& nonnegative() { return nonnegative_; }
 
     // Adds a plane with α = 0 and returns true, or returns false if the block already has the same one.
     bool add(std::int64_t i, Plane plane, double a, double b) {
@@ -141,9 +147,10 @@ public:
         return sum;
     }
 
-    // w += Σ α a row
+    // w += Σ α a row, for a w that has none of it yet, clipped where it must be ≥ 0.
     void weights(double* w) {
         for (std::int64_t i = 0; i < n_blocks(); ++i) add_rows(i, blocks_[i].dual.alpha().data(), w);
+        nonnegative_.begin(w);
     }
 
     // w += Σ_k factors[k] a row over the planes of one block.
@@ -189,6 +196,7 @@ public:
         if (!changed) return true;
         *dual_value -= 0.5 * dual.r * (dual.sigma() * dual.sigma() - spent * spent);
         add_rows(i, before_.data(), w);
+        if (nonnegative_.is_due()) *dual_value += nonnegative_.clip(w);
         return true;
     }
 
@@ -210,6 +218,7 @@ public:
             if (!visit(which[k], w, &dual)) return false;
             gaps[k] = seen_[which[k]];
         }
+        nonnegative_.clip(w);
         return true;
     }
 
@@ -261,6 +270,7 @@ public:
             add_rows(i, before_.data(), w);
             keep_if(i, [&](DualBlock& block, std::int64_t k) { return worth_of(block, k) >= least; });
         }
+        nonnegative_.clip(w);
         return least > 0.0;
     }
 
@@ -299,6 +309,7 @@ public:
     // All multipliers and numbers of the planes; the planes themselves are appended to `planes`.
     SavedDual save(typename Store::Written& planes) const {
         SavedDual saved;
+        saved.beta = nonnegative_.beta();
         for (std::int64_t i = 0; i < n_blocks(); ++i) {
             const DualBlock& dual = blocks_[i].dual;
             saved.sizes.push_back(dual.size());
@@ -321,7 +332,7 @@ public:
     // Puts back what was saved; next_plane(i) is asked for the planes in their order. If it throws, nothing has changed.
     template <class NextPlane>
     void restore(const SavedDualView& saved, NextPlane&& next_plane) {
-        check(saved, n_blocks());
+        check(saved, n_blocks(), nonnegative_.beta().size());
         std::vector<Block> blocks(blocks_.size());
         std::size_t plane = 0;
         std::size_t product = 0;
@@ -343,6 +354,7 @@ public:
             }
         }
         blocks_ = std::move(blocks);
+        nonnegative_.set_beta(saved.beta);
     }
 
     // The memory that the planes take.
@@ -375,6 +387,7 @@ private:
     Store store_;
     std::int64_t n_weights_;
     std::vector<Block> blocks_;
+    Nonnegative nonnegative_;
     std::vector<double> seen_;  // the gap of each block when it was last looked at
     Scratch scratch_;
     std::vector<double> violations_, earlier_;

@@ -6,7 +6,10 @@ import scipy.sparse as sp
 
 
 def full_optimum(twins, objective):
-    """The least value of ½‖w‖² + (C/S) Σ s_i ℓ(ξ_i) and the w that has it; None if no w meets the constraints."""
+    """The least value of ½‖w‖² + (C/S) Σ s_i ℓ(ξ_i) under w_j ≥ 0 for the chosen j, and the w that has it.
+
+    None if no w meets the constraints.
+    """
     d, n = twins.problem.n_features, twins.problem.n_examples
     constraints, limits = [], []
     for i, listed in enumerate(twins.listed()):
@@ -17,7 +20,8 @@ def full_optimum(twins, objective):
         constraints.append(-np.hstack([(a[:, None] * listed.rows)[kept], slack]))
         limits.append(-b[kept])
     constraints.append(-np.hstack([np.zeros((n, d)), np.eye(n)]))
-    limits.append(np.zeros(n))
+    constraints.append(-np.eye(d + n)[objective.nonnegative])
+    limits.append(np.zeros(n + len(objective.nonnegative)))
     price = objective.price * objective.sample_weight
     curvature = np.concatenate([np.ones(d), price if objective.slack == "squared" else np.zeros(n)])
     slope = np.concatenate([np.zeros(d), price if objective.slack == "linear" else np.zeros(n)])

@@ -39,7 +39,7 @@ from structlearn.estimators.watch import Watch
 from structlearn.models.base import LinearSpec, Model
 from structlearn.models.own.pystruct_latent import adapter
 from structlearn.solvers import DualState, Solution, Solver
-from structlearn.waist.objective import Objective
+from structlearn.waist.objective import MarginObjective, Objective
 from structlearn.wording import count
 
 #: Rounding may leave a relative gap this far below zero; one further below is no certificate.
@@ -63,7 +63,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
     verbose: int
 
     @abstractmethod
-    def _objective(self, sample_weight: FloatArray) -> Objective: ...
+    def _objective(self, sample_weight: FloatArray, n_weights: int) -> Objective: ...
 
     @abstractmethod
     def _solver(self) -> Solver: ...
@@ -200,10 +200,12 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
             if not model.tabular:
                 raise ValueError("class_weight is for models with one label an example (Chain itself has label_weight)")
             weight = weight * class_weights(self.class_weight, truths)
-        objective = self._objective(weight)
+        objective = self._objective(weight, problem.n_features)
         solver = self._configured(self._solver())
         solver.check(problem, objective)
-        contradiction = problem.contradiction()
+        # Oracles may rely on weights ≥ 0 where these are asked for; before training they would be asked at random ones.
+        restricted = isinstance(objective, MarginObjective) and len(objective.nonnegative)
+        contradiction = None if restricted else problem.contradiction()
         if contradiction is not None:
             problem.exactness = "approximate"
         return Training(model, problem, spec, objective, solver, kept, contradiction)

@@ -182,7 +182,7 @@ class ConditionalRandomField(StructuredEstimator):
         assert isinstance(problem, PartProblem)
         return problem
 
-    def _objective(self, sample_weight: FloatArray) -> LikelihoodObjective:
+    def _objective(self, sample_weight: FloatArray, n_weights: int) -> LikelihoodObjective:
         return LikelihoodObjective(sample_weight, price(self.C, 1.0, sample_weight), self.l1_ratio)
 
     def _solver(self) -> Solver:

@@ -21,7 +21,7 @@ from structlearn.estimators.base import StructuredEstimator, chosen_solver, pric
 from structlearn.estimators.checkpoint import Checkpoint
 from structlearn.estimators.empty_sequences import answering_empty
 from structlearn.estimators.interruption import Interruption
-from structlearn.estimators.training import Training
+from structlearn.estimators.training import Training, nonnegative_weights
 from structlearn.solvers import BlockCoordinate, ConcaveConvex, NSlack, OneSlack, Solver, Subgradient
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import MarginObjective, Rescaling, Slack
@@ -46,7 +46,7 @@ class LatentStructuralSVM(StructuredEstimator):
     model : Model or object
         What is predicted: `Motif()`, `LatentForest()`, `PrecisionAtK()`, `LatentChain()`, or your own class, see
         `structlearn.models.own.python_latent_model`.
-    C, rescaling, slack
+    C, rescaling, slack, nonnegative
         As for `StructuralSVM`.
     solver : str or Solver
         Which solver the convex problems get: "block_coordinate" ("auto"), "one_slack" or "n_slack". "subgradient"
@@ -109,6 +109,7 @@ class LatentStructuralSVM(StructuredEstimator):
         C: float | None = None,
         rescaling: Rescaling = "margin",
         slack: Slack = "linear",
+        nonnegative: Any = None,
         solver: str | Solver = "auto",
         tol: float | None = None,
         max_iter: int | None = None,
@@ -125,6 +126,7 @@ class LatentStructuralSVM(StructuredEstimator):
         self.C = C
         self.rescaling = rescaling
         self.slack = slack
+        self.nonnegative = nonnegative
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -227,8 +229,14 @@ class LatentStructuralSVM(StructuredEstimator):
         else:
             self._ended.append(file)
 
-    def _objective(self, sample_weight: FloatArray) -> MarginObjective:
-        return MarginObjective(sample_weight, price(self.C, 0.1, sample_weight), self.rescaling, self.slack)
+    def _objective(self, sample_weight: FloatArray, n_weights: int) -> MarginObjective:
+        return MarginObjective(
+            sample_weight,
+            price(self.C, 0.1, sample_weight),
+            self.rescaling,
+            self.slack,
+            nonnegative_weights(self.nonnegative, n_weights),
+        )
 
     def _solver(self) -> Solver:
         solver = chosen_solver(self.solver, SOLVERS, BlockCoordinate)

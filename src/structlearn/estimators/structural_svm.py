@@ -8,6 +8,7 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
+from structlearn.estimators.training import nonnegative_weights
 from structlearn.solvers import (
     BlockCoordinate,
     ExcessiveGap,
@@ -49,6 +50,9 @@ class StructuralSVM(StructuredEstimator):
         output alike (ξ ≥ 1 − ⟨w, δΨ⟩).
     slack : {"linear", "squared", "hard"}
         SVM₁, SVM₂ (with √Δ in place of Δ and ½ξ² in place of ξ), or no slack at all, SVM₀, with rescaling=None.
+    nonnegative : True, int array or bool array, optional
+        Weights that must be ≥ 0: all of them, those of these indices, or a mask of them. For the solvers
+        "block_coordinate", "n_slack" and "one_slack", which certify the minimum under that constraint.
     solver : str or Solver
         How w is found: "block_coordinate", "n_slack", "one_slack", "subgradient"; for losses that are sums over parts
         also "exponentiated_gradient", "extragradient", "excessive_gap"; "auto" is "block_coordinate", or "n_slack" for
@@ -107,6 +111,7 @@ class StructuralSVM(StructuredEstimator):
         C: float | None = None,
         rescaling: Rescaling = "margin",
         slack: Slack = "linear",
+        nonnegative: Any = None,
         solver: str | Solver = "auto",
         tol: float | None = None,
         eps: float | None = None,
@@ -124,6 +129,7 @@ class StructuralSVM(StructuredEstimator):
         self.C = C
         self.rescaling = rescaling
         self.slack = slack
+        self.nonnegative = nonnegative
         self.solver = solver
         self.tol = tol
         self.eps = eps
@@ -137,8 +143,14 @@ class StructuralSVM(StructuredEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _objective(self, sample_weight: FloatArray) -> MarginObjective:
-        return MarginObjective(sample_weight, price(self.C, 0.1, sample_weight), self.rescaling, self.slack)
+    def _objective(self, sample_weight: FloatArray, n_weights: int) -> MarginObjective:
+        return MarginObjective(
+            sample_weight,
+            price(self.C, 0.1, sample_weight),
+            self.rescaling,
+            self.slack,
+            nonnegative_weights(self.nonnegative, n_weights),
+        )
 
     def _solver(self) -> Solver:
         return chosen_solver(self.solver, SOLVERS, NSlack if self.slack == "hard" else BlockCoordinate)

@@ -68,7 +68,7 @@ class StructuredPerceptron(StructuredEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _objective(self, sample_weight: FloatArray) -> Objective:
+    def _objective(self, sample_weight: FloatArray, n_weights: int) -> Objective:
         return Objective(sample_weight)
 
     def _solver(self) -> Solver:

@@ -13,7 +13,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import compute_class_weight
 
-from structlearn.data.arrays import FloatArray
+from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.examples import is_listed
 from structlearn.data.labels import label_array
 from structlearn.data.matrices import check_squares, checked_numbers
 from structlearn.data.sequences import Sequences, entry_names
@@ -21,6 +22,7 @@ from structlearn.models.base import Model
 from structlearn.solvers import Solver
 from structlearn.waist.objective import Objective
 from structlearn.waist.problem import Problem
+from structlearn.wording import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,30 @@ def checked_weight(sample_weight: Any, n: int) -> FloatArray:
         if np.isinf(weight.sum()):
             raise ValueError("sample_weight adds up to infinity")
     return weight
+
+
+def nonnegative_weights(given: Any, n_weights: int) -> IntArray:
+    """The indices of the weights that must be ≥ 0."""
+    if given is None or isinstance(given, (bool, np.bool_)):
+        return np.arange(n_weights if given else 0)
+    if not is_listed(given):
+        raise ValueError(f"nonnegative is {shown(given)}; expected True, indices of weights or a mask of them")
+    which = checked_numbers(given, "nonnegative")
+    if not which.size:
+        return np.empty(0, np.int64)
+    if which.ndim != 1 or which.dtype.kind not in "iub":
+        raise ValueError(
+            f"nonnegative is {which.dtype} of the shape {which.shape}; expected True, indices of weights or a mask"
+        )
+    if which.dtype == bool:
+        if len(which) != n_weights:
+            raise ValueError(f"nonnegative is a mask of {len(which)} weights, but the model has {n_weights}")
+        return np.flatnonzero(which)
+    bad = (which < 0) | (which >= n_weights)
+    if bad.any():
+        k = int(np.argmax(bad))
+        raise ValueError(f"nonnegative[{k}] is {which[k]}, but the weights are 0 to {n_weights - 1}")
+    return np.unique(which).astype(np.int64)
 
 
 def check_lengths(X: Any) -> None:

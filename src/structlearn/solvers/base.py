@@ -127,6 +127,8 @@ class Solver(ABC):
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard")
     #: Whether the objective need not be convex, so that parts of the truths may be latent.
     takes_latent: ClassVar[bool] = False
+    #: Whether weights can be kept nonnegative.
+    takes_nonnegative: ClassVar[bool] = False
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The options, as scikit-learn asks for them: they can be searched as ``solver__tol`` and so on."""
@@ -158,6 +160,8 @@ class Solver(ABC):
             )
         if isinstance(objective, MarginObjective) and objective.slack not in self.slacks:
             raise ValueError(f"{name} has no form for slack={objective.slack!r}, only for {self.slacks}")
+        if isinstance(objective, MarginObjective) and len(objective.nonnegative) and not self.takes_nonnegative:
+            raise ValueError(f"{name} cannot keep weights nonnegative: use BlockCoordinate, NSlack or OneSlack")
 
     def oracle(self, objective: Any) -> str:
         """The oracle that training asks for."""

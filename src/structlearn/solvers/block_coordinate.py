@@ -90,6 +90,7 @@ class BlockCoordinate(DualSolver):
     random_state: int = 0
 
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
+    takes_nonnegative: ClassVar[bool] = True
 
     def init_state(self, problem: Problem, objective: MarginObjective) -> BlockCoordinateState:
         random = np.random.default_rng(self.random_state)

@@ -96,6 +96,8 @@ class ConcaveConvex(Solver):
 
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
     takes_latent: ClassVar[bool] = True
+    #: As far as the inner solver can.
+    takes_nonnegative: ClassVar[bool] = True
 
     def check(self, problem: Any, objective: Any) -> None:
         if not isinstance(problem, LatentProblem):
@@ -111,6 +113,7 @@ class ConcaveConvex(Solver):
     def init_state(self, problem: LatentProblem, objective: MarginObjective) -> ConcaveConvexState:
         start = self._started(problem)
         w = np.zeros(problem.n_features) if start.w is None else start.w.copy()
+        objective.project(w)
         completions = problem.complete(w, np.arange(problem.n_examples)) if start.w is not None else start.completions
         assert completions is not None
         # At w = 0 all completions are equally good: the upper bound touches the objective there whichever they are.
@@ -131,6 +134,7 @@ class ConcaveConvex(Solver):
         """Goes on under another C, with the completions of the earlier run."""
         if not isinstance(state, ConcaveConvexState):
             raise ValueError(f"ConcaveConvex cannot go on from a {type(state).__name__}")
+        objective.project(state.w)
         risk, _ = problem.risk(state.w, objective)
         fresh = ConcaveConvexState(
             w=state.w,

@@ -49,6 +49,7 @@ class NSlack(DualSolver):
 
     update_on: Literal["pass", "addition", "example"] = "pass"
 
+    takes_nonnegative: ClassVar[bool] = True
     #: Hard margins below this part of the feature radius count as none.
     least_margin: ClassVar[float] = 1e-4
 

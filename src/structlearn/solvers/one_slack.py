@@ -30,6 +30,11 @@ class OneSlackState(DualState):
     coefficients: list[FloatArray] | None = None
     excess: float = np.inf
 
+    def point(self) -> None:
+        """Puts the iterate where the multipliers of the cuts are."""
+        self.iterate[:] = 0.0
+        self.cuts.weights(self.iterate)
+
 
 @dataclass(frozen=True, kw_only=True)
 class OneSlack(DualSolver):
@@ -51,6 +56,7 @@ class OneSlack(DualSolver):
     idle_cuts: int = 50
 
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
+    takes_nonnegative: ClassVar[bool] = True
 
     def init_state(self, problem: Problem, objective: MarginObjective) -> OneSlackState:
         state = OneSlackState(
@@ -61,6 +67,7 @@ class OneSlack(DualSolver):
             coefficients=[] if problem.truths_move else None,
             objective=objective,
         )
+        state.cuts.set_nonnegative(objective.nonnegative)
         self._survey(state, problem, objective)
         return state
 
@@ -114,16 +121,25 @@ class OneSlack(DualSolver):
         """The quadratic program over the cuts; leaves the iterate and raises the dual bound."""
         with state.timed("dual_seconds"):
             state.cuts.set_limits(np.array([objective.C]), np.zeros(1))
-            gap = state.cuts.solve_alone(0, self.qp_accuracy(state, objective), 1000)
+            state.cuts.set_nonnegative(objective.nonnegative)
+            gap = self._best_cuts(state, objective)
             if state.coefficients:
                 kept = state.cuts.idle(0) <= self.idle_cuts
                 state.coefficients = list(compress(state.coefficients, kept))
             state.cuts.drop_idle(self.idle_cuts)
-            state.iterate[:] = 0.0
-            state.cuts.weights(state.iterate)
+            state.point()
             dual = float(state.cuts.linear_part() - 0.5 * state.iterate @ state.iterate)
             state.dual = max(state.dual, dual)
             state.restricted_gap = gap / max(dual + gap, 1e-300)
+
+    def _best_cuts(self, state: OneSlackState, objective: MarginObjective) -> float:
+        """Maximises the dual over the cuts and returns the gap that is left."""
+        accuracy = self.qp_accuracy(state, objective)
+        if not len(objective.nonnegative):
+            return state.cuts.solve_alone(0, accuracy, 1000)
+        # Which weights are at zero changes the curvature, so that the inner products of the cuts are not enough.
+        state.point()
+        return state.cuts.solve(state.iterate, accuracy, 1000, 0)[0]
 
     def _cut_from_cache(self, state: OneSlackState, objective: MarginObjective) -> bool:
         """Adds the cut that the cached planes give, if it is violated enough to be worth a quadratic program."""
@@ -203,6 +219,6 @@ def _moved(state: OneSlackState, shifts: SparseRows, n_features: int) -> _core.S
     cuts.restore(
         saved
         | {"indptr": moved.indptr, "indices": moved.indices, "values": moved.values}
-        | {"known": np.zeros(1, np.int64), "products": np.empty(0)}
+        | {"known": np.zeros(1, np.int64), "products": np.empty(0), "beta": np.empty(0)}
     )
     return cuts

@@ -20,6 +20,8 @@ from structlearn.waist.rows import SparseRows
 class WorkingSetState(DualState):
     """`iterate` is Σ α a row over the working sets, where the dual stands; `w` is the point that was priced.
 
+    Where weights must be ≥ 0, both are clipped at zero.
+
     Attributes
     ----------
     iterate : (n_features,)
@@ -68,5 +70,6 @@ class WorkingSetState(DualState):
     @classmethod
     def _over(cls, sets: _core.WorkingSets, problem: Problem, objective: MarginObjective, **more: Any) -> Self:
         sets.set_limits(*objective.limits)
+        sets.set_nonnegative(objective.nonnegative)
         zero = np.zeros(problem.n_features)
         return cls(w=zero, iterate=zero.copy(), sets=sets, objective=objective, **more)

@@ -4,18 +4,18 @@ The seven formulations of Tsochantaridis et al. 2005 are one scaling rule and on
 
     min_w  ½‖w‖² + (C/S) Σ_i s_i ℓ(ξ_i),    ξ_i = max(0, max_y b − a⟨w, δΨ_i(y)⟩),   (a, b) = scaling(Δ(y_i, y))
 
-with ℓ(ξ) = ξ (linear) or ½ξ² (squared), example weights s_i and S = Σ s_i.
+with ℓ(ξ) = ξ (linear) or ½ξ² (squared), example weights s_i and S = Σ s_i; chosen weights may have to be ≥ 0.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from structlearn.data.arrays import FloatArray
+from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.options import choice_option, real_option
 
 Rescaling = Literal["margin", "slack"] | None
@@ -87,10 +87,13 @@ class MarginObjective(Objective):
         What the loss scales; None is the zero-one form, where every wrong output counts alike.
     slack : {"linear", "squared", "hard"}
         SVM₁, SVM₂ or SVM₀.
+    nonnegative : int array
+        The weights that must be ≥ 0, by index; none by default.
     """
 
     rescaling: Rescaling = "margin"
     slack: Slack = "linear"
+    nonnegative: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
 
     def __post_init__(self) -> None:
         choice_option("rescaling", self.rescaling, ("margin", "slack", None))
@@ -115,6 +118,10 @@ class MarginObjective(Objective):
             return self.price * self.sample_weight, np.zeros(n)
         r = np.zeros(n) if self.slack == "hard" else 1.0 / (self.price * self.sample_weight)
         return np.full(n, np.inf), r
+
+    def project(self, w: FloatArray) -> None:
+        """Moves w to the nearest weights that are allowed."""
+        w[self.nonnegative] = np.maximum(w[self.nonnegative], 0.0)
 
     def slack_loss(self, slacks: FloatArray) -> FloatArray:
         """ℓ(ξ)."""
