@@ -131,6 +131,7 @@ void bind_working_sets(nb::module_& module) {
                                          [&](std::int64_t k) { return rows[k]; });
                  });
              })
+        .def("grow", &SparseSets::grow)
         .def("rebase",
              [](SparseSets& sets, Vector<std::int64_t> indptr, Vector<std::int64_t> indices, Vector<double> values) {
                  run_unlocked([&] { sets.rebase({view(indptr), view(indices), view(values)}); });

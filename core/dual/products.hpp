@@ -14,6 +14,10 @@ public:
     explicit Scratch(std::int64_t size) : size_(size) {}
     Scratch(const Scratch& other) : size_(other.size_) {}
     Scratch& operator=(const Scratch&) = delete;
+    void grow(std::int64_t size) {
+        size_ = size;
+        data_.reset();
+    }
     double* get() {
         if (!data_) data_.reset(static_cast<double*>(std::calloc(static_cast<std::size_t>(std::max<std::int64_t>(size_, 1)), 8)));
         if (!data_) throw std::bad_alloc();

@@ -55,6 +55,13 @@ public:
         std::ranges::copy(alpha, blocks_[i].dual.alpha().begin());
     }
 
+    // More weights have come into being; those that there were keep their places.
+    void grow(std::int64_t n_weights) {
+        if (n_weights <= n_weights_) return;
+        n_weights_ = n_weights;
+        scratch_.grow(n_weights);
+    }
+
     // Multipliers that exceed a smaller budget are scaled into it.
     void set_limits(std::span<const double> u, std::span<const double> r) {
         for (std::size_t i = 0; i < blocks_.size(); ++i) {

@@ -40,6 +40,7 @@ from structlearn.models.base import LinearSpec, Model
 from structlearn.models.own.pystruct_latent import adapter
 from structlearn.solvers import DualState, Solution, Solver
 from structlearn.waist.objective import MarginObjective, Objective
+from structlearn.waist.problem import Problem
 from structlearn.wording import count
 
 #: Rounding may leave a relative gap this far below zero; one further below is no certificate.
@@ -63,7 +64,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
     verbose: int
 
     @abstractmethod
-    def _objective(self, sample_weight: FloatArray, n_weights: int) -> Objective: ...
+    def _objective(self, sample_weight: FloatArray, problem: Problem) -> Objective: ...
 
     @abstractmethod
     def _solver(self) -> Solver: ...
@@ -200,7 +201,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
             if not model.tabular:
                 raise ValueError("class_weight is for models with one label an example (Chain itself has label_weight)")
             weight = weight * class_weights(self.class_weight, truths)
-        objective = self._objective(weight, problem.n_features)
+        objective = self._objective(weight, problem)
         solver = self._configured(self._solver())
         solver.check(problem, objective)
         # Oracles may rely on weights ≥ 0 where these are asked for; before training they would be asked at random ones.

@@ -17,6 +17,7 @@ from structlearn.estimators.empty_sequences import answering_empty
 from structlearn.solvers import LBFGS, DualCoordinate, ExponentiatedGradient, IterativeScaling, Solver
 from structlearn.waist.objective import LikelihoodObjective
 from structlearn.waist.parts import PartProblem
+from structlearn.waist.problem import Problem
 
 SOLVERS: dict[str, type[Solver]] = {
     "dual_coordinate": DualCoordinate,
@@ -182,7 +183,7 @@ class ConditionalRandomField(StructuredEstimator):
         assert isinstance(problem, PartProblem)
         return problem
 
-    def _objective(self, sample_weight: FloatArray, n_weights: int) -> LikelihoodObjective:
+    def _objective(self, sample_weight: FloatArray, problem: Problem) -> LikelihoodObjective:
         return LikelihoodObjective(sample_weight, price(self.C, 1.0, sample_weight), self.l1_ratio)
 
     def _solver(self) -> Solver:

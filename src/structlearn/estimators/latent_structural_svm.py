@@ -25,6 +25,7 @@ from structlearn.estimators.training import Training, nonnegative_weights
 from structlearn.solvers import BlockCoordinate, ConcaveConvex, NSlack, OneSlack, Solver, Subgradient
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import MarginObjective, Rescaling, Slack
+from structlearn.waist.problem import Problem
 
 SOLVERS: dict[str, type[Solver]] = {
     "block_coordinate": BlockCoordinate,
@@ -229,13 +230,13 @@ class LatentStructuralSVM(StructuredEstimator):
         else:
             self._ended.append(file)
 
-    def _objective(self, sample_weight: FloatArray, n_weights: int) -> MarginObjective:
+    def _objective(self, sample_weight: FloatArray, problem: Problem) -> MarginObjective:
         return MarginObjective(
             sample_weight,
             price(self.C, 0.1, sample_weight),
             self.rescaling,
             self.slack,
-            nonnegative_weights(self.nonnegative, n_weights),
+            nonnegative_weights(self.nonnegative, problem),
         )
 
     def _solver(self) -> Solver:

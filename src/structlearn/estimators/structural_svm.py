@@ -20,6 +20,7 @@ from structlearn.solvers import (
     Subgradient,
 )
 from structlearn.waist.objective import MarginObjective, Rescaling, Slack
+from structlearn.waist.problem import Problem
 
 SOLVERS: dict[str, type[Solver]] = {
     "block_coordinate": BlockCoordinate,
@@ -143,13 +144,13 @@ class StructuralSVM(StructuredEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _objective(self, sample_weight: FloatArray, n_weights: int) -> MarginObjective:
+    def _objective(self, sample_weight: FloatArray, problem: Problem) -> MarginObjective:
         return MarginObjective(
             sample_weight,
             price(self.C, 0.1, sample_weight),
             self.rescaling,
             self.slack,
-            nonnegative_weights(self.nonnegative, n_weights),
+            nonnegative_weights(self.nonnegative, problem),
         )
 
     def _solver(self) -> Solver:

@@ -10,6 +10,7 @@ from structlearn.data.arrays import FloatArray
 from structlearn.estimators.base import StructuredEstimator
 from structlearn.solvers import Perceptron, Solver
 from structlearn.waist.objective import Objective
+from structlearn.waist.problem import Problem
 
 
 class StructuredPerceptron(StructuredEstimator):
@@ -68,7 +69,7 @@ class StructuredPerceptron(StructuredEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _objective(self, sample_weight: FloatArray, n_weights: int) -> Objective:
+    def _objective(self, sample_weight: FloatArray, problem: Problem) -> Objective:
         return Objective(sample_weight)
 
     def _solver(self) -> Solver:

@@ -77,8 +77,11 @@ def checked_weight(sample_weight: Any, n: int) -> FloatArray:
     return weight
 
 
-def nonnegative_weights(given: Any, n_weights: int) -> IntArray:
+def nonnegative_weights(given: Any, problem: Problem) -> IntArray:
     """The indices of the weights that must be ≥ 0."""
+    n_weights = problem.n_features
+    if problem.grows and not (given is None or given is False):
+        raise ValueError(f"nonnegative is not possible: the weights of {type(problem).__name__} come into being later")
     if given is None or isinstance(given, (bool, np.bool_)):
         return np.arange(n_weights if given else 0)
     if not is_listed(given):

@@ -38,8 +38,17 @@ class State:
     oracle_seconds: float = 0.0
     dual_seconds: float = 0.0
 
+    #: The fields that are vectors over the weights.
+    over_weights: ClassVar[tuple[str, ...]] = ("w",)
+
     def copy(self) -> State:
         return deepcopy(self)
+
+    def extend(self, problem: Problem) -> None:
+        """Takes in the weights that have come into being since the last time, all of them 0."""
+        for name in self.over_weights:
+            if getattr(self, name) is not None:
+                setattr(self, name, problem.extend(getattr(self, name)))
 
     @contextmanager
     def timed(self, what: str) -> Iterator[None]:
@@ -129,6 +138,8 @@ class Solver(ABC):
     takes_latent: ClassVar[bool] = False
     #: Whether weights can be kept nonnegative.
     takes_nonnegative: ClassVar[bool] = False
+    #: Whether weights may come into being during a run.
+    takes_growing: ClassVar[bool] = False
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The options, as scikit-learn asks for them: they can be searched as ``solver__tol`` and so on."""
@@ -152,6 +163,10 @@ class Solver(ABC):
             raise ValueError(f"{name} is not made for {objective}")
         if problem.latent and not self.takes_latent:
             raise ValueError(f"{name} is not made for truths with latent parts: use LatentStructuralSVM")
+        if problem.grows and not self.takes_growing:
+            raise ValueError(
+                f"{name} is not made for {type(problem).__name__}, whose weights come into being as it runs"
+            )
         needed = self.oracle(objective)
         if needed not in problem.oracles:
             raise ValueError(

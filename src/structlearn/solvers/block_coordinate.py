@@ -45,6 +45,8 @@ class BlockCoordinateState(WorkingSetState):
     bias: float = 1.0
     random: np.random.Generator = field(default_factory=np.random.default_rng)
 
+    over_weights: ClassVar[tuple[str, ...]] = ("w", "iterate", "average")
+
 
 @dataclass(frozen=True, kw_only=True)
 class BlockCoordinate(DualSolver):
@@ -91,6 +93,7 @@ class BlockCoordinate(DualSolver):
 
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
     takes_nonnegative: ClassVar[bool] = True
+    takes_growing: ClassVar[bool] = True
 
     def init_state(self, problem: Problem, objective: MarginObjective) -> BlockCoordinateState:
         random = np.random.default_rng(self.random_state)
@@ -174,6 +177,7 @@ class BlockCoordinate(DualSolver):
         violations = np.full(problem.n_examples, -np.inf)
         for chunk in problem.chunks():
             planes = self._ask(state, problem, objective, chunk, w)
+            w = problem.extend(w)
             np.maximum.at(violations, planes.examples, planes.bounds)
             if keep:
                 self._keep(state, problem, objective, planes)
@@ -211,7 +215,9 @@ class BlockCoordinate(DualSolver):
         state: BlockCoordinateState, problem: Problem, objective: MarginObjective, examples: IntArray, w: FloatArray
     ) -> Planes:
         with state.timed("oracle_seconds"):
-            return problem.oracle(w, examples, objective.scaling)
+            planes = problem.oracle(w, examples, objective.scaling)
+        state.extend(problem)
+        return planes
 
     @staticmethod
     def _keep(state: BlockCoordinateState, problem: Problem, objective: MarginObjective, planes: Planes) -> None:

@@ -50,6 +50,7 @@ class NSlack(DualSolver):
     update_on: Literal["pass", "addition", "example"] = "pass"
 
     takes_nonnegative: ClassVar[bool] = True
+    takes_growing: ClassVar[bool] = True
     #: Hard margins below this part of the feature radius count as none.
     least_margin: ClassVar[float] = 1e-4
 
@@ -87,6 +88,7 @@ class NSlack(DualSolver):
         for examples in problem.chunks():
             with state.timed("oracle_seconds"):
                 planes = problem.oracle(state.iterate, examples, objective.scaling)
+            state.extend(problem)
             np.maximum.at(violations, planes.examples, planes.bounds)
             violated = np.flatnonzero(planes.bounds > slacks[planes.examples] + (self.eps or 0.0))
             if self.update_on == "pass":
@@ -99,6 +101,7 @@ class NSlack(DualSolver):
         for i in range(problem.n_examples):
             with state.timed("oracle_seconds"):
                 planes = problem.oracle(state.iterate, np.array([i]), objective.scaling)
+            state.extend(problem)
             slack = state.sets.largest_violation(i, state.iterate)
             violated = np.flatnonzero(planes.bounds > slack + (self.eps or 0.0))
             added = state.keep(problem, objective, planes, violated)

@@ -30,6 +30,15 @@ class OneSlackState(DualState):
     coefficients: list[FloatArray] | None = None
     excess: float = np.inf
 
+    over_weights: ClassVar[tuple[str, ...]] = ("w", "iterate")
+
+    def extend(self, problem: Problem) -> None:
+        super().extend(problem)
+        if problem.grows:
+            assert isinstance(self.cached, _core.SparseSets)
+            self.cuts.grow(problem.n_features)
+            self.cached.grow(problem.n_features)
+
     def point(self) -> None:
         """Puts the iterate where the multipliers of the cuts are."""
         self.iterate[:] = 0.0
@@ -57,6 +66,7 @@ class OneSlack(DualSolver):
 
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
     takes_nonnegative: ClassVar[bool] = True
+    takes_growing: ClassVar[bool] = True
 
     def init_state(self, problem: Problem, objective: MarginObjective) -> OneSlackState:
         state = OneSlackState(
@@ -165,6 +175,8 @@ class OneSlack(DualSolver):
         for examples in problem.chunks():
             with state.timed("oracle_seconds"):
                 planes = problem.oracle(state.iterate, examples, objective.scaling)
+            state.extend(problem)
+            gradient = problem.extend(gradient)
             np.maximum.at(violations, planes.examples, planes.bounds)
             a, b = objective.scaling(planes.losses)
             weights = share[planes.examples] * objective.slack_slope(np.maximum(planes.bounds, 0.0))

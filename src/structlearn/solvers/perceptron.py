@@ -23,6 +23,8 @@ class PerceptronState(State):
     mistakes: int = -1
     random: np.random.Generator = field(default_factory=np.random.default_rng)
 
+    over_weights: ClassVar[tuple[str, ...]] = ("w", "iterate", "moments")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Perceptron(Solver):
@@ -44,6 +46,7 @@ class Perceptron(Solver):
     random_state: int = 0
 
     objectives: ClassVar[tuple[type[Objective], ...]] = (Objective,)
+    takes_growing: ClassVar[bool] = True
 
     def oracle(self, objective: Objective) -> str:
         return "best"
@@ -65,6 +68,7 @@ class Perceptron(Solver):
             example = np.array([i])
             with state.timed("oracle_seconds"):
                 rows, losses = problem.differences(example, problem.best(state.iterate, example))
+            state.extend(problem)
             if losses[0] > 0.0:
                 weight = objective.sample_weight[example]
                 rows.add_to(state.iterate, weight)

@@ -24,6 +24,8 @@ class SubgradientState(State):
     steps: int = 0
     random: np.random.Generator = field(default_factory=np.random.default_rng)
 
+    over_weights: ClassVar[tuple[str, ...]] = ("w", "iterate")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Subgradient(Solver):
@@ -64,6 +66,7 @@ class Subgradient(Solver):
 
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
     takes_latent: ClassVar[bool] = True
+    takes_growing: ClassVar[bool] = True
 
     def check(self, problem: Any, objective: Any) -> None:
         super().check(problem, objective)
@@ -105,6 +108,7 @@ class Subgradient(Solver):
             batch = np.sort(order[begin : begin + size])
             with state.timed("oracle_seconds"):
                 planes = problem.oracle(state.iterate, batch, objective.scaling)
+            state.extend(problem)
             slope = objective.slack_slope(np.maximum(planes.bounds, 0.0))
             a, _ = objective.scaling(planes.losses)
             weight = objective.price * n / len(batch) * objective.sample_weight[planes.examples]
@@ -124,6 +128,7 @@ class Subgradient(Solver):
     def _measure(self, state: SubgradientState, problem: Problem, objective: MarginObjective) -> Record:
         with state.timed("oracle_seconds"):
             risk, _ = problem.risk(state.w, objective)
+        state.extend(problem)
         primal = 0.5 * float(state.w @ state.w) + objective.price * risk
         return _record(primal, certified=problem.exactness != "approximate")
 

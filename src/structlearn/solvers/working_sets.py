@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -31,6 +31,14 @@ class WorkingSetState(DualState):
 
     iterate: FloatArray = field(default_factory=lambda: np.empty(0))
     sets: _core.WorkingSets = field(default_factory=lambda: _core.SparseSets(0, 0))
+
+    over_weights: ClassVar[tuple[str, ...]] = ("w", "iterate")
+
+    def extend(self, problem: Problem) -> None:
+        super().extend(problem)
+        if problem.grows:
+            assert isinstance(self.sets, _core.SparseSets)
+            self.sets.grow(problem.n_features)
 
     @classmethod
     def begin(cls, problem: Problem, objective: MarginObjective, **more: Any) -> Self:

@@ -40,6 +40,8 @@ class Problem(ABC):
         Whether the truths may move between one convex problem and the next, so that `Solver.rebase` is asked for.
     user_oracles : bool
         Whether a user wrote the oracles, so that they may be wrong and an optimum at w = 0 is suspicious.
+    grows : bool
+        Whether `n_features` may grow while the oracle is asked; see `extend` and `GrowingProblem`.
     """
 
     n_examples: int
@@ -50,6 +52,7 @@ class Problem(ABC):
     latent: bool = False
     truths_move: bool = False
     user_oracles: bool = False
+    grows: bool = False
 
     _chunk: ClassVar[int] = 4096
 
@@ -137,6 +140,13 @@ class Problem(ABC):
         assert isinstance(sets, _core.SparseSets)
         rows = planes.rows.sparse()
         return sets.add(planes.examples, rows.indptr, rows.indices, rows.values, which, a, b)
+
+    def extend(self, w: FloatArray) -> FloatArray:
+        """A vector over the weights that there were, with zeros for those that have come into being since.
+
+        Solvers ask for it after every answer of the oracle, before they use the rows.
+        """
+        return w
 
     def risk(self, w: FloatArray, objective: MarginObjective) -> tuple[float, FloatArray]:
         """Σ_i s_i ℓ(ξ_i(w)), with ℓ(ξ) = ξ for linear and ½ξ² for squared slacks, and a subgradient in w."""
