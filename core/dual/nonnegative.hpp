@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "linear/vector.hpp"
+
 namespace structlearn {
 
 // Weights that must be ≥ 0, as one more block of the dual: the planes (e_j, b = 0) with multipliers β_j ≥ 0 that have no
@@ -19,12 +21,16 @@ public:
             if (j < 0 || j >= n_weights)
                 throw std::invalid_argument("weight " + std::to_string(j) + " cannot be kept nonnegative: there are " +
                                             std::to_string(n_weights) + " weights");
-        weights_.assign(weights.begin(), weights.end());
-        beta_.assign(weights_.size(), 0.0);
+        runs_.clear();
+        for (const std::int64_t j : weights) {
+            if (runs_.empty() || runs_.back().end != j) runs_.push_back({j, j});
+            ++runs_.back().end;
+        }
+        beta_.assign(weights.size(), 0.0);
         unclipped_ = 0;
     }
 
-    bool empty() const { return weights_.empty(); }
+    bool empty() const { return beta_.empty(); }
     const std::vector<double>& beta() const { return beta_; }
     void set_beta(std::span<const double> beta) { beta_.assign(beta.begin(), beta.end()); }
     void scale(double t) {
@@ -40,30 +46,50 @@ public:
     // Maximises the dual over β: what was added to w since the last time was added to v. Returns the gain.
     double clip(double* w) {
         unclipped_ = 0;
+        Lanes gains{};
         double gain = 0.0;
-        for (std::size_t k = 0; k < weights_.size(); ++k) {
-            double& weight = w[weights_[k]];
-            const double v = weight - beta_[k];
-            const double clipped = std::max(0.0, v);
-            gain += 0.5 * (weight - clipped) * (weight + clipped);
-            beta_[k] = clipped - v;
-            weight = clipped;
+        double* beta = beta_.data();
+        for (const auto [begin, end] : runs_) {
+            std::int64_t j = begin;
+            for (; j + lanes <= end; j += lanes, beta += lanes) {
+                Lanes weight, multiplier;
+                load(w + j, weight);
+                load(beta, multiplier);
+                const Lanes v = weight - multiplier;
+                const Lanes clipped = v > 0.0 ? v : Lanes{};
+                gains += (weight - clipped) * (weight + clipped);
+                store(clipped - v, beta);
+                store(clipped, w + j);
+            }
+            for (; j < end; ++j, ++beta) {
+                const double v = w[j] - *beta;
+                const double clipped = std::max(0.0, v);
+                gain += (w[j] - clipped) * (w[j] + clipped);
+                *beta = clipped - v;
+                w[j] = clipped;
+            }
         }
-        return gain;
+        for (int k = 0; k < lanes; ++k) gain += gains[k];
+        return 0.5 * gain;
     }
 
     // Whether it is time to clip: a look at all these weights should not cost more than the visits to other blocks between.
-    bool is_due() { return !empty() && ++unclipped_ > static_cast<std::int64_t>(weights_.size()) / 256; }
+    bool is_due() { return !empty() && ++unclipped_ > static_cast<std::int64_t>(beta_.size()) / 256; }
 
     // Where w is at its bound, β takes up what a small step adds to v.
     void absorb(double* step) const {
-        for (std::size_t k = 0; k < weights_.size(); ++k)
-            if (beta_[k] > 0.0) step[weights_[k]] = 0.0;
+        const double* beta = beta_.data();
+        for (const auto [begin, end] : runs_)
+            for (std::int64_t j = begin; j < end; ++j, ++beta)
+                if (*beta > 0.0) step[j] = 0.0;
     }
 
 private:
-    std::vector<std::int64_t> weights_;
-    std::vector<double> beta_;
+    struct Run {
+        std::int64_t begin, end;
+    };
+    std::vector<Run> runs_;     // of neighbours, which are read side by side
+    std::vector<double> beta_;  // of all of them in order
     std::int64_t unclipped_ = 0;  // visits to other blocks since the last time
 };
 

@@ -218,14 +218,14 @@ public:
     }
 
     // Improves the given blocks one after another and carries each change into w. `gaps` receives what each block
-    // contributed to primal − dual before its visit. Returns false as soon as a block is unbounded.
+    // contributed to primal − dual before its visit. Weights that must be ≥ 0 may be below it until `clip`. Returns false as
+    // soon as a block is unbounded.
     bool improve(std::span<const std::int64_t> which, double* w, double* gaps) {
         double dual = 0.0;
         for (std::size_t k = 0; k < which.size(); ++k) {
             if (!visit(which[k], w, &dual)) return false;
             gaps[k] = seen_[which[k]];
         }
-        nonnegative_.clip(w);
         return true;
     }
 

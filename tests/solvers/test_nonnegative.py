@@ -99,16 +99,23 @@ def test_an_average_of_points_is_certified_as_well():
 
 
 @pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
-def test_the_oracle_is_only_asked_at_weights_that_are_allowed(solver, monkeypatch):
-    twins, objective = instance("chain", "some")
-    asked = []
-    oracle = type(twins.problem).oracle
-    monkeypatch.setattr(
-        type(twins.problem), "oracle", lambda self, w, *rest: asked.append(w.copy()) or oracle(self, w, *rest)
-    )
-    solver.run(twins.problem, objective)
-    assert len(asked) > 3
-    assert all((w[objective.nonnegative] >= 0.0).all() for w in asked)
+def test_an_own_oracle_is_only_asked_at_weights_that_are_allowed(solver):
+    lowest = []
+
+    class Watched(EnumeratedMulticlass):
+        def loss_augmented_inference(self, x, y, w):
+            lowest.append(w.min())
+            scores = w.reshape(-1, 3).T @ x + self.cost[y]
+            return int(np.argmax(scores))
+
+    random = np.random.default_rng(0)
+    # So many weights that they are not looked at after every step.
+    X, Y = list(random.normal(size=(8, 700))), random.integers(3, size=8).tolist()
+    problem = bound(PythonModel(Watched(1 - np.eye(3))), X, Y)
+    solution = replace(solver, max_iter=3).run(problem, MarginObjective(np.ones(8), 8.0, nonnegative=np.arange(2100)))
+    assert len(lowest) >= 24
+    assert min(lowest) >= 0.0
+    assert solution.w.any()
 
 
 @pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)

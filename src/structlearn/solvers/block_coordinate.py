@@ -162,9 +162,7 @@ class BlockCoordinate(DualSolver):
             planes = self._ask(state, problem, objective, chunk, state.iterate)
             self._keep(state, problem, objective, planes)
             with state.timed("dual_seconds"):
-                gaps = np.empty(len(chunk))
-                state.sets.improve(chunk, state.iterate, gaps)
-                state.gaps[chunk] = gaps
+                state.gaps[chunk] = state.improve(chunk)
         return len(chosen)
 
     def _certify(

@@ -112,7 +112,7 @@ class NSlack(DualSolver):
                 self._solve(state, objective)
             else:
                 with state.timed("dual_seconds"):
-                    state.sets.improve(np.array([i]), state.iterate, np.empty(1))
+                    state.improve(np.array([i]))
 
     def _solve(self, state: NSlackState, objective: MarginObjective) -> None:
         with state.timed("dual_seconds"):

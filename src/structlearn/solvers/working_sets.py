@@ -62,6 +62,16 @@ class WorkingSetState(DualState):
         """The dual objective at the present multipliers."""
         return float(self.sets.linear_part() - 0.5 * self.iterate @ self.iterate)
 
+    def improve(self, examples: IntArray) -> FloatArray:
+        """Steps on the blocks of these examples; returns what each added to primal − dual before."""
+        gaps = np.empty(len(examples))
+        self.sets.improve(examples, self.iterate, gaps)
+        if isinstance(self.sets, _core.SparseSets):
+            # An oracle that a user wrote may be made for weights ≥ 0 only. Those of models whose planes have a compiled
+            # form are made for all, and a look at every weight is not worth its time here.
+            self.sets.clip(self.iterate)
+        return gaps
+
     def solve(self, accuracy: float, max_visits: int) -> tuple[float, bool]:
         """Optimises over the working sets; returns the gap that is left there, and whether the dual is unbounded."""
         gap, unbounded = self.sets.solve(self.iterate, accuracy, max_visits, self.iteration)
