@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Literal
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 from structlearn.data.arrays import FloatArray
 from structlearn.models.own.pystruct_latent import PystructLatentModel, adapter
 from structlearn.models.own.python_latent_model import PythonLatentModel
-from structlearn.models.own.python_model import same_output
+from structlearn.models.own.python_problem import same_output
 from structlearn.models.own.relaxation import exactness_of, loss_between, relaxed_options
 
 
@@ -34,11 +35,11 @@ def check_model(
     """Looks for the usual mistakes in a model of your own and raises `ModelError` with all that it finds.
 
     Checked on the given examples: joint features are finite vectors of one size and do not change from call to call;
-    the loss is zero on the truth, finite and nowhere negative; for random weights every oracle returns an output that
-    no other one beats, compared with all outputs if the model has ``outputs(x)``, otherwise with outputs that its
-    oracles return under other weights; nothing the model is handed is changed by it. Of a model with latent parts also:
-    what completes a truth has no loss, and no other latent part of that truth scores more. Oracles that are declared to
-    be approximate need not find the best output, but what they return must be one.
+    the loss is zero on the truth, finite and nowhere negative; no output is listed twice; for random weights every
+    oracle returns an output that no other one beats, compared with all outputs if the model has ``outputs(x)``,
+    otherwise with outputs that its oracles return under other weights; nothing the model is handed is changed by it.
+    Of a model with latent parts also: what completes a truth has no loss, and no other latent part of that truth scores
+    more. Oracles that are declared to be approximate need not find the best output, but what they return must be one.
 
     Parameters
     ----------
@@ -165,6 +166,9 @@ class _Check:
             self._seen[i] = list(self._model.outputs(x))
             if not any(same_output(y, other) for other in self._seen[i]):
                 self._tell("listed", f"outputs(X[{i}]) does not list the truth {y!r}")
+            twice = _twice(self._seen[i])
+            if twice is not None:
+                self._tell("twice", f"outputs(X[{i}]) lists {twice!r} twice, which doubles its probability")
             for other in self._seen[i]:
                 self._inspect(i, other)
 
@@ -343,6 +347,18 @@ def _dense(feature: Any) -> FloatArray:
     if sp.issparse(feature):
         feature = feature.toarray().ravel()
     return np.asarray(feature, np.float64)
+
+
+def _twice(outputs: list[Any]) -> Any | None:
+    """An output that is listed twice. By their bytes: with each other, many outputs would take too long."""
+    seen = set()
+    for y in outputs:
+        with suppress(Exception):
+            written = pickle.dumps(y)
+            if written in seen:
+                return y
+            seen.add(written)
+    return None
 
 
 def _slack(value: float) -> float:

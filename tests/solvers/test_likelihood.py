@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from structlearn.models import Chain
+from structlearn.models import Chain, PythonModel
 from structlearn.solvers import LBFGS, BlockCoordinate, DualCoordinate, ExponentiatedGradient, IterativeScaling
 from structlearn.waist import LikelihoodObjective, MarginObjective
-from tests.models.enumerated import Twins, bound
+from tests.models.enumerated import EnumeratedMulticlass, Twins, bound
 from tests.models.instances import chain_twins, multiclass_twins
 from tests.waist.test_parts import constrained_twins, distributions
 
@@ -154,7 +154,12 @@ def test_a_zero_one_loss_is_refused_where_parts_are_needed():
         ExponentiatedGradient().run(twins.problem, MarginObjective(np.ones(3)))
 
 
-def test_a_python_model_has_no_sums():
-    twins = chain_twins(np.random.default_rng(1))
-    with pytest.raises(ValueError, match="needs the oracle 'sums'"):
-        DualCoordinate().run(twins.python_problem(), LikelihoodObjective(np.ones(3)))
+def test_a_python_model_that_lists_no_outputs_has_no_sums():
+    class Bare:
+        joint_feature = EnumeratedMulticlass.joint_feature
+        loss = EnumeratedMulticlass.loss
+        output_features, cost = np.eye(2), 1.0 - np.eye(2)
+
+    problem = bound(PythonModel(Bare()), [np.ones(2)], [0])
+    with pytest.raises(ValueError, match=r"needs the oracle 'sums', .*; write outputs in Bare"):
+        DualCoordinate().run(problem, LikelihoodObjective(np.ones(1)))

@@ -36,7 +36,8 @@ class ConditionalRandomField(StructuredEstimator):
     Parameters
     ----------
     model : Model
-        A model that can sum over all outputs: `Chain`, `Multiclass`, `Segments`, `Grammar` or `Alignment`.
+        A model that can sum over all outputs: `Chain`, `Multiclass`, `Segments`, `Grammar` or `Alignment`, or one of
+        your own that lists its ``outputs(x)``.
     C : float, optional
         Price of the mean loss. None means the number of examples, C/S = 1; `C_` records it. CRFsuite's c2 is S/(2C).
     l1_ratio : float
@@ -127,7 +128,10 @@ class ConditionalRandomField(StructuredEstimator):
     @needs("sums")
     @answering_empty(lambda crf, _: np.empty((0, len(crf.classes_))))
     def predict_marginals(self, X: Any, *, allowed: Any = None) -> Any:
-        """P(y_t = l | x): for a chain one array (length, n_labels) a sequence, for classes (n_examples, n_classes)."""
+        """P(y_t = l | x): for a chain one array (length, n_labels) a sequence, for classes (n_examples, n_classes).
+
+        For a model of your own, P(y | x) of all outputs of an example, in the order in which ``outputs(x)`` lists them.
+        """
         return self._sums(X, allowed=allowed).label_probabilities(self.w_)
 
     @needs("sums")

@@ -23,7 +23,7 @@ from structlearn.metrics import Confusion, Interval, Measures
 from structlearn.metrics.resampled import ResampledSums
 from structlearn.models import Multiclass
 from structlearn.models.base import Kind
-from structlearn.models.own.python_model import same_output
+from structlearn.models.own.python_problem import same_output
 
 
 def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", random_state: int = 0) -> Evaluation:

@@ -28,7 +28,8 @@ import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.models.base import Ability
-from structlearn.models.own.python_model import ONE_OUTPUT, PythonModel, PythonSpec, feature_row, same_output
+from structlearn.models.own.python_model import PythonModel, PythonSpec
+from structlearn.models.own.python_problem import ONE_OUTPUT, feature_row, same_output
 from structlearn.models.own.relaxation import exactness_of
 from structlearn.models.own.spot_check import contradiction, lent
 from structlearn.waist.latent import LatentProblem
