@@ -280,7 +280,7 @@ def test_a_run_that_a_callback_stops_is_certified():
         assert 0 <= stopped.duality_gap_ <= 1
         problem = stopped.model_.bind(stopped.spec_, X, Y)
         objective = MarginObjective(np.ones(30), 30.0)
-        risk, _ = problem.risk(stopped.w_, objective)
+        risk = problem.risk(stopped.w_, objective).value
         assert stopped.objective_ == pytest.approx(0.5 * stopped.w_ @ stopped.w_ + risk)
     measured = StructuralSVM(Chain(), solver=Subgradient(max_iter=20)).set_callbacks(StopAt(3)).fit(X, Y)
     assert np.isfinite(measured.objective_)

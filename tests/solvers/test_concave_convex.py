@@ -134,7 +134,7 @@ def test_moved_cuts_lie_below_the_risk_of_the_new_truths(rescaling: Any, slack: 
         rows = (SparseRows(cuts["indptr"], cuts["indices"], cuts["values"]) for cuts in (before, after))
         at_old, at_new = (rows.dot(w)[:n_cuts] for rows in rows)
         np.testing.assert_allclose(at_new - at_old, coefficients @ shifts.dot(w), atol=1e-10)
-        risk, _ = convex.risk(w, objective)
+        risk = convex.risk(w, objective).value
         assert np.max(after["b"][:n_cuts] - at_new) <= risk / problem.n_examples + 1e-9
     exact = BlockCoordinate(tol=1e-7).run(convex, objective).state
     assert rebased.dual <= exact.primal * (1 + 1e-9)

@@ -62,7 +62,7 @@ def test_every_cut_lies_below_the_risk(problem):
         state = OneSlack().run(problem, objective).state
         for size in (0.1, 1.0, 10.0):
             w = size * random.normal(size=problem.n_features)
-            risk, _ = problem.risk(w, objective)
+            risk = problem.risk(w, objective).value
             below = state.cuts.largest_violation(0, w)
             assert below <= risk / objective.sample_weight.sum() * (1 + 1e-9)
 

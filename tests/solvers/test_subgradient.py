@@ -33,11 +33,11 @@ def test_the_gradient_of_the_risk_agrees_with_finite_differences(rescaling, slac
     problem = twins.problem
     objective = MarginObjective(random.uniform(0.5, 2.0, 10), 3.0, rescaling, slack)
     w, direction = random.normal(size=(2, problem.n_features))
-    risk, gradient = problem.risk(w, objective)
+    risk = problem.risk(w, objective)
     h = 1e-6
-    ahead, back = (problem.risk(w + step * direction, objective)[0] for step in (h, -h))
-    assert (ahead - back) / (2 * h) == pytest.approx(gradient @ direction, rel=1e-4, abs=1e-4)
-    assert 0.5 * w @ w + objective.price * risk == pytest.approx(objective_at(problem, objective, w), rel=1e-12)
+    ahead, back = (problem.risk(w + step * direction, objective).value for step in (h, -h))
+    assert (ahead - back) / (2 * h) == pytest.approx(risk.gradient @ direction, rel=1e-4, abs=1e-4)
+    assert 0.5 * w @ w + objective.price * risk.value == pytest.approx(objective_at(problem, objective, w), rel=1e-12)
 
 
 @pytest.mark.parametrize(("rescaling", "slack"), SOFT)
@@ -45,9 +45,8 @@ def test_the_gradient_is_a_subgradient_everywhere(rescaling, slack):
     twins, random = instance(1)
     objective = MarginObjective(random.uniform(0.5, 2.0, 10), 3.0, rescaling, slack)
     for w, v in random.integers(-1, 2, (50, 2, twins.problem.n_features)).astype(float):
-        here, gradient = twins.problem.risk(w, objective)
-        there, _ = twins.problem.risk(v, objective)
-        assert there >= here + gradient @ (v - w) - 1e-9
+        here, there = twins.problem.risk(w, objective), twins.problem.risk(v, objective)
+        assert there.value >= here.value + here.gradient @ (v - w) - 1e-9
 
 
 class Rotated:
@@ -75,7 +74,7 @@ def test_the_mean_of_the_estimates_over_all_batches_is_the_subgradient(batch_siz
         state.iterate, state.random = w.copy(), Rotated(by)
         state = solver.update(state, problem, objective)
         estimates.append((w - state.iterate) / (tiny * state.steps))
-    _, gradient = problem.risk(w, objective)
+    gradient = problem.risk(w, objective).gradient
     np.testing.assert_allclose(np.mean(estimates, axis=0), w + objective.price * gradient, atol=1e-4)
 
 

@@ -203,7 +203,7 @@ def test_the_objective_of_the_two_class_toy_problem():
         objective = MarginObjective(np.ones(4), 4 * C)
         for w, slacks in [((0.0, 0.0), 4.0), ((0.1, -0.1), 0.2)]:
             w = np.array(w)
-            risk, _ = problem.risk(w, objective)
+            risk = problem.risk(w, objective).value
             assert 0.5 * w @ w + objective.price * risk == pytest.approx(0.5 * w @ w + C * slacks)
-    risk, _ = problem.risk(np.array([0.1, -0.1]), MarginObjective(np.ones(4), 4.0))
+    risk = problem.risk(np.array([0.1, -0.1]), MarginObjective(np.ones(4), 4.0)).value
     assert 0.01 + risk == pytest.approx(0.21)

@@ -117,7 +117,7 @@ class ConcaveConvex(Solver):
         completions = problem.complete(w, np.arange(problem.n_examples)) if start.w is not None else start.completions
         assert completions is not None
         # At w = 0 all completions are equally good: the upper bound touches the objective there whichever they are.
-        risk, _ = problem.risk(w, objective)
+        risk = problem.risk(w, objective).value
         state = ConcaveConvexState(
             w=w,
             inner=self.inner.init_state(problem.completed(completions), objective),
@@ -135,7 +135,7 @@ class ConcaveConvex(Solver):
         if not isinstance(state, ConcaveConvexState):
             raise ValueError(f"ConcaveConvex cannot go on from a {type(state).__name__}")
         objective.project(state.w)
-        risk, _ = problem.risk(state.w, objective)
+        risk = problem.risk(state.w, objective).value
         fresh = ConcaveConvexState(
             w=state.w,
             inner=self.inner.resume(state.inner, problem.completed(state.completions), objective),
@@ -282,5 +282,5 @@ def _value(
     if objective.rescaling == "margin" and hasattr(inner, "slacks"):
         # Every constraint of an example moves by ⟨w, shift⟩, so no oracle need be asked.
         return objective.primal(w, inner.slacks - shifts.dot(w))
-    risk, _ = problem.risk(w, objective)
+    risk = problem.risk(w, objective).value
     return 0.5 * float(w @ w) + objective.price * risk

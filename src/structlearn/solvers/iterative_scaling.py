@@ -75,13 +75,12 @@ class IterativeScaling(GapSolver):
     def _look(
         state: IterativeScalingState, w: FloatArray, problem: PartProblem, objective: LikelihoodObjective
     ) -> None:
-        gradient = np.zeros(problem.n_features)
         with state.timed("oracle_seconds"):
-            losses = problem.log_losses(w, objective.price * objective.sample_weight, gradient)
-        state.certify(w, losses, objective)
-        entropy = float(objective.sample_weight @ losses) - float(w @ gradient) / objective.price
-        state.dual = max(state.dual, objective.dual(-gradient, entropy))
-        state.expected = state.observed + gradient
+            risk = problem.risk(w, objective)
+        state.certify(w, risk.losses, objective)
+        slope = objective.price * risk.gradient
+        state.dual = max(state.dual, objective.dual(-slope, risk.offset))
+        state.expected = state.observed + slope
         state.record = dual_record(state, problem)
 
 

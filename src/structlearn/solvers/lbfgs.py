@@ -105,18 +105,15 @@ class LBFGS(GapSolver):
     @staticmethod
     def _look(state: LBFGSState, point: FloatArray, problem: PartProblem, objective: LikelihoodObjective) -> None:
         """Value, gradient and bound at a point, which becomes the iterate."""
-        risk_gradient = np.zeros(problem.n_features)
-        weight = objective.price * objective.sample_weight
         with state.timed("oracle_seconds"):
-            losses = problem.log_losses(point, weight, risk_gradient)
+            risk = problem.risk(point, objective)
         state.iterate = point
-        state.value = objective.primal(point, losses)
-        state.certify(point, losses, objective)
-        # Σ s H = Σ s loss − ⟨w, ∇⟩ / price, for the distributions that w gives.
-        entropy = float(objective.sample_weight @ losses) - float(point @ risk_gradient) / objective.price
-        state.dual = max(state.dual, objective.dual(-risk_gradient, entropy))
-        state.gradient = risk_gradient
-        state.gradient += (1.0 - objective.l1_ratio) * point
+        state.value = objective.primal(point, risk.losses)
+        state.certify(point, risk.losses, objective)
+        slope = objective.price * risk.gradient
+        # The offset is the entropy of the distributions that w gives: they are a point of the dual.
+        state.dual = max(state.dual, objective.dual(-slope, risk.offset))
+        state.gradient = slope + (1.0 - objective.l1_ratio) * point
         state.record = dual_record(state, problem)
 
 

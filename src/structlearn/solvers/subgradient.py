@@ -127,9 +127,9 @@ class Subgradient(Solver):
 
     def _measure(self, state: SubgradientState, problem: Problem, objective: MarginObjective) -> Record:
         with state.timed("oracle_seconds"):
-            risk, _ = problem.risk(state.w, objective)
+            risk = problem.risk(state.w, objective)
         state.extend(problem)
-        primal = 0.5 * float(state.w @ state.w) + objective.price * risk
+        primal = 0.5 * float(state.w @ state.w) + objective.price * risk.value
         return _record(primal, certified=problem.exactness != "approximate")
 
 

@@ -6,6 +6,7 @@ from structlearn.waist.objective import LikelihoodObjective, MarginObjective, Ob
 from structlearn.waist.parts import PartProblem
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.waist.problem import Problem
+from structlearn.waist.risk import Risk
 from structlearn.waist.rows import Rows, SparseRows
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "PartProblem",
     "Planes",
     "Problem",
+    "Risk",
     "Rows",
     "Scaling",
     "SparseRows",

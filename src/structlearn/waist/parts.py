@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.ragged import offsets_of, summed
+from structlearn.waist.objective import MarginObjective, Objective
+from structlearn.waist.planes import Planes
 from structlearn.waist.problem import Problem
+from structlearn.waist.risk import Risk
 
 
 class PartProblem(Problem):
@@ -82,6 +86,18 @@ class PartProblem(Problem):
                 assert weight is not None
                 self.push(marginals - truths, examples, weight[examples], gradient)
         return losses
+
+    def risk(self, w: FloatArray, objective: Objective, observe: Callable[[Planes], None] | None = None) -> Risk:
+        """The sum that the objective prices, −Σ_i s_i log P(y_i | x_i) for a likelihood, and its linearisation at w.
+
+        Margins are those of `Problem.risk`, and only they have planes to observe.
+        """
+        if isinstance(objective, MarginObjective):
+            return super().risk(w, objective, observe)
+        gradient = np.zeros(self.n_features)
+        losses = self.log_losses(w, objective.sample_weight, gradient)
+        value = float(objective.sample_weight @ losses)
+        return Risk(value, gradient, value - float(w @ gradient), losses)
 
     def log_probabilities(self, w: FloatArray) -> FloatArray:
         """log P(y_i | x_i) of every example, −∞ where the truth is no output that the model can have."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.waist.objective import MarginObjective, Oracle, Scaling
 from structlearn.waist.planes import Outputs, Planes
+from structlearn.waist.risk import Risk
 from structlearn.waist.rows import Rows, check_weights
 
 Exactness = Literal["exact", "relaxed", "approximate"]
@@ -148,18 +149,30 @@ class Problem(ABC):
         """
         return w
 
-    def risk(self, w: FloatArray, objective: MarginObjective) -> tuple[float, FloatArray]:
-        """Σ_i s_i ℓ(ξ_i(w)), with ℓ(ξ) = ξ for linear and ½ξ² for squared slacks, and a subgradient in w."""
-        value = 0.0
-        gradient = np.zeros(self.n_features)
+    def risk(self, w: FloatArray, objective: MarginObjective, observe: Callable[[Planes], None] | None = None) -> Risk:
+        """Σ_i s_i ℓ(ξ_i(w)), with ℓ(ξ) = ξ for linear and ½ξ² for squared slacks, and its linearisation at w.
+
+        An oracle pass over all examples; `observe` sees the planes of every chunk, for a solver that keeps them.
+        """
+        value, offset = 0.0, 0.0
+        gradient, coefficients = np.zeros(self.n_features), np.zeros(self.n_examples)
+        violations = np.full(self.n_examples, -np.inf)
         for examples in self.chunks():
             planes = self.oracle(w, examples, objective.scaling)
+            w, gradient = self.extend(w), self.extend(gradient)
+            np.maximum.at(violations, planes.examples, planes.bounds)
             weight = objective.sample_weight[planes.examples]
             slacks = np.maximum(planes.bounds, 0.0)
-            value += float(weight @ objective.slack_loss(slacks))
-            a, _ = objective.scaling(planes.losses)
-            planes.rows.add_to(gradient, -weight * objective.slack_slope(slacks) * a)
-        return value, gradient
+            loss, slope = objective.slack_loss(slacks), objective.slack_slope(slacks)
+            a, b = objective.scaling(planes.losses)
+            value += float(weight @ loss)
+            # R(w) − ⟨gradient, w⟩ without the difference: what the curvature of ℓ takes is 0 for linear slacks.
+            offset += float(weight @ (slope * b)) - float(weight @ (slope * slacks - loss))
+            planes.rows.add_to(gradient, -weight * slope * a)
+            coefficients[planes.examples] = weight * slope * a
+            if observe is not None:
+                observe(planes)
+        return Risk(value, gradient, offset, violations, coefficients)
 
     def chunks(self) -> Iterator[IntArray]:
         """All examples in order, a few thousand at a time, so that planes never fill the memory."""
