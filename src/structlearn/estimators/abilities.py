@@ -12,8 +12,8 @@ from structlearn.models.own.pystruct_latent import adapter
 
 _REASONS: dict[Ability, str] = {
     "k_best": "{name} cannot find the k best outputs; in a model of your own write k_best(x, w, k) or outputs(x)",
-    "sums": "{name} cannot sum over all outputs; in a model of your own write outputs(x)",
-    "samples": "{name} cannot draw outputs by their probability; in a model of your own write outputs(x)",
+    "sums": "{name} cannot sum over all outputs; in a model of your own write outputs(x), in an engine sums(theta)",
+    "samples": "{name} cannot draw outputs; in a model of your own write outputs(x), in an engine sample",
     "posterior": "the most probable labels of single places need not make up an output of {name}",
     "top_weights": "the weights of {name} have no names; they are w_, in the order of Ψ(x, y)",
     "explain": "only Chain and Multiclass have labels to compare; of {name}, the parts of a score are w_ * Ψ(x, y)",

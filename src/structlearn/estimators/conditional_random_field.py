@@ -37,7 +37,7 @@ class ConditionalRandomField(StructuredEstimator):
     ----------
     model : Model
         A model that can sum over all outputs: `Chain`, `Multiclass`, `Segments`, `Grammar` or `Alignment`, or one of
-        your own that lists its ``outputs(x)``.
+        your own that lists its ``outputs(x)`` or whose engine has `sums`, see `Composed`.
     C : float, optional
         Price of the mean loss. None means the number of examples, C/S = 1; `C_` records it. CRFsuite's c2 is S/(2C).
     l1_ratio : float
@@ -130,7 +130,8 @@ class ConditionalRandomField(StructuredEstimator):
     def predict_marginals(self, X: Any, *, allowed: Any = None) -> Any:
         """P(y_t = l | x): for a chain one array (length, n_labels) a sequence, for classes (n_examples, n_classes).
 
-        For a model of your own, P(y | x) of all outputs of an example, in the order in which ``outputs(x)`` lists them.
+        For a model of your own, P(y | x) of all outputs of an example, in the order in which ``outputs(x)`` lists them;
+        for `Composed`, an array of the shape of an example's local parts.
         """
         return self._sums(X, allowed=allowed).label_probabilities(self.w_)
 

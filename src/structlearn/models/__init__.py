@@ -19,6 +19,7 @@ from structlearn.models.multiclass.output_features import (
     OutputFeatures,
     Taxonomy,
 )
+from structlearn.models.own.composed import Composed
 from structlearn.models.own.python_latent_model import PythonLatentModel
 from structlearn.models.own.python_model import PythonModel
 from structlearn.models.ranking.multivariate_binary import MultivariateBinary
@@ -33,6 +34,7 @@ __all__ = [
     "ClassAttributes",
     "ClassDescriptions",
     "ClassKernel",
+    "Composed",
     "CorrelationClustering",
     "Grammar",
     "GrammarSpec",

@@ -129,7 +129,7 @@ class ListedProblem(PythonProblem, PartProblem):
             outputs,
             offsets_of([len(each) for each in outputs]),
             SparseRows.from_matrix(sp.csr_array(matrix)),
-            np.array([_index(y, each) for y, each in zip(self._Y or (), outputs, strict=False)], np.int64),
+            np.array([_index(y, outputs[i]) for i, y in enumerate(() if self._Y is None else self._Y)], np.int64),
         )
 
     def _rows(self, examples: IntArray) -> SparseRows:

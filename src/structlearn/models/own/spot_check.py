@@ -17,6 +17,9 @@ from structlearn.waist.problem import Exactness
 
 _N_EXAMPLES = 3
 
+#: How messages name the oracles of a model that users write.
+CALLS = {"inference": "inference(X[{0}], w)", "loss_augmented_inference": "loss_augmented_inference(X[{0}], Y[{0}], w)"}
+
 
 class Asked(Protocol):
     """What is seen of a user's model bound to data; see `PythonProblem` and `PythonLatentProblem`."""
@@ -40,7 +43,9 @@ def lent(w: FloatArray) -> Iterator[FloatArray]:
         raise ValueError("a method of the model changes the weights w that it is given; let it work on a copy")
 
 
-def contradiction(problem: Asked, oracles: list[str], learnt: FloatArray | None) -> str | None:
+def contradiction(
+    problem: Asked, oracles: list[str], learnt: FloatArray | None, calls: dict[str, str] = CALLS
+) -> str | None:
     """What is wrong with `inference` or `loss_augmented_inference`, whichever there are; None if nothing is.
 
     Asked of all examples with the weights that were `learnt`, or of a few with some others.
@@ -56,7 +61,7 @@ def contradiction(problem: Asked, oracles: list[str], learnt: FloatArray | None)
     for w in weights:
         for i in examples:
             try:
-                found = next(_contradictions(problem, oracles, i, w), None)
+                found = next(_contradictions(problem, oracles, i, w, calls), None)
             except Exception:
                 # Weights that training may never see; what fails there as well is told there.
                 continue
@@ -65,7 +70,7 @@ def contradiction(problem: Asked, oracles: list[str], learnt: FloatArray | None)
     return None
 
 
-def _contradictions(problem: Asked, oracles: list[str], i: int, w: FloatArray) -> Iterator[str]:
+def _contradictions(problem: Asked, oracles: list[str], i: int, w: FloatArray, calls: dict[str, str]) -> Iterator[str]:
     answers = {name: problem.ask_oracle(name, i, w.copy()) for name in oracles}
     outputs = [problem.truth_at(i, w.copy()), *answers.values()]
     scores = [problem.score_of(i, output, w) for output in outputs]
@@ -79,8 +84,8 @@ def _contradictions(problem: Asked, oracles: list[str], i: int, w: FloatArray) -
             continue
         own, best = values[name][place], int(np.argmax(values[name]))
         if values[name][best] > own + 1e-6 * (1.0 + abs(own)):
-            call, what = ("X[{0}], w", "score") if name == "inference" else ("X[{0}], Y[{0}], w", "score + loss")
+            what = "score" if name == "inference" else "score + loss"
             yield (
-                f"{name}({call.format(i)}) returns {outputs[place]!r} with {what} {own:.3g}, but {outputs[best]!r} has "
+                f"{calls[name].format(i)} returns {outputs[place]!r} with {what} {own:.3g}, but {outputs[best]!r} has "
                 f"{values[name][best]:.3g}"
             )
