@@ -12,6 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray
+from structlearn.models.own.composed import Composed
+from structlearn.models.own.composed_check import composed_findings
 from structlearn.models.own.pystruct_latent import PystructLatentModel, adapter
 from structlearn.models.own.python_latent_model import PythonLatentModel
 from structlearn.models.own.python_problem import same_output
@@ -40,11 +42,14 @@ def check_model(
     otherwise with outputs that its oracles return under other weights; nothing the model is handed is changed by it.
     Of a model with latent parts also: what completes a truth has no loss, and no other latent part of that truth scores
     more. Oracles that are declared to be approximate need not find the best output, but what they return must be one.
+    Of a model put together from a scorer, an engine and a loss: whether scores are linear in w and `push` goes back the
+    same way, and whether `best`, `k_best` and `sums` of the engine agree with each other.
 
     Parameters
     ----------
     model : object
-        See `structlearn.models.PythonModel`, or `structlearn.models.PythonLatentModel` for one with latent parts.
+        See `structlearn.models.PythonModel`, or `structlearn.models.PythonLatentModel` for one with latent parts, or a
+        `structlearn.models.Composed`.
     X, Y : sequences
         A few examples, the smaller the faster.
     n_weights : int
@@ -81,6 +86,11 @@ def check_model(
             f"weights is {weights!r}; it may be 'normal', 'nonnegative' or a function of a generator and a size"
         )
     draw = _Draw(np.random.default_rng(random_state), weights)
+    if isinstance(model, Composed):
+        findings = composed_findings(model, X, Y, draw, n_weights, np.random.default_rng(random_state))
+        if findings:
+            raise ModelError(findings)
+        return
     kind = adapter(model)
     if issubclass(kind, PystructLatentModel):
         model = kind(model).as_pairs(X, Y)

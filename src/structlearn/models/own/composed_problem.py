@@ -72,13 +72,13 @@ class ComposedProblem(Problem):
 
     def best(self, w: FloatArray, examples: IntArray) -> list[Any]:
         with lent(w) as given:
-            return [self._engine.best(self._theta(i, given)) for i in examples.tolist()]
+            return [self._engine.best(self.theta(i, given)) for i in examples.tolist()]
 
     def loss_augmented(self, w: FloatArray, examples: IntArray) -> list[Any]:
         if not self._additive:
             return self.loss_levels(w, examples, Scaling("margin", "linear"))
         with lent(w) as given:
-            return [self._engine.best(self._theta(i, given).plus(self._prices[i])) for i in examples.tolist()]
+            return [self._engine.best(self.theta(i, given).plus(self.prices[i])) for i in examples.tolist()]
 
     def loss_levels(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> list[Any]:
         return truth_or_best_wrong(self, w, examples, scaling)
@@ -87,7 +87,7 @@ class ComposedProblem(Problem):
         answered, found = [], []
         with lent(w) as given:
             for i, truth in zip(examples.tolist(), self.true_outputs(examples), strict=True):
-                others = [y for y, _ in self._engine.k_best(self._theta(i, given), 2) if not same_output(y, truth)]
+                others = [y for y, _ in self._engine.k_best(self.theta(i, given), 2) if not same_output(y, truth)]
                 if others:
                     answered.append(i)
                     found.append(others[0])
@@ -99,12 +99,12 @@ class ComposedProblem(Problem):
 
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
         with lent(w) as given:
-            return [list(self._engine.k_best(self._theta(i, given), k)) for i in range(self.n_examples)]
+            return [list(self._engine.k_best(self.theta(i, given), k)) for i in range(self.n_examples)]
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
         rows, losses = [], []
         for i, y in zip(examples.tolist(), outputs, strict=True):
-            rows.append(sp.csr_array(self._pushed(i, self._truths[i].minus(self._parts(i, y)))[None, :]))
+            rows.append(sp.csr_array(self.pushed(i, self._truths[i].minus(self.parts(i, y)))[None, :]))
             losses.append(self.loss_of(i, y))
         matrix = sp.vstack([*rows, sp.csr_array((0, self.n_features))], format="csr")
         return SparseRows.from_matrix(sp.csr_array(matrix)), np.array(losses, np.float64)
@@ -115,7 +115,7 @@ class ComposedProblem(Problem):
     def max_losses(self) -> FloatArray:
         if not self._additive:
             return np.ones(self.n_examples)
-        worst = [self._engine.best(nothing.plus(self._prices[i])) for i, nothing in enumerate(self._nothing)]
+        worst = [self._engine.best(nothing.plus(self.prices[i])) for i, nothing in enumerate(self._nothing)]
         return self.losses(worst)
 
     def radii(self) -> FloatArray:
@@ -123,7 +123,7 @@ class ComposedProblem(Problem):
         found = []
         for i, nothing in enumerate(self._nothing):
             norms = nothing.shaped(np.array([np.linalg.norm(row) for row in self._part_rows(i)]))
-            truth = self._pushed(i, self._truths[i])
+            truth = self.pushed(i, self._truths[i])
             found.append(self._largest(i, norms.plus(nothing.local)) + float(np.linalg.norm(truth)))
         return np.array(found)
 
@@ -140,29 +140,53 @@ class ComposedProblem(Problem):
         return contradiction(self, oracles, w, _CALLS)
 
     def ask_oracle(self, name: str, i: int, w: FloatArray) -> Any:
-        theta = self._theta(i, w)
-        return self._engine.best(theta if name == "inference" else theta.plus(self._prices[i]))
+        theta = self.theta(i, w)
+        return self._engine.best(theta if name == "inference" else theta.plus(self.prices[i]))
 
     def truth_at(self, i: int, w: FloatArray) -> Any:
         assert self._Y is not None
         return self._Y[i]
 
     def score_of(self, i: int, y: Any, w: FloatArray) -> float:
-        return float(self._pushed(i, self._parts(i, y)) @ w)
+        return float(self.pushed(i, self.parts(i, y)) @ w)
 
     def loss_of(self, i: int, y: Any) -> float:
         assert self._Y is not None
         if not self._additive:
             return 0.0 if same_output(self._Y[i], y) else 1.0
-        loss = -float(np.sum(self._prices[i] * self._truths[i].minus(self._parts(i, y)).local))
+        loss = -float(np.sum(self.prices[i] * self._truths[i].minus(self.parts(i, y)).local))
         if not loss >= -1e-9:
             raise ValueError(f"the loss of example {i} is {loss} for the output {y!r}; it must be ≥ 0")
         return max(loss, 0.0)
 
+    def theta(self, i: int, w: FloatArray) -> Theta:
+        """θ of an example."""
+        theta = self._scorer.scores(self._X[i], w)
+        if not isinstance(theta, Theta):
+            raise TypeError(f"the scores of X[{i}] are a {type(theta).__name__}; expected a Theta(shared, local)")
+        if not (np.isfinite(theta.shared).all() and (theta.local < np.inf).all()):
+            raise ValueError(f"the scores of X[{i}] must be numbers, or −∞ for local parts that are forbidden")
+        return theta
+
+    def parts(self, i: int, y: Any) -> Theta:
+        """μ(y) of an output of an example."""
+        mu = self._engine.parts(y, self._nothing[i])
+        shapes = [(part.shared.shape, part.local.shape) for part in (mu, self._nothing[i])]
+        if shapes[0] != shapes[1]:
+            raise ValueError(f"the parts of {y!r} have the shapes {shapes[0]}, but the scores of X[{i}] {shapes[1]}")
+        parts: Theta = mu
+        return parts
+
+    def pushed(self, i: int, mu: Theta) -> FloatArray:
+        """A_iᵀ μ, which of an output is Ψ(x_i, y)."""
+        out = np.zeros(self.n_features)
+        self._scorer.push(self._X[i], mu, out)
+        return out
+
     @cached_property
     def _nothing(self) -> list[Theta]:
         """θ of every example at w = 0: zero, and −∞ for parts that are forbidden."""
-        found = [self._theta(i, np.zeros(self.n_features)) for i in range(self.n_examples)]
+        found = [self.theta(i, np.zeros(self.n_features)) for i in range(self.n_examples)]
         for i, theta in enumerate(found):
             if theta.shared.any() or theta.local[~np.isneginf(theta.local)].any():
                 raise ValueError(f"the scores of X[{i}] at w = 0 are not zero; they must be linear in w")
@@ -172,7 +196,7 @@ class ComposedProblem(Problem):
     def _truths(self) -> list[Theta]:
         """μ(y_i) of every example."""
         assert self._Y is not None
-        return [self._parts(i, y) for i, y in enumerate(self._Y)]
+        return [self.parts(i, y) for i, y in enumerate(self._Y)]
 
     def _forbidden(self) -> npt.NDArray[np.bool_]:
         """(n_examples,): whether each truth has parts that its scores forbid."""
@@ -180,7 +204,7 @@ class ComposedProblem(Problem):
         return np.array([nothing.dot(truth) == -np.inf for nothing, truth in pairs], np.bool_)
 
     @cached_property
-    def _prices(self) -> list[FloatArray]:
+    def prices(self) -> list[FloatArray]:
         """ℓ of every example."""
         assert self._Y is not None
         labels = tuple(getattr(self._engine, "labels", ()))
@@ -196,38 +220,16 @@ class ComposedProblem(Problem):
             found.append(prices)
         return found
 
-    def _theta(self, i: int, w: FloatArray) -> Theta:
-        theta = self._scorer.scores(self._X[i], w)
-        if not isinstance(theta, Theta):
-            raise TypeError(f"the scores of X[{i}] are a {type(theta).__name__}; expected a Theta(shared, local)")
-        if not (np.isfinite(theta.shared).all() and (theta.local < np.inf).all()):
-            raise ValueError(f"the scores of X[{i}] must be numbers, or −∞ for local parts that are forbidden")
-        return theta
-
-    def _parts(self, i: int, y: Any) -> Theta:
-        mu = self._engine.parts(y, self._nothing[i])
-        shapes = [(part.shared.shape, part.local.shape) for part in (mu, self._nothing[i])]
-        if shapes[0] != shapes[1]:
-            raise ValueError(f"the parts of {y!r} have the shapes {shapes[0]}, but the scores of X[{i}] {shapes[1]}")
-        parts: Theta = mu
-        return parts
-
-    def _pushed(self, i: int, mu: Theta) -> FloatArray:
-        """A_iᵀ μ, which of an output is Ψ(x_i, y)."""
-        out = np.zeros(self.n_features)
-        self._scorer.push(self._X[i], mu, out)
-        return out
-
     def _part_rows(self, i: int) -> Iterator[FloatArray]:
         """A_i row after row: what a single part has of each feature."""
         nothing = self._nothing[i]
         allowed = np.isfinite(nothing.flat())
         for p, unit in enumerate(np.eye(len(allowed))):
-            yield self._pushed(i, nothing.shaped(unit * allowed[p]))
+            yield self.pushed(i, nothing.shaped(unit * allowed[p]))
 
     def _largest(self, i: int, theta: Theta) -> float:
         """max_y ⟨θ, μ(y)⟩ for bounds that hold where μ is nowhere negative."""
-        mu = self._parts(i, self._engine.best(theta))
+        mu = self.parts(i, self._engine.best(theta))
         if mu.flat().min(initial=0.0) < 0.0:
             raise ValueError(f"an output of X[{i}] has a part with the coefficient {mu.flat().min():g}; expected ≥ 0")
         return theta.dot(mu)
@@ -242,7 +244,7 @@ class SummedProblem(ComposedProblem, PartProblem):
 
     def scores(self, w: FloatArray, examples: IntArray) -> FloatArray:
         with lent(w) as given:
-            found = [self._theta(i, given).flat() for i in examples.tolist()]
+            found = [self.theta(i, given).flat() for i in examples.tolist()]
         theta = np.concatenate([*found, np.empty(0)])
         theta[np.isneginf(theta)] = 0.0
         return theta
@@ -270,10 +272,10 @@ class SummedProblem(ComposedProblem, PartProblem):
             return None
         found = []
         for i in examples.tolist():
-            own = float(np.sum(self._prices[i] * self._truths[i].local))
+            own = float(np.sum(self.prices[i] * self._truths[i].local))
             if own != 0.0:
                 raise ValueError(f"the parts of Y[{i}] cost {own:g}; distributions need a loss that gives them nothing")
-            found.append(Theta(np.zeros_like(self._nothing[i].shared), self._prices[i]).flat())
+            found.append(Theta(np.zeros_like(self._nothing[i].shared), self.prices[i]).flat())
         return np.concatenate([*found, np.empty(0)])
 
     def label_probabilities(self, w: FloatArray) -> list[FloatArray]:
@@ -284,7 +286,7 @@ class SummedProblem(ComposedProblem, PartProblem):
     def samples(self, w: FloatArray, n_samples: int, random: np.random.Generator) -> list[list[Any]]:
         """Outputs drawn from P(y | x), `n_samples` of each example."""
         with lent(w) as given:
-            thetas = [self._theta(i, given) for i in range(self.n_examples)]
+            thetas = [self.theta(i, given) for i in range(self.n_examples)]
         return [[self._engine.sample(theta, random) for _ in range(n_samples)] for theta in thetas]
 
     def feature_totals(self) -> FloatArray:
@@ -293,7 +295,7 @@ class SummedProblem(ComposedProblem, PartProblem):
             if least < 0.0:
                 raise ValueError(f"a part of X[{i}] has the feature {least:g}; iterative scaling needs features ≥ 0")
         ones = np.ones(self.n_features)
-        return np.array([self._largest(i, self._theta(i, ones)) for i in range(self.n_examples)])
+        return np.array([self._largest(i, self.theta(i, ones)) for i in range(self.n_examples)])
 
     def _places(self, examples: IntArray) -> Iterator[tuple[int, slice]]:
         """Each of the examples, and where its parts are if these stand one after another."""
