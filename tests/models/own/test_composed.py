@@ -365,6 +365,27 @@ def test_an_engine_that_does_not_find_the_best_is_told(data):
         StructuralSVM(Composed(PAGE.TokenScorer(N_INPUTS, N_LABELS), First(), PAGE.Hamming())).fit(*data)
 
 
+def test_an_engine_that_approximates_certifies_nothing(data):
+    class Greedy(PAGE.ChainEngine):
+        exactness = "approximate"
+
+        def best(self, theta):
+            return theta.local.argmax(axis=1).tolist()
+
+    svm = StructuralSVM(Composed(PAGE.TokenScorer(N_INPUTS, N_LABELS), Greedy(), PAGE.Hamming())).fit(*data)
+    assert np.isnan(svm.objective_)
+    assert not svm.history_[-1]["certified"]
+
+
+def test_runs_are_taken_up_on_the_same_data_only(data):
+    X, Y = data
+    svm = StructuralSVM(chain(), C=1.0, warm_start=True).fit(X, Y)
+    again = svm.set_params(C=2.0).fit(X, Y)
+    assert again.objective_ == pytest.approx(StructuralSVM(chain(), C=2.0).fit(X, Y).objective_, rel=2e-3)
+    with pytest.raises(ValueError, match="the data are not the same"):
+        svm.fit([x + 1.0 for x in X], Y)
+
+
 def test_thetas_skip_parts_that_are_not_there():
     theta = Theta(np.array([[1.0, 2.0]]), np.array([-np.inf, 3.0]))
     mu = Theta(np.array([[2.0, 0.0]]), np.array([0.0, 1.0]))

@@ -115,6 +115,13 @@ def test_margins_are_trained_on_distributions_over_the_list_as_well(solver, data
     assert expected - 1e-6 <= found.history[-1]["primal"] <= 1.02 * expected
 
 
+def test_truths_may_be_an_array():
+    random = np.random.default_rng(0)
+    X, Y = random.random((6, 3, 3, 2)), np.array([random.permutation(3) for _ in range(6)])
+    found = [ConditionalRandomField(Matching(), C=5.0, tol=1e-8).fit(X, y).objective_ for y in (Y, list(Y))]
+    assert found[0] == found[1]
+
+
 def test_examples_in_any_order_have_the_same_parts(data):
     problem = bound(PythonModel(Matching()), *data)
     w = np.array([1.0, -2.0, 0.5])
