@@ -13,6 +13,20 @@
 
 namespace structlearn {
 
+// Pairs of sequences, and the parts of their alignments: one for every pair of letters, (m, n), then for the gaps, of all
+// their letters and of those with which one begins: deletions by the letter and by the place in t, insertions by the letter
+// and by the place in s.
+struct AlignmentShape {
+    Ragged s, t;  // letters of the pairs
+    Ends ends;
+
+    std::int64_t n_local(std::int64_t i) const { return s.size(i) * t.size(i) + 4 * (s.size(i) + t.size(i) + 1); }
+    std::int64_t gap_at(std::int64_t i, bool deletion, bool beside, bool first) const {
+        const std::int64_t m = s.size(i), n = t.size(i);
+        return m * n + (first ? 2 * m + 2 * n + 2 : 0) + (deletion ? 0 : m + n + 1) + (beside ? (deletion ? m : n) : 0);
+    }
+};
+
 // Indicators of what two letters are together: the weight of codes a and b is at + a t_size + b.
 struct MatchChannel {
     std::int64_t s_stream, t_stream;  // rows of the codes
@@ -87,11 +101,7 @@ struct AlignmentData {
     std::int64_t dense_at;
     const double* scale;        // (n_pairs,)
     const std::int64_t* order;  // (n_streams, n_letters): the letters of a pair of s by their codes, counted from its first one
-    Ends ends;
-
-    std::int64_t length(std::int64_t i) const { return s.length(i); }
-    // Where outputs lie in an array of codes.
-    Ragged outputs() const { return s.letters; }
+    AlignmentShape shape;
     // The codes of a gap channel: one a letter of the gap's own sequence, or one a border of the other one.
     const std::int32_t* codes(const GapChannel& channel, std::int64_t i) const {
         const AlignedSide& side = channel.deletion != channel.beside ? s : t;
@@ -125,7 +135,7 @@ void features(const AlignmentData& data, std::int64_t i, const std::int32_t* cod
     const std::int64_t p = data.s.n_dense, q = data.t.n_dense;
     const double value = sign * data.scale[i];
     walk(
-        data.s.length(i), data.t.length(i), data.ends, codes,
+        data.s.length(i), data.t.length(i), data.shape.ends, codes,
         [&](std::int64_t k, std::int64_t j) {
             if (but && but[k] == j) return;
             for (const MatchChannel& channel : data.matches)
@@ -148,7 +158,7 @@ void features(const AlignmentData& data, std::int64_t i, const std::int32_t* cod
 template <class Visit>
 void difference(const AlignmentData& data, std::int64_t i, const std::int32_t* codes, const std::int32_t* other,
                 Visit&& visit) {
-    if (std::equal(codes, codes + data.length(i), other)) return;
+    if (std::equal(codes, codes + data.s.length(i), other)) return;
     std::vector<double> dense(static_cast<std::size_t>(data.s.n_dense * data.t.n_dense), 0.0);
     features(data, i, codes, other, 1.0, dense, visit);
     features(data, i, other, codes, -1.0, dense, visit);

@@ -13,10 +13,10 @@ void bind_chain(nanobind::module_& module);
 void bind_second_order(nanobind::module_& module);
 void bind_segments(nanobind::module_& module);
 nanobind::class_<Grammar> bind_grammar(nanobind::module_& module);
-nanobind::class_<Alignment> bind_alignment(nanobind::module_& module);
+void bind_alignment(nanobind::module_& module);
 void bind_clustering(nanobind::module_& module);
 void bind_motif(nanobind::module_& module);
-void bind_parts(nanobind::class_<Grammar>& grammar, nanobind::class_<Alignment>& alignment);
+void bind_parts(nanobind::class_<Grammar>& grammar);
 
 }  // namespace structlearn::bindings
 
@@ -34,8 +34,8 @@ NB_MODULE(_core, module) {
     bind_second_order(module);
     bind_segments(module);
     auto grammar = bind_grammar(module);
-    auto alignment = bind_alignment(module);
+    bind_alignment(module);
     bind_clustering(module);
     bind_motif(module);
-    bind_parts(grammar, alignment);
+    bind_parts(grammar);
 }

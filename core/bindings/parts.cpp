@@ -1,6 +1,5 @@
 #include "parts/problem.hpp"
 
-#include "alignment/parts.hpp"
 #include "bindings/problems.hpp"
 #include "bindings/unlocked.hpp"
 #include "grammar/parts.hpp"
@@ -23,18 +22,8 @@ void bind(nb::class_<Problem>& problem) {
              nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
 }
 
-// Of outputs that are codes of a known length.
-template <class Parts, class Data, class Problem>
-void bind_samples(nb::class_<Problem>& problem) {
-    problem.def("samples", unlocked_method<Problem>(&samples<Parts, Data>));
-}
-
 }  // namespace
 
-void bind_parts(nb::class_<Grammar>& grammar, nb::class_<Alignment>& alignment) {
-    bind<AlignmentParts, AlignmentData>(alignment);
-    bind<GrammarParts, GrammarData>(grammar);
-    bind_samples<AlignmentParts, AlignmentData>(alignment);
-}
+void bind_parts(nb::class_<Grammar>& grammar) { bind<GrammarParts, GrammarData>(grammar); }
 
 }  // namespace structlearn::bindings

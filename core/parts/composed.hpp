@@ -64,6 +64,15 @@ public:
         return local_.data();
     }
 
+    // After `prepare`: argmax F and its score.
+    double best(std::int64_t i, Codes& codes) {
+        if constexpr (requires { scorer.local_rows(i, w_, local_.data(), rows_); }) {
+            local_.resize(static_cast<std::size_t>(n_local(i)));
+            if (scorer.local_rows(i, w_, local_.data(), rows_)) return structure.best(i, local_.data(), rows_, codes);
+        }
+        return structure.best(i, local(i), codes);
+    }
+
     // argmax F + ℓ; changes the local scores.
     double augmented(std::int64_t i, double* local, const PartLoss& loss, Codes& codes) {
         if constexpr (requires { structure.augmented(i, local, loss, codes); }) {
@@ -104,13 +113,25 @@ public:
     }
 
     // θ = A w, and log Z with the marginals under P(y) ∝ exp⟨θ, μ(y)⟩ for any θ: local parts, then the shared ones.
-    void scores(std::int64_t i, const double* w, double* theta) const {
+    void scores(std::int64_t i, const double* w, double* theta) {
         scorer.local(i, w, theta);
         scorer.shared(w, theta + n_local(i));
     }
     double sums(std::int64_t i, const double* theta, double* marginals) {
         structure.prepare(theta + n_local(i));
         return structure.sums(i, theta, marginals, marginals + n_local(i));
+    }
+
+    // Calls visit(index, value) for the entries of Ψ(x_i, y) − Ψ(x_i, ŷ); an index may come more than once.
+    template <class Visit>
+    void difference(std::int64_t i, const std::int32_t* truth, const std::int32_t* other, Visit&& visit) const {
+        if constexpr (requires { scorer.difference(i, truth, other, visit); })
+            scorer.difference(i, truth, other, visit);
+        else
+            structure.each_move(i, truth, other, [&](std::int64_t plus, std::int64_t minus) {
+                if (plus >= 0) scorer.features(i, plus, 1.0, visit);
+                if (minus >= 0) scorer.features(i, minus, -1.0, visit);
+            });
     }
 
     // w += Aᵀ change; returns by how much ‖w‖² grows.
@@ -137,6 +158,7 @@ private:
     const double* w_ = nullptr;
     std::shared_ptr<const std::vector<double>> shared_;  // of all threads
     std::vector<double> local_;
+    std::vector<const double*> rows_;
 };
 
 }  // namespace structlearn

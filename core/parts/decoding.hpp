@@ -64,7 +64,7 @@ std::tuple<RaggedArray<std::int32_t>, std::vector<double>> best(const Problem& p
     std::vector<double> scores(examples.size());
     for_each_scored(problem, w, examples, n_threads, [&](std::int64_t k, std::int64_t i, Problem& worker) {
         worker.codes.clear();
-        scores[k] = worker.structure.best(i, worker.local(i), worker.codes);
+        scores[k] = worker.best(i, worker.codes);
         found.set(k, worker.codes);
     });
     return {found.take(), std::move(scores)};

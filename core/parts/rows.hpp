@@ -43,10 +43,7 @@ CsrRows differences(const Problem& problem, std::span<const std::int64_t> exampl
     for (std::size_t k = 0; k < examples.size(); ++k) {
         const std::int64_t i = examples[k];
         row.clear();
-        problem.structure.each_move(i, truth[i], other[static_cast<std::int64_t>(k)], [&](std::int64_t plus, std::int64_t minus) {
-            if (plus >= 0) problem.scorer.features(i, plus, 1.0, row);
-            if (minus >= 0) problem.scorer.features(i, minus, -1.0, row);
-        });
+        problem.difference(i, truth[i], other[static_cast<std::int64_t>(k)], row);
         row.sort();
         rows.append(row);
     }
@@ -63,9 +60,12 @@ std::vector<double> difference_dots(const Problem& problem, std::span<const std:
     std::vector<double> dots(examples.size());
     for_each_example(examples, n_threads, problem, [&](std::int64_t k, std::int64_t i, Problem& worker) {
         double sum = 0.0;
-        worker.structure.each_move(i, truth[i], other[k], [&](std::int64_t plus, std::int64_t minus) {
-            sum += worker.scorer.dot(i, plus, minus, w.data());
-        });
+        if constexpr (requires { worker.scorer.dot(i, 0, 0, w.data()); })
+            worker.structure.each_move(i, truth[i], other[k], [&](std::int64_t plus, std::int64_t minus) {
+                sum += worker.scorer.dot(i, plus, minus, w.data());
+            });
+        else
+            worker.difference(i, truth[i], other[k], [&](std::int64_t index, double value) { sum += value * w[index]; });
         dots[k] = sum;
     });
     return dots;
@@ -81,9 +81,14 @@ void add_differences(const Problem& problem, std::span<const std::int64_t> examp
     for (std::size_t k = 0; k < examples.size(); ++k) {
         const std::int64_t i = examples[k];
         if (coefficients[k] == 0.0) continue;
-        problem.structure.each_move(i, truth[i], other[static_cast<std::int64_t>(k)], [&](std::int64_t plus, std::int64_t minus) {
-            problem.scorer.add(i, plus, minus, coefficients[k], w.data());
-        });
+        const std::int32_t* output = other[static_cast<std::int64_t>(k)];
+        if constexpr (requires { problem.scorer.add(i, 0, 0, 1.0, w.data()); })
+            problem.structure.each_move(i, truth[i], output, [&](std::int64_t plus, std::int64_t minus) {
+                problem.scorer.add(i, plus, minus, coefficients[k], w.data());
+            });
+        else
+            problem.difference(i, truth[i], output,
+                               [&](std::int64_t index, double value) { w[index] += coefficients[k] * value; });
     }
 }
 

@@ -273,7 +273,7 @@ class GivenSegments(Engine):
     def __init__(self, engine: SegmentEngine, scores: GivenScores) -> None: ...
 
 class Parts(Ascent):
-    """What Grammar and Alignment have in common; no class of its own at run time."""
+    """What sums over trees ask for; no class of its own at run time."""
 
     def part_scores(self, w: Floats, examples: Ints, theta: Floats, n_threads: int) -> None: ...
     def part_sums(self, theta: Floats, examples: Ints, log_z: Floats, marginals: Floats, n_threads: int) -> None: ...
@@ -288,33 +288,6 @@ class Parts(Ascent):
         weight: Floats | None,
         gradient: Floats | None,
         n_threads: int,
-    ) -> None: ...
-
-class Differences:
-    """What FactoredRows asks of a problem; no class of its own at run time."""
-
-    def differences(
-        self, examples: Ints, labels: Labels, label_offsets: Ints, others: Labels, offsets: Ints
-    ) -> tuple[Ints, Ints, Floats]: ...
-    def difference_dots(
-        self,
-        examples: Ints,
-        labels: Labels,
-        label_offsets: Ints,
-        others: Labels,
-        offsets: Ints,
-        w: Floats,
-        n_threads: int,
-    ) -> Floats: ...
-    def add_differences(
-        self,
-        examples: Ints,
-        labels: Labels,
-        label_offsets: Ints,
-        others: Labels,
-        offsets: Ints,
-        coefficients: Floats,
-        w: Floats,
     ) -> None: ...
 
 class GrammarRules:
@@ -367,30 +340,34 @@ class Grammar(Parts):
         self, examples: Ints, truths: Labels, codes: Labels, offsets: Ints
     ) -> tuple[Ints, Ints, Floats]: ...
 
+class AlignmentEngine:
+    def __init__(self, s: Ints, t: Ints, ends: int) -> None: ...
+
 class AlignmentSide:
     def __init__(self, offsets: Ints, codes: Labels, gaps: Labels, borders: Labels, dense: Floats) -> None: ...
 
-class Alignment(Parts, Differences):
+class AlignmentScorer:
     def __init__(
-        self, s: AlignmentSide, t: AlignmentSide, matches: Ints, gaps: Ints, dense_at: int, scale: Floats, ends: int
-    ) -> None: ...
-    def best(
         self,
-        w: Floats,
-        examples: Ints,
-        truth: Labels | None,
-        shift: int,
-        along_s: bool,
-        out: Labels,
-        scores: Floats,
-        n_threads: int,
+        s: AlignmentSide,
+        t: AlignmentSide,
+        matches: Ints,
+        gaps: Ints,
+        dense_at: int,
+        scale: Floats,
+        engine: AlignmentEngine,
+        n_weights: int,
     ) -> None: ...
-    def most_matches(self, match: Floats, examples: Ints, out: Labels, n_threads: int) -> None: ...
-    def k_best(
-        self, w: Floats, examples: Ints, k: int, out: Labels, scores: Floats, counts: Ints, n_threads: int
-    ) -> None: ...
-    def samples(self, w: Floats, examples: Ints, copies: int, uniform: Floats, out: Labels, n_threads: int) -> None: ...
     def joint_features(self, examples: Ints, codes: Labels) -> tuple[Ints, Ints, Floats]: ...
+
+class Alignment(ListingComposed):
+    def __init__(self, engine: AlignmentEngine, scores: AlignmentScorer) -> None: ...
+
+class GivenAlignment(ListingEngine):
+    def __init__(self, engine: AlignmentEngine, scores: GivenScores) -> None: ...
+
+class MissedMatches(PartLoss):
+    def __init__(self, truths: Labels, s: Ints, t: Ints, shift: int, along_s: bool) -> None: ...
 
 class ItemPairs:
     def __init__(

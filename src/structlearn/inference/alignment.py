@@ -49,19 +49,20 @@ def align(
     s, t = (Ragged.of(_coded(pair[side], codes, f"X[{i}][{side}]") for i, pair in enumerate(pairs)) for side in (0, 1))
     # One stream of letters a side; two channels of gaps, those of s and of t, each with a score for the first letter.
     gaps = [(deletion, 0, opening, 0, scores.size + opening) for opening in (0, 1) for deletion in (1, 0)]
-    core = _core.Alignment(
+    w = np.array([*scores.ravel(), gap, first])
+    engine = _core.AlignmentEngine(s.offsets, t.offsets, ENDS.index(ends))
+    scorer = _core.AlignmentScorer(
         _side(s),
         _side(t),
         np.array([[0, 0, len(codes), 0]]),
         np.array(gaps),
         scores.size,
         np.ones(len(pairs)),
-        ENDS.index(ends),
+        engine,
+        len(w),
     )
-    found, values = Ragged.filled(s.lengths), np.empty(len(pairs))
-    w = np.array([*scores.ravel(), gap, first])
-    core.best(w, np.arange(len(pairs)), None, 0, False, found.flat, values, n_threads)
-    return [(matches_of(partners), value) for partners, value in zip(found, values.tolist(), strict=True)]
+    found, values = _core.Alignment(engine, scorer).best(w, np.arange(len(pairs)), n_threads)
+    return [(matches_of(partners), value) for partners, value in zip(Ragged(*found), values.tolist(), strict=True)]
 
 
 def edit_distance(s: Sequence[Any], t: Sequence[Any]) -> int:

@@ -1,7 +1,17 @@
 """Losses: what it costs to predict ŷ where y is true; see `structlearn.waist.loss` for how to write one."""
 
 from structlearn.losses.labels import Hamming
+from structlearn.losses.matches import MissedMatches
 from structlearn.losses.segments import MissedSegments
 from structlearn.waist.loss import AdditiveLoss, CountedLoss, LocalParts, Loss, ZeroOneLoss
 
-__all__ = ["AdditiveLoss", "CountedLoss", "Hamming", "LocalParts", "Loss", "MissedSegments", "ZeroOneLoss"]
+__all__ = [
+    "AdditiveLoss",
+    "CountedLoss",
+    "Hamming",
+    "LocalParts",
+    "Loss",
+    "MissedMatches",
+    "MissedSegments",
+    "ZeroOneLoss",
+]

@@ -8,21 +8,27 @@ from typing import Any, Literal
 import numpy as np
 from rich.cells import cell_len
 
+from structlearn import _core
 from structlearn.data.annotations import ANNOTATIONS, AnnotatedPairs, annotated, read_pairs
-from structlearn.data.arrays import FloatArray, LabelArray
+from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
 from structlearn.data.labels import check_label, observed_classes
-from structlearn.data.matches import ENDS, Ends, checked_matches
+from structlearn.data.matches import ENDS, Ends, checked_matches, matches_of
 from structlearn.data.options import choice_option, flag_option, whole_option
+from structlearn.data.ragged import Ragged, summed
 from structlearn.drawing import Drawing, draw_alignment
+from structlearn.losses import CountedLoss, LocalParts, Loss, MissedMatches, ZeroOneLoss
+from structlearn.losses.bound import BoundLoss, bound_own
 from structlearn.metrics import Measures
 from structlearn.metrics.alignments import alignment_measures
 from structlearn.models.alignment.codes import coded
 from structlearn.models.alignment.features import AlignmentSpec, Features, GapFeatures, Gaps, Layout
-from structlearn.models.alignment.problem import AlignmentLoss, AlignmentProblem
+from structlearn.models.alignment.problem import AlignmentProblem
 from structlearn.models.base import Ability, Model
 from structlearn.wording import shown
+
+AlignmentLoss = Literal["q", "q_shift", "zero_one"]
 
 _CHOICES = {
     "ends": ENDS,
@@ -57,9 +63,9 @@ class Alignment(Model):
         partner and the structure and accessibility around the place in the other sequence.
     normalise : bool
         Whether all features are divided by the number of letters of both sequences.
-    loss : {"q", "q_shift", "zero_one"}
+    loss : {"q", "q_shift", "zero_one"} or Loss
         Δ(y, ŷ): the part of the true matches that are missing; or of which no match lies within `shift`; or whether
-        anything differs.
+        anything differs; or a loss of one's own, additive over matches, see `structlearn.losses`.
     shift : int
         m of the loss Q_m: how many letters a match may be off.
     reading : {"figure", "text"}
@@ -99,11 +105,7 @@ class Alignment(Model):
         return abilities | {"top_weights"} if self._has_plain_weights else abilities
 
     def loss_in_words(self) -> str:
-        return {
-            "q": "the share of the true matches that are missed",
-            "q_shift": "the share of the true matches near which none was found",
-            "zero_one": "1 for a wrong alignment",
-        }[self.loss]
+        return "1 for a wrong alignment" if self.loss == "zero_one" else self.loss_object().in_words()
 
     def __init__(
         self,
@@ -114,7 +116,7 @@ class Alignment(Model):
         features: Features = "substitution",
         gap_features: GapFeatures = "plain",
         normalise: bool = False,
-        loss: AlignmentLoss = "q",
+        loss: AlignmentLoss | Loss = "q",
         shift: int = 4,
         reading: Literal["figure", "text"] = "figure",
     ):
@@ -161,17 +163,52 @@ class Alignment(Model):
         pairs = read_pairs(X)
         layout = self.layout(spec)
         s, t = coded(layout, 0, pairs.first), coded(layout, 1, pairs.second)
+        codes = None if Y is None else _partners(s.offsets, t.offsets, Y)
         return AlignmentProblem(
             layout=layout,
             s=s,
             t=t,
-            codes=None if Y is None else _partners(s.offsets, t.offsets, Y),
+            codes=codes,
             ends=self.ends,
             normalise=self.normalise,
-            loss=self.loss,
-            shift=int(self.shift) if self.loss == "q_shift" else 0,
-            along_s=self.reading == "text",
+            loss=BoundLoss() if codes is None else self._bound_loss(codes, s.offsets, t.offsets, Y),
         )
+
+    def loss_object(self) -> Loss:
+        """The loss that the option stands for."""
+        if isinstance(self.loss, Loss):
+            return self.loss
+        if self.loss == "zero_one":
+            return ZeroOneLoss()
+        return MissedMatches(int(self.shift) if self.loss == "q_shift" else 0, along_s=self.reading == "text")
+
+    def _bound_loss(self, codes: LabelArray, s: IntArray, t: IntArray, Y: Any) -> BoundLoss:
+        loss = self.loss_object()
+        truths = Ragged(codes, s)
+        if isinstance(loss, ZeroOneLoss):
+            return BoundLoss(max_losses=np.ones(len(truths)))
+        n = np.diff(t)
+        if isinstance(loss, MissedMatches):
+            matched = summed((codes >= 0).astype(np.float64), s) > 0
+            return BoundLoss(
+                _core.MissedMatches(codes, s, t, loss.shift, loss.along_s),
+                # Where ends are free, letters without partner are no parts.
+                local=(lambda i: _letter_losses(loss, truths[i], int(n[i]))) if self.ends == "global" else None,
+                max_losses=matched.astype(np.float64),
+                identity=(np.array([loss.shift, loss.along_s]),),
+            )
+        if isinstance(loss, CountedLoss):
+            raise ValueError(f"{type(loss).__name__} counts, but Alignment has no decoder for counts")
+        local = [LocalParts((len(y), int(k))) for y, k in zip(truths, n, strict=True)]
+
+        def true_sums(parts: Ragged) -> FloatArray:
+            sums = np.zeros(len(truths))
+            for i, (values, y) in enumerate(zip(parts, truths, strict=True)):
+                rows = np.flatnonzero(y >= 0)
+                sums[i] = values.reshape(local[i].shape)[rows, y[rows]].sum()
+            return sums
+
+        return bound_own(loss, [matches_of(y) for y in truths], local, true_sums, _core.ListedLosses)
 
     @property
     def _has_plain_weights(self) -> bool:
@@ -224,7 +261,8 @@ class Alignment(Model):
 
     def check_options(self) -> None:
         for name, choices in _CHOICES.items():
-            choice_option(name, getattr(self, name), choices)
+            if not isinstance(getattr(self, name), Loss):
+                choice_option(name, getattr(self, name), choices)
         whole_option("shift", self.shift, 0, LARGEST)
         flag_option("normalise", self.normalise)
         if self.alphabet is not None and not (isinstance(self.alphabet, str) or is_listed(self.alphabet)):
@@ -249,3 +287,19 @@ def _partners(s_offsets: Any, t_offsets: Any, Y: Any) -> LabelArray:
 
 def _listed(values: Any) -> Sequence[Any]:
     return values.tolist() if isinstance(values, np.ndarray) else values  # type: ignore[no-any-return]
+
+
+def _letter_losses(loss: MissedMatches, truth: LabelArray, n: int) -> FloatArray:
+    """The same loss as a sum over the parts of a global alignment: letters that lack their match, without a constant."""
+    m = len(truth)
+    rows = np.flatnonzero(truth >= 0)
+    losses = np.zeros(m * n + 4 * (m + n + 1))
+    match = losses[: m * n].reshape(m, n)
+    if loss.along_s:
+        columns = truth[rows]
+        match[:, columns] = np.abs(np.arange(m)[:, None] - rows) > loss.shift
+        losses[m * n + m + n + 1 + columns] = 1.0
+    else:
+        match[rows] = np.abs(np.arange(n) - truth[rows][:, None]) > loss.shift
+        losses[m * n + rows] = 1.0
+    return losses / max(len(rows), 1)

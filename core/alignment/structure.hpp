@@ -1,0 +1,128 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "alignment/best.hpp"
+#include "alignment/data.hpp"
+#include "alignment/k_best.hpp"
+#include "alignment/sums.hpp"
+#include "linear/vector.hpp"
+#include "parts/composed.hpp"
+
+namespace structlearn {
+
+// Alignments of pairs of sequences; an output is one code a letter of s, the place of its partner in t, or −1. All parts are
+// local, see AlignmentShape.
+class AlignmentStructure {
+public:
+    explicit AlignmentStructure(const AlignmentShape& shape) : shape_(shape) {}
+
+    std::int64_t output_size(std::int64_t i) const { return shape_.s.size(i); }
+    std::int64_t n_local(std::int64_t i) const { return shape_.n_local(i); }
+    std::int64_t n_shared() const { return 0; }
+    void prepare(const double*) {}
+
+    double best(std::int64_t i, const double* local, Codes& codes) { return best(read(i, local), codes); }
+    // The same where the scores of matches are elsewhere, row by row.
+    double best(std::int64_t i, const double* local, const std::vector<const double*>& rows, Codes& codes) {
+        AlignmentScores scores = read(i, local);
+        scores.match = rows.data();
+        return best(scores, codes);
+    }
+    double score(std::int64_t i, const double* local, const std::int32_t* codes) const {
+        double sum = 0.0;
+        each_part(i, codes, [&](std::int64_t part) { sum += local[part]; });
+        return sum;
+    }
+    void k_best(std::int64_t i, const double* local, std::int64_t k, std::vector<Codes>& found,
+                std::vector<double>& values) {
+        const AlignmentScores scores = read(i, local);
+        BestAlignments decoder(k);
+        const std::int64_t count = decoder.run(scores);
+        for (std::int64_t rank = 0; rank < count; ++rank) {
+            decoder.trace(scores, rank, found.emplace_back(static_cast<std::size_t>(scores.m)).data());
+            values.push_back(decoder.score(rank));
+        }
+    }
+
+    double sums(std::int64_t i, const double* local, double* of_local, double*) {
+        const AlignmentScores scores = read(i, local);
+        const double log_z = sums_.run(scores);
+        if (!of_local) return log_z;
+        std::fill_n(of_local, n_local(i), 0.0);
+        auto gap = [&](bool deletion) {
+            auto at = [&](bool beside, bool first) { return of_local + shape_.gap_at(i, deletion, beside, first); };
+            return GapCounts{at(false, false), at(true, false), at(false, true), at(true, true)};
+        };
+        sums_.marginals(scores, {of_local, gap(true), gap(false)});
+        return log_z;
+    }
+    template <class Uniform>
+    void sample(std::int64_t i, const double* local, Uniform&& uniform, Codes& codes) {
+        codes.resize(static_cast<std::size_t>(output_size(i)));
+        uniform_.resize(static_cast<std::size_t>(shape_.s.size(i) + shape_.t.size(i) + 1));
+        for (double& u : uniform_) u = uniform();
+        sums_.sample(read(i, local), uniform_.data(), codes.data());
+    }
+
+    template <class Visit>
+    void each_part(std::int64_t i, const std::int32_t* codes, Visit&& visit) const {
+        const std::int64_t n = shape_.t.size(i);
+        walk(
+            shape_.s.size(i), n, shape_.ends, codes, [&](std::int64_t k, std::int64_t j) { visit(k * n + j); },
+            [&](bool deletion, std::int64_t letter, std::int64_t border, bool first) {
+                for (const bool opening : {false, true}) {
+                    if (opening && !first) continue;
+                    visit(shape_.gap_at(i, deletion, false, opening) + letter);
+                    visit(shape_.gap_at(i, deletion, true, opening) + border);
+                }
+            });
+    }
+    template <class Visit>
+    void each_move(std::int64_t i, const std::int32_t* codes, const std::int32_t* other, Visit&& visit) const {
+        const std::int64_t n = shape_.t.size(i), cells = shape_.s.size(i) * n;
+        if (std::equal(codes, codes + shape_.s.size(i), other)) return;
+        auto in = [&](const std::int32_t* all, std::int64_t part) { return part < cells && all[part / n] == part % n; };
+        each_part(i, codes, [&](std::int64_t part) {
+            if (!in(other, part)) visit(part, -1);
+        });
+        each_part(i, other, [&](std::int64_t part) {
+            if (!in(codes, part)) visit(-1, part);
+        });
+    }
+
+private:
+    double best(const AlignmentScores& scores, Codes& codes) {
+        codes.resize(static_cast<std::size_t>(scores.m));
+        best_.run(scores);
+        best_.trace(codes.data());
+        return best_.score();
+    }
+
+    // The scores of a pair; they live until the next call.
+    AlignmentScores read(std::int64_t i, const double* local) {
+        const std::int64_t m = shape_.s.size(i), n = shape_.t.size(i), half = 2 * m + 2 * n + 2;
+        rows_.resize(static_cast<std::size_t>(m));
+        for (std::int64_t k = 0; k < m; ++k) rows_[k] = local + k * n;
+        // First letters of gaps score as all letters do, and more.
+        const double* next = local + m * n;
+        first_.assign(next, next + half);
+        add_scaled(half, 1.0, next + half, first_.data());
+        auto gap = [&](bool deletion) {
+            const std::int64_t own = shape_.gap_at(i, deletion, false, false) - m * n;
+            const std::int64_t beside = shape_.gap_at(i, deletion, true, false) - m * n;
+            return GapScores{first_.data() + own, next + own, first_.data() + beside, next + beside};
+        };
+        return {m, n, rows_.data(), gap(true), gap(false), shape_.ends};
+    }
+
+    AlignmentShape shape_;
+    BestAlignment best_;
+    AlignmentSums sums_;
+    std::vector<const double*> rows_;
+    std::vector<double> first_, uniform_;
+};
+
+}  // namespace structlearn
