@@ -5,6 +5,7 @@
 #include "dual/restricted.hpp"
 #include "dual/saved_planes.hpp"
 #include "dual/sparse_planes.hpp"
+#include "multiclass/planes.hpp"
 #include "parts/planes.hpp"
 
 namespace structlearn::bindings {
@@ -117,6 +118,7 @@ SavedDualView seen(const DualArrays<Vector>& dual) {
 void bind_working_sets(nb::module_& module) {
     using SparseSets = WorkingSets<SparsePlanes>;
     using PartSets = WorkingSets<PartPlanes>;
+    using MulticlassSets = WorkingSets<MulticlassPlanes>;
 
     auto sparse = bind_common<SparsePlanes>(module, "SparseSets");
     sparse
@@ -180,6 +182,33 @@ void bind_working_sets(nb::module_& module) {
     bind_save(parts, [](nb::dict& saved, PartPlanes::Written planes) {
         saved["moves"] = to_numpy(std::move(planes.moves));
         saved["counts"] = to_numpy(std::move(planes.counts));
+    });
+
+    auto multiclass = bind_common<MulticlassPlanes>(module, "MulticlassSets");
+    multiclass
+        .def(
+            "__init__",
+            [](MulticlassSets* sets, const TokenScorerArrays& scores, Vector<std::int32_t> labels,
+               std::int64_t n_examples) {
+                new (sets) MulticlassSets({scores.blocks.front(), labels.data()}, n_examples, scores.weights);
+            },
+            nb::arg(), nb::arg().noconvert(), nb::arg(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def("add",
+             [](MulticlassSets& sets, Vector<std::int64_t> examples, Vector<std::int32_t> others,
+                Vector<std::int64_t> which, Vector<double> a, Vector<double> b) {
+                 return run_unlocked([&] {
+                     return sets.add_all(view(examples), view(which), view(a), view(b),
+                                         [&](std::int64_t k) { return others.data()[k]; });
+                 });
+             })
+        .def("restore", [](MulticlassSets& sets, const nb::dict& saved) {
+            const auto dual = named_dual(saved);
+            const auto array = named<std::int32_t>(saved, "labels");
+            SavedLabels labels(view(array));
+            sets.restore(seen(dual), [&](std::int64_t) { return *labels.next(1, sets.store().n_classes()); });
+        });
+    bind_save(multiclass, [](nb::dict& saved, std::vector<std::int32_t> labels) {
+        saved["labels"] = to_numpy(std::move(labels));
     });
 }
 

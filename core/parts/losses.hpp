@@ -41,10 +41,11 @@ public:
         }
     }
     double at(std::int64_t i, std::int64_t part) const override {
-        const auto L = static_cast<std::int64_t>(cost_.columns);
+        // Divisions of short numbers take half the time.
+        const auto L = static_cast<std::uint32_t>(cost_.columns), place = static_cast<std::uint32_t>(part);
         if (part >= tokens_.size(i) * L) return 0.0;
-        const std::int32_t truth = labels_[tokens_.begin(i) + part / L];
-        return truth < 0 ? 1.0 : cost_.row(static_cast<std::size_t>(truth))[part % L];
+        const std::int32_t truth = labels_[tokens_.begin(i) + place / L];
+        return truth < 0 ? 1.0 : cost_.row(static_cast<std::size_t>(truth))[place % L];
     }
     double truth(std::int64_t) const override { return 0.0; }
 

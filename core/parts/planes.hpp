@@ -128,14 +128,7 @@ public:
             if (by_move_[m] != 0.0) scorer_.add(i, block.moves[m].plus, block.moves[m].minus, by_move_[m], w);
     }
     void products(std::int64_t i, const Block& block, std::int64_t k, Scratch& scratch, double* out) {
-        const TokenBlock* single = scorer_.single(i);
-        if (!single) return products_by_spreading(*this, i, block, k, scratch, out);
-        const double square = single->X.squared_norm(scorer_.first_token(i));
-        for (std::int64_t l = 0; l < block.size(); ++l) {
-            out[l] = 0.0;
-            for (const std::int32_t m : block.members_of(k))
-                for (const std::int32_t n : block.members_of(l)) out[l] += square * single->inner(block.moves[m], block.moves[n]);
-        }
+        products_by_spreading(*this, i, block, k, scratch, out);
     }
     // Calls visit(index, value) for the entries of a row; an index may come more than once.
     template <class Visit>
@@ -174,11 +167,6 @@ private:
     // are found sooner than those of the moves.
     void score(std::int64_t i, const Block& block, const double* w) {
         by_move_.resize(block.moves.size());
-        if (const TokenBlock* single = scorer_.single(i)) {
-            for (std::size_t m = 0; m < block.moves.size(); ++m)
-                by_move_[m] = single->dot(scorer_.first_token(i), block.moves[m].plus, block.moves[m].minus, w);
-            return;
-        }
         for (std::size_t m = 0; m < block.moves.size();) {
             const auto place = scorer_.place(i, std::max(block.moves[m].plus, block.moves[m].minus));
             std::size_t end = m + 1;

@@ -75,15 +75,6 @@ struct TokenBlock {
             }
         });
     }
-    // ⟨Λ(plus) − Λ(minus), Λ(plus') − Λ(minus')⟩
-    double inner(Move left, Move right) const {
-        auto product = [&](std::int64_t a, std::int64_t b) {
-            if (a < 0 || b < 0) return 0.0;
-            return output_features ? inner_product(n_outputs, output(a), output(b)) : a == b ? 1.0 : 0.0;
-        };
-        return product(left.plus, right.plus) - product(left.plus, right.minus) - product(left.minus, right.plus) +
-               product(left.minus, right.minus);
-    }
 };
 
 // Shared parts that are weights themselves, times a factor.
@@ -198,11 +189,6 @@ public:
         });
     }
 
-    // The only place of an example that has no other and nothing shared, null otherwise: all its parts have the same x then.
-    const TokenBlock* single(std::int64_t i) const {
-        return n_shared_ == 0 && blocks_.size() == 1 && n_places(blocks_[0], i) == 1 ? &blocks_[0] : nullptr;
-    }
-    std::int64_t first_token(std::int64_t i) const { return tokens_.begin(i); }
     // The same for lists of shared parts, counted from the first one, those with −1 as ~part.
     double shared_dot(std::span<const std::int32_t> parts, const double* w) const {
         double sum = 0.0;

@@ -97,6 +97,11 @@ WRONG = {
     "a matrix": lambda saved: {"alpha": saved["alpha"][:, None]},
     "a text": lambda saved: {"alpha": "alpha"},
 }
+WRONG_LABELS = {
+    "labels cut short": lambda saved: {"labels": saved["labels"][:-1]},
+    "no label": lambda saved: {"labels": changed(saved["labels"], -1, -1)},
+    "a label beyond the classes": lambda saved: {"labels": changed(saved["labels"], 0, 3)},
+}
 WRONG_MOVES = {
     "moves cut short": lambda saved: {"moves": saved["moves"][:-1]},
     "counts cut short": lambda saved: {"counts": saved["counts"][:-1]},
@@ -130,7 +135,8 @@ WRONG_ROWS = {
 @pytest.mark.parametrize(
     ("kind", "wrong"),
     [(kind, wrong) for kind in KINDS for wrong in WRONG]
-    + [(kind, wrong) for kind in ("chains", "classes", "chains with pairs") for wrong in WRONG_MOVES]
+    + [(kind, wrong) for kind in ("chains", "chains with pairs") for wrong in WRONG_MOVES]
+    + [("classes", wrong) for wrong in WRONG_LABELS]
     + [("chains", "a move between places")]
     + [("written out", wrong) for wrong in WRONG_ROWS],
 )
@@ -139,7 +145,7 @@ def test_what_cannot_have_been_saved_is_refused(kind, wrong):
     sets = trained(problem).sets
     saved = sets.save()
     with pytest.raises(ValueError, match="the saved working sets are not valid"):
-        sets.restore(saved | (WRONG | WRONG_MOVES | WRONG_ROWS | BETWEEN)[wrong](saved))
+        sets.restore(saved | (WRONG | WRONG_MOVES | WRONG_LABELS | WRONG_ROWS | BETWEEN)[wrong](saved))
     for name, array in sets.save().items():
         np.testing.assert_array_equal(array, saved[name])
 

@@ -14,7 +14,7 @@ from structlearn import _core
 from structlearn.solvers.base import Solver, State
 from structlearn.waist.objective import Objective
 
-_SETS = (_core.SparseSets, _core.PartSets)
+_SETS = (_core.SparseSets, _core.PartSets, _core.MulticlassSets)
 
 
 def save(state: State) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from structlearn.losses.bound import BoundLoss, bound_label_costs, bound_own, cl
 from structlearn.models.base import Ability, LinearSpec, Model, Weights
 from structlearn.models.composed import ListingProblem, token_scorer
 from structlearn.models.multiclass.output_features import OutputFeatures, Taxonomy
-from structlearn.waist.planes import Outputs
+from structlearn.waist.planes import Outputs, Planes
 from structlearn.wording import shown
 
 
@@ -195,6 +195,15 @@ class MulticlassProblem(ListingProblem):
     def unpack(self, outputs: Outputs) -> Ragged:
         codes = np.ascontiguousarray(outputs, np.int32)
         return Ragged(codes, np.arange(len(codes) + 1))
+
+    def working_sets(self) -> _core.MulticlassSets:
+        assert self._codes is not None
+        assert self._scores is not None
+        return _core.MulticlassSets(self._scores, self._codes, self.n_examples)
+
+    def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
+        assert isinstance(sets, _core.MulticlassSets)
+        return sets.add(planes.examples, np.ascontiguousarray(planes.outputs, np.int32), which, a, b)
 
     def class_scores(self, w: FloatArray, examples: IntArray) -> FloatArray:
         """F(x, y) of every class, (m, n_classes)."""
