@@ -175,7 +175,7 @@ def _bound_counted(
         if found.shape[1:] != parts.shape or found.shape[0] not in (1, 2):
             raise ValueError(f"{name} of example {i} has shape {found.shape}; expected (1 or 2, {str(parts.shape)[1:]}")
         if found.dtype.kind not in "iub" or found.min(initial=0) < 0:
-            raise ValueError(f"{name} of example {i} holds {found.min(initial=0)!r}; expected whole numbers ≥ 0")
+            raise ValueError(f"{name} of example {i} holds {found.min(initial=0)}; expected whole numbers ≥ 0")
         counts.append(found.reshape(len(found), *parts.shape).astype(np.int64))
     most = [_most(count) for count in counts]
     sizes = [[m + 1 for m in each] for each in most]
@@ -191,7 +191,8 @@ def _bound_counted(
             raise ValueError(
                 f"{type(loss).__name__}.value has shape {found.shape} for {n_levels[i]} pairs of counts of example {i}"
             )
-        return found
+        # Pairs of counts that no output has may have any value.
+        return np.where(found >= 0.0, found, 0.0)
 
     def values(examples: IntArray) -> FloatArray:
         return np.concatenate([*(values_of(int(i)) for i in examples), np.empty(0)])
@@ -200,7 +201,7 @@ def _bound_counted(
     return BoundLoss(levels=levels, identity=(flat.flat,))
 
 
-def own_label_loss(loss: Loss, codes: Ragged, Y: Iterable[Any], labels: Sequence[Any], *, counted: bool) -> BoundLoss:
+def own_label_loss(loss: Loss, codes: Ragged, Y: list[Any], labels: Sequence[Any], *, counted: bool) -> BoundLoss:
     """A user's own loss of labels at tokens; the local parts of an output begin with those."""
     if isinstance(loss, CountedLoss) and not counted:
         raise ValueError(f"{type(loss).__name__} counts, but this model has no decoder for counts")
@@ -217,7 +218,7 @@ def own_label_loss(loss: Loss, codes: Ragged, Y: Iterable[Any], labels: Sequence
                 sums[i] = values.reshape(-1, L)[np.arange(len(y)), y].sum()
         return sums
 
-    return bound_own(loss, list(Y), local, true_sums, _core.ListedLosses)
+    return bound_own(loss, Y, local, true_sums, _core.ListedLosses)
 
 
 def own_segment_loss(loss: Loss, codes: Ragged, Y: Iterable[Any], labels: Sequence[Any], max_length: int) -> BoundLoss:

@@ -68,7 +68,10 @@ class CountedLoss(Loss, ABC):
 
     @abstractmethod
     def value(self, counts: npt.NDArray[np.int64], true_counts: npt.NDArray[np.int64]) -> FloatArray:
-        """Δ of outputs with these counts, (m, 1 or 2) → (m,); `true_counts`, (1 or 2,), are those of the truth."""
+        """Δ of outputs with these counts, (m, 1 or 2) → (m,); `true_counts`, (1 or 2,), are those of the truth.
+
+        All combinations of counts are asked for; those that no output has may have any value.
+        """
 
 
 class ZeroOneLoss(Loss):

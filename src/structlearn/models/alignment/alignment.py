@@ -290,7 +290,7 @@ def _listed(values: Any) -> Sequence[Any]:
 
 
 def _letter_losses(loss: MissedMatches, truth: LabelArray, n: int) -> FloatArray:
-    """The loss as a sum over the parts of a global alignment: letters that lack their match, without a constant term."""
+    """The loss as a sum over the parts of a global alignment, without a constant: letters that lack their match."""
     m = len(truth)
     rows = np.flatnonzero(truth >= 0)
     losses = np.zeros(m * n + 4 * (m + n + 1))

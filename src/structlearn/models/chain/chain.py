@@ -177,7 +177,9 @@ class Chain(Model):
         if isinstance(loss, ZeroOneLoss):
             wrong = reduced(np.logical_or, codes < 0, offsets) if L == 1 else np.diff(offsets) > 0
             return BoundLoss(max_losses=wrong.astype(np.float64))
-        return own_label_loss(loss, Ragged(codes, offsets), read_label_sequences(Y), spec.classes, counted=few)
+        labels = read_label_sequences(Y)
+        truths = [[labels.classes[code] for code in y] for y in labels]
+        return own_label_loss(loss, Ragged(codes, offsets), truths, spec.classes, counted=few)
 
     def unpack(self, spec: LinearSpec, w: FloatArray) -> Weights:
         """The parts of w, as views.
