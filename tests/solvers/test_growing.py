@@ -39,7 +39,7 @@ class WordsAndClasses(GrowingProblem):
     def n_features(self):
         return len(self.numbers)
 
-    def decode(self, w, examples, scaling):
+    def scores(self, w, examples):
         assert len(w) == self.n_features
         scores = np.zeros((len(examples), N_CLASSES))
         for k, i in enumerate(examples):
@@ -47,9 +47,13 @@ class WordsAndClasses(GrowingProblem):
                 for y in range(N_CLASSES):
                     known = self.numbers.get((word, y))
                     scores[k, y] += 0.0 if known is None else w[known] * self.X[i, word]
-        if scaling.oracle == "loss_augmented":
-            scores += np.arange(N_CLASSES) != self.Y[examples][:, None]
-        return examples, np.argmax(scores, axis=1)
+        return scores
+
+    def best(self, w, examples):
+        return np.argmax(self.scores(w, examples), axis=1)
+
+    def loss_augmented(self, w, examples):
+        return np.argmax(self.scores(w, examples) + (np.arange(N_CLASSES) != self.Y[examples][:, None]), axis=1)
 
     def differences(self, examples, outputs):
         entries = [self._difference(i, y) for i, y in zip(examples, outputs, strict=True)]

@@ -208,7 +208,7 @@ def test_latent_parts(inner):
     assert (solution.w >= 0.0).all()
     assert solution.w.any()
     assert solution.state.value == pytest.approx(
-        0.5 * solution.w @ solution.w + objective.price * problem.risk(solution.w, objective)[0]
+        0.5 * solution.w @ solution.w + objective.price * problem.risk(solution.w, objective).value
     )
 
 
