@@ -42,10 +42,10 @@ def rules_of(counted: RelativeFrequencies) -> list[tuple[list[str], float]]:
 
 def ours(counted: RelativeFrequencies, X: list[Any]) -> tuple[float, list[float]]:
     begin = time.process_time()
-    best = counted.predict(X)
+    counted.predict(X)
     seconds = time.process_time() - begin
-    problem = counted.model_.bind(counted.spec_, X, best, allow_unknown=True)
-    return seconds, problem.tree_scores(counted.w_, problem.predict(counted.w_)).tolist()
+    problem = counted.model_.bind(counted.spec_, X)
+    return seconds, problem.best_scored(counted.w_, np.arange(len(X)))[1].tolist()
 
 
 def nltk_parser(counted: RelativeFrequencies, X: list[Any]) -> tuple[float, list[float]]:

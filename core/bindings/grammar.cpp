@@ -1,10 +1,25 @@
-#include "bindings/problems.hpp"
-#include "bindings/unlocked.hpp"
-#include "grammar/decoding.hpp"
+#include "bindings/structures.hpp"
+#include "grammar/losses.hpp"
+#include "grammar/scorer.hpp"
 
 namespace structlearn::bindings {
 
-nb::class_<Grammar> bind_grammar(nb::module_& module) {
+namespace {
+
+// Sentences and their rules, with the arrays; Python keeps the rules alive.
+struct GrammarEngine {
+    GrammarEngine(const GrammarRules& rules, Vector<std::int64_t> offsets_, Vector<std::int32_t> words_)
+        : offsets(std::move(offsets_)), words(std::move(words_)), shape{&rules, view(offsets), words.data()} {}
+    GrammarEngine(const GrammarEngine&) = delete;
+
+    Vector<std::int64_t> offsets;
+    Vector<std::int32_t> words;
+    GrammarShape shape;
+};
+
+}  // namespace
+
+void bind_grammar(nb::module_& module) {
     nb::class_<GrammarRules>(module, "GrammarRules")
         .def(
             "__init__",
@@ -20,23 +35,29 @@ nb::class_<Grammar> bind_grammar(nb::module_& module) {
             nb::arg("unary"), nb::arg("starts"), nb::arg("word_begin"), nb::arg("word_tag"), nb::arg("lexical"),
             nb::arg("n_edges"), nb::arg("n_buckets"), nb::arg("longest_chain"))
         .def_prop_ro("n_weights", &GrammarRules::n_weights)
+        .def_prop_ro("n_shared", &GrammarRules::spans_at)
         .def_prop_ro("n_chains", [](const GrammarRules& rules) { return rules.chains.size(); });
-    nb::class_<Grammar> grammar(module, "Grammar");
-    grammar
-        .def(nb::init<const GrammarRules&, Vector<std::int64_t>, Vector<std::int32_t>, Vector<std::int32_t>,
-                      Vector<std::int64_t>, Vector<std::int64_t>, Vector<std::int32_t>>(),
-             nb::arg("rules"), nb::arg("offsets"), nb::arg("words"), nb::arg("edges"), nb::arg("tree_offsets"),
-             nb::arg("gold_offsets"), nb::arg("gold"))
-        .def("best", unlocked_method<Grammar>(&best_trees))
-        .def("k_best", unlocked_method<Grammar>(&k_best_trees))
-        .def("most_violating", unlocked_method<Grammar>(&most_violating_trees))
-        .def("phrase_probabilities", unlocked_method<Grammar>(&phrase_probabilities))
-        .def("least_risk", unlocked_method<Grammar>(&least_risk_trees))
-        .def("samples", unlocked_method<Grammar>(&tree_samples))
-        .def("matches", unlocked_method<Grammar>(&count_matches))
-        .def("tree_scores", unlocked_method<Grammar>(&tree_scores))
-        .def("differences", unlocked_method<Grammar>(&tree_differences));
-    return grammar;
+    nb::class_<GrammarEngine>(module, "GrammarEngine")
+        .def(nb::init<const GrammarRules&, Vector<std::int64_t>, Vector<std::int32_t>>(), nb::arg("rules"),
+             nb::arg("offsets"), nb::arg("words"), nb::keep_alive<1, 2>());
+    using Bound = BoundProblem<GrammarStructure, GrammarScorer>;
+    bind_composed<GrammarStructure, GrammarScorer>(module, "Grammar")
+        .def(
+            "__init__",
+            [](Bound* place, const GrammarEngine& engine, Vector<std::int32_t> edges) {
+                new (place) Bound{{GrammarStructure(engine.shape), GrammarScorer(engine.shape, edges.data())}};
+            },
+            nb::arg("engine"), nb::arg("edges").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def("most_violating", unlocked_method<Bound>(&most_violating_trees<Bound::Problem>));
+    nb::class_<MissedBrackets, PartLoss>(module, "MissedBrackets")
+        .def(
+            "__init__",
+            [](MissedBrackets* place, const GrammarEngine& engine, Vector<std::int64_t> gold,
+               Vector<std::int64_t> offsets, Vector<std::int64_t> counts) {
+                new (place) MissedBrackets(engine.shape, view(gold), view(offsets), view(counts));
+            },
+            nb::arg(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(), nb::keep_alive<1, 2>(),
+            nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
 }
 
 }  // namespace structlearn::bindings

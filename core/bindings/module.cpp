@@ -1,4 +1,4 @@
-#include "bindings/problems.hpp"
+#include <nanobind/nanobind.h>
 
 namespace structlearn::bindings {
 
@@ -12,11 +12,10 @@ void bind_multiclass(nanobind::module_& module);
 void bind_chain(nanobind::module_& module);
 void bind_second_order(nanobind::module_& module);
 void bind_segments(nanobind::module_& module);
-nanobind::class_<Grammar> bind_grammar(nanobind::module_& module);
+void bind_grammar(nanobind::module_& module);
 void bind_alignment(nanobind::module_& module);
 void bind_clustering(nanobind::module_& module);
 void bind_motif(nanobind::module_& module);
-void bind_parts(nanobind::class_<Grammar>& grammar);
 
 }  // namespace structlearn::bindings
 
@@ -33,9 +32,8 @@ NB_MODULE(_core, module) {
     bind_chain(module);
     bind_second_order(module);
     bind_segments(module);
-    auto grammar = bind_grammar(module);
+    bind_grammar(module);
     bind_alignment(module);
     bind_clustering(module);
     bind_motif(module);
-    bind_parts(grammar);
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "batch/ragged.hpp"
@@ -9,48 +8,37 @@
 
 namespace structlearn {
 
-// Sentences, and their true trees if there are any.
-struct GrammarData {
+// Sentences and the rules that derive their trees. Shared parts of a tree are its rules, start and words, each as often as the
+// tree has it: all that codes stand for. Local ones are its phrases, (length + 1, length + 1, n_labels) by begin, end and label.
+struct GrammarShape {
     const GrammarRules* rules;
     Ragged tokens;              // of the sentences
     const std::int32_t* words;  // the kind of every token, −1 if it can have no tag
-    const std::int32_t* edges;  // the kind of every token at the edge of a span; null without such features
-    Ragged trees;               // the true ones, in an array of codes
-    Ragged brackets;            // the true ones
-    const std::int32_t* gold;   // of the brackets: (label or −1, begin, end) each
 
     std::int64_t length(std::int64_t i) const { return tokens.size(i); }
-
-    // Calls visit(column) for the features of a span; the weight of a label is w[spans_at + column · n_labels + label].
-    template <class Visit>
-    void each_span_feature(std::int64_t i, std::int64_t begin, std::int64_t end, Visit&& visit) const {
-        const std::int64_t V = rules->n_edges;
-        const std::int64_t n = length(i);
-        const std::int32_t* kind = edges + tokens.begin(i);
-        // The last kind stands for what is outside of the sentence.
-        visit(std::int64_t{kind[begin]});
-        visit(V + kind[end - 1]);
-        visit(2 * V + (begin > 0 ? kind[begin - 1] : V - 1));
-        visit(3 * V + (end < n ? kind[end] : V - 1));
-        visit(4 * V + GrammarRules::bucket(end - begin));
+    std::int64_t n_shared() const { return rules->spans_at(); }
+    std::int64_t n_local(std::int64_t i) const { return span_at(i, length(i) + 1, 0); }
+    // The first of the labels of a span.
+    std::int64_t span_at(std::int64_t i, std::int64_t begin, std::int64_t end) const {
+        return (begin * (length(i) + 1) + end) * rules->n_labels;
     }
 };
 
 // A tree is coded by the numbers of its weights (the spans' excepted) from the top, left before right: its start, then
-// its rules, and where words have weights those.
+// its rules, and where words have weights those. Where there is none, it is coded by one number below zero.
 
-// Walks a coded tree: node(label, begin, end) for every phrase, children first.
-template <class Node>
-void walk_tree(const GrammarRules& rules, std::span<const std::int32_t> codes, Node&& node) {
-    if (codes.empty()) return;
+// Walks a coded tree: rule(code) for every code, node(label, begin, end) for every phrase, children first.
+template <class Rule, class Node>
+void walk_tree(const GrammarRules& rules, const std::int32_t* codes, Rule&& rule, Node&& node) {
+    if (*codes < 0) return;
+    rule(*codes);
     struct Open {
         std::int32_t symbol;
         std::int64_t begin;
         bool closed;
     };
-    std::vector<Open> stack{{rules.starts[codes[0] - rules.starts_at()], 0, false}};
+    std::vector<Open> stack{{rules.starts[*codes++ - rules.starts_at()], 0, false}};
     std::int64_t at = 0;
-    std::size_t next = 1;
     while (!stack.empty()) {
         Open& open = stack.back();
         const std::int32_t symbol = open.symbol;
@@ -60,14 +48,15 @@ void walk_tree(const GrammarRules& rules, std::span<const std::int32_t> codes, N
             continue;
         }
         if (symbol < rules.n_plain && rules.label[symbol] < 0) {
-            if (rules.lexical) ++next;
+            if (rules.lexical) rule(*codes++);
             ++at;
             stack.pop_back();
             continue;
         }
         open.begin = at;
         open.closed = true;
-        const std::int32_t code = codes[next++];
+        const std::int32_t code = *codes++;
+        rule(code);
         if (code < rules.unary_at()) {
             stack.push_back({rules.right[code], 0, false});
             stack.push_back({rules.left[code], 0, false});

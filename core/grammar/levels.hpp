@@ -4,6 +4,9 @@
 
 namespace structlearn {
 
+// For each local part of a sentence whether it is a true bracket.
+using BracketCells = std::vector<std::uint8_t>;
+
 // How a loss of m matching brackets among t, with G true ones, enters a constraint ξ ≥ b − a⟨w, δΨ⟩. Both 1 − F1 and the
 // number of missed and spurious brackets fall with m and grow with t.
 struct BracketLoss {

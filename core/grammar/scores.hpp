@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -11,12 +10,12 @@ namespace structlearn {
 // What a decoder maximises or sums over for one sentence: rules by their weights, and phrases by where they are.
 class GrammarScores {
 public:
-    explicit GrammarScores(const GrammarData& data) : data_(&data) {}
+    explicit GrammarScores(const GrammarShape& shape) : shape_(shape) {}
 
-    // Once for all sentences.
+    // Of the shared parts, once for all sentences.
     void set_weights(const double* w) {
         w_ = w;
-        const GrammarRules& rules = *data_->rules;
+        const GrammarRules& rules = *shape_.rules;
         chain_.resize(rules.chains.size());
         for (std::size_t c = 0; c < chain_.size(); ++c) {
             chain_[c] = 0.0;
@@ -25,15 +24,16 @@ public:
         }
     }
 
-    // `extra` has a score for every label in every cell (begin, end), (length + 1)² × n_labels, or is null.
-    void set_sentence(std::int64_t i, const double* extra) {
+    // With the scores of its local parts, null if all are zero: rules alone are quicker.
+    void set_sentence(std::int64_t i, const double* local) {
         i_ = i;
-        extra_ = extra;
+        local_ = local;
+        nodes_ = nullptr;
     }
 
-    const GrammarRules& rules() const { return *data_->rules; }
-    std::int64_t length() const { return data_->length(i_); }
-    std::int32_t word(std::int64_t t) const { return data_->words[data_->tokens.begin(i_) + t]; }
+    const GrammarRules& rules() const { return *shape_.rules; }
+    std::int64_t length() const { return shape_.length(i_); }
+    std::int32_t word(std::int64_t t) const { return shape_.words[shape_.tokens.begin(i_) + t]; }
     double rule(std::int64_t r) const { return w_[r]; }
     const double* binary() const { return w_; }
     double start(std::int32_t s) const { return w_[rules().starts_at() + s]; }
@@ -41,17 +41,7 @@ public:
 
     // Makes the scores of phrases in a cell those of `node` and `chain`.
     void enter(std::int64_t begin, std::int64_t end) {
-        const std::int64_t L = rules().n_labels;
-        nodes_ = nullptr;
-        if (extra_) nodes_ = extra_ + (begin * (length() + 1) + end) * L;
-        if (rules().n_edges == 0) return;
-        cell_.assign(static_cast<std::size_t>(L), 0.0);
-        if (nodes_) std::copy_n(nodes_, L, cell_.begin());
-        data_->each_span_feature(i_, begin, end, [&](std::int64_t column) {
-            const double* row = w_ + rules().spans_at() + column * L;
-            for (std::int64_t l = 0; l < L; ++l) cell_[l] += row[l];
-        });
-        nodes_ = cell_.data();
+        if (local_) nodes_ = local_ + shape_.span_at(i_, begin, end);
     }
     // Of a symbol as the lowest node of a cell.
     double node(std::int32_t symbol) const {
@@ -69,12 +59,12 @@ public:
     }
 
 private:
-    const GrammarData* data_;
+    GrammarShape shape_;
     const double* w_ = nullptr;
-    const double* extra_ = nullptr;
+    const double* local_ = nullptr;
     const double* nodes_ = nullptr;
     std::int64_t i_ = 0;
-    std::vector<double> chain_, cell_;
+    std::vector<double> chain_;
 };
 
 }  // namespace structlearn

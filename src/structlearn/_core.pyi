@@ -276,24 +276,6 @@ class Segments(Composed):
 class GivenSegments(Engine):
     def __init__(self, engine: SegmentEngine, scores: GivenScores) -> None: ...
 
-class Parts(Ascent):
-    """What sums over trees ask for; no class of its own at run time."""
-
-    def part_scores(self, w: Floats, examples: Ints, theta: Floats, n_threads: int) -> None: ...
-    def part_sums(self, theta: Floats, examples: Ints, log_z: Floats, marginals: Floats, n_threads: int) -> None: ...
-    def push(self, marginals: Floats, examples: Ints, coefficients: Floats, w: Floats) -> None: ...
-    def indicators(self, labels: Labels | None, examples: Ints, marginals: Floats) -> None: ...
-    def log_losses(
-        self,
-        w: Floats,
-        examples: Ints,
-        labels: Labels | None,
-        losses: Floats,
-        weight: Floats | None,
-        gradient: Floats | None,
-        n_threads: int,
-    ) -> None: ...
-
 class GrammarRules:
     def __init__(
         self,
@@ -314,35 +296,30 @@ class GrammarRules:
     @property
     def n_weights(self) -> int: ...
     @property
+    def n_shared(self) -> int: ...
+    @property
     def n_chains(self) -> int: ...
 
-#: The codes of trees, one after another, and where each begins.
-Trees = tuple[Labels, Ints]
+class GrammarEngine:
+    def __init__(self, rules: GrammarRules, offsets: Ints, words: Labels) -> None: ...
 
-class Grammar(Parts):
-    def __init__(
-        self,
-        rules: GrammarRules,
-        offsets: Ints,
-        words: Labels,
-        edges: Labels,
-        tree_offsets: Ints,
-        gold_offsets: Ints,
-        gold: Labels,
-    ) -> None: ...
-    def best(self, w: Floats, examples: Ints, loss: bool, n_threads: int) -> Trees: ...
-    def k_best(self, w: Floats, examples: Ints, count: int, n_threads: int) -> tuple[Trees, Ints, Floats]: ...
+class MissedBrackets(PartLoss):
+    def __init__(self, engine: GrammarEngine, gold: Ints, offsets: Ints, counts: Ints) -> None: ...
+
+class Grammar(ListingComposed):
+    def __init__(self, engine: GrammarEngine, edges: Labels) -> None: ...
     def most_violating(
-        self, w: Floats, examples: Ints, truths: Labels, f1: bool, slack: bool, squared: bool, n_threads: int
-    ) -> Trees: ...
-    def phrase_probabilities(self, w: Floats, examples: Ints, out: Floats, n_threads: int) -> None: ...
-    def least_risk(self, w: Floats, examples: Ints, n_threads: int) -> Trees: ...
-    def samples(self, w: Floats, examples: Ints, copies: int, seeds: Ints, n_threads: int) -> Trees: ...
-    def tree_scores(self, w: Floats, examples: Ints, codes: Labels, offsets: Ints, out: Floats) -> None: ...
-    def matches(self, examples: Ints, codes: Labels, offsets: Ints, matching: Ints, all: Ints) -> None: ...
-    def differences(
-        self, examples: Ints, truths: Labels, codes: Labels, offsets: Ints
-    ) -> tuple[Ints, Ints, Floats]: ...
+        self,
+        w: Floats,
+        examples: Ints,
+        truths: Labels,
+        truth_offsets: Ints,
+        brackets: MissedBrackets,
+        f1: bool,
+        slack: bool,
+        squared: bool,
+        n_threads: int,
+    ) -> Codes: ...
 
 class AlignmentEngine:
     def __init__(self, s: Ints, t: Ints, ends: int) -> None: ...

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.ragged import Ragged, offsets_of, ranks_of, summed
+from structlearn.data.trees import Tree, leaves, nodes
 from structlearn.waist.loss import AdditiveLoss, CountedLoss, LocalParts, Loss
 from structlearn.wording import shown
 
@@ -239,6 +240,27 @@ def own_segment_loss(loss: Loss, codes: Ragged, Y: Iterable[Any], labels: Sequen
         return sums
 
     return bound_own(loss, Y, local, true_sums, _core.ListedSpans)
+
+
+def own_phrase_loss(loss: Loss, trees: list[Tree], labels: Sequence[str]) -> BoundLoss:
+    """A user's own loss of the phrases of trees."""
+    if isinstance(loss, CountedLoss):
+        raise ValueError(f"{type(loss).__name__} counts, but Grammar has a decoder for the counts of BracketF1 only")
+    place = {label: k for k, label in enumerate(labels)}
+    sizes = [len(leaves(tree)) + 1 for tree in trees]
+    local = [LocalParts((n, n, len(labels)), tuple(labels)) for n in sizes]
+
+    def true_sums(parts: Ragged) -> FloatArray:
+        sums = np.zeros(len(trees))
+        for i, (values, tree) in enumerate(zip(parts, trees, strict=True)):
+            prices = values.reshape(local[i].shape)
+            phrases = list(nodes(tree))
+            # A truth with labels that training never saw has no parts.
+            if all(label in place for label, _, _ in phrases):
+                sums[i] = sum(prices[begin, end, place[label]] for label, begin, end in phrases)
+        return sums
+
+    return bound_own(loss, trees, local, true_sums, _core.ListedLosses)
 
 
 def _checked(values: Any, shape: tuple[int, ...], method: str, i: int) -> FloatArray:

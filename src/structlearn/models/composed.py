@@ -68,8 +68,8 @@ class ComposedProblem(PartProblem):
         found: _core.Composed = self._core
         return found
 
-    def pack(self, codes: Ragged) -> Outputs:
-        """Codes that the core found, as the problem's outputs."""
+    def pack(self, codes: Ragged, examples: IntArray) -> Outputs:
+        """Codes that the core found for these examples, as the problem's outputs."""
         return codes
 
     def unpack(self, outputs: Outputs) -> Ragged:
@@ -82,14 +82,14 @@ class ComposedProblem(PartProblem):
     def best_scored(self, w: FloatArray, examples: IntArray) -> tuple[Outputs, FloatArray]:
         """The best outputs and their scores."""
         found, scores = self._core.best(w, examples, self.n_threads)
-        return self.pack(Ragged(*found)), scores
+        return self.pack(Ragged(*found), examples), scores
 
     def loss_augmented(self, w: FloatArray, examples: IntArray) -> Outputs:
         return self._augmented(w, examples)[0]
 
     def true_outputs(self, examples: IntArray) -> Outputs:
         assert self.truths is not None
-        return self.pack(self.truths.take(examples))
+        return self.pack(self.truths.take(examples), examples)
 
     def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
         if self._loss.parts is None or scaling.oracle != "loss_augmented":
@@ -124,7 +124,7 @@ class ComposedProblem(PartProblem):
         """argmax_ŷ ⟨w, Ψ(x_i, ŷ)⟩ + Δ(ŷ) for any loss, and Δ."""
         no_truths = np.empty(0, np.int32), np.zeros(1, np.int64)
         found, losses, _ = self._core.loss_augmented(w, examples, *no_truths, loss, self.n_threads)
-        return self.pack(Ragged(*found)), losses
+        return self.pack(Ragged(*found), examples), losses
 
     def working_sets(self) -> _core.WorkingSets:
         if self._scores is None:
@@ -186,8 +186,9 @@ class ComposedProblem(PartProblem):
     def samples(self, w: FloatArray, n_samples: int, random: np.random.Generator) -> list[list[Any]]:
         """Outputs drawn from P(y | x), `n_samples` of each example."""
         seeds = random.integers(2**63 - 1, size=self.n_examples * n_samples)
-        found = self._core.samples(w, np.arange(self.n_examples), n_samples, seeds, self.n_threads)
-        drawn = list(self.present(self.pack(Ragged(*found))))
+        everything = np.arange(self.n_examples)
+        found = self._core.samples(w, everything, n_samples, seeds, self.n_threads)
+        drawn = list(self.present(self.pack(Ragged(*found), np.repeat(everything, n_samples))))
         return [drawn[begin : begin + n_samples] for begin in range(0, len(drawn), n_samples)]
 
     def _token_marginals(self, w: FloatArray, lengths: IntArray, n_labels: int) -> list[FloatArray]:
@@ -214,7 +215,7 @@ class ComposedProblem(PartProblem):
         found, losses, violations = self._core.loss_augmented(
             w, examples, self.truths.flat, self.truths.offsets, self._loss.parts, self.n_threads
         )
-        return self.pack(Ragged(*found)), losses, violations
+        return self.pack(Ragged(*found), examples), losses, violations
 
     def rows_between(self, truths: Ragged, examples: IntArray, others: Ragged) -> FactoredRows:
         """Ψ(x_i, y_i) − Ψ(x_i, ŷ), with an output y_i for every example and one ŷ for each of the given ones."""
@@ -254,17 +255,17 @@ class ListingProblem(ComposedProblem):
     def second_best(self, w: FloatArray, examples: IntArray) -> tuple[IntArray, Outputs]:
         assert self.truths is not None
         answered, found = self._core.second_best(w, examples, self.truths.flat, self.truths.offsets, self.n_threads)
-        return answered, self.pack(Ragged(*found))
+        return answered, self.pack(Ragged(*found), answered)
 
     def loss_levels(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Outputs:
         assert self.truths is not None
         if self._loss.levels is None:
-            return self.pack(Ragged.of(truth_or_best_wrong(self, w, examples, scaling)))
+            return self.pack(self.unpack(truth_or_best_wrong(self, w, examples, scaling)), examples)
         a, b = scaling(self._loss.levels.values(examples))
         found = self._core.most_violating_level(
             w, examples, self.truths.flat, self.truths.offsets, self._loss.levels.steps, a, b, self.n_threads
         )
-        return self.pack(Ragged(*found))
+        return self.pack(Ragged(*found), examples)
 
     def scored_k_best(self, w: FloatArray, k: int) -> Iterator[list[tuple[LabelArray, float]]]:
         """The k best outputs of every example as codes, with their scores."""
@@ -275,7 +276,9 @@ class ListingProblem(ComposedProblem):
 
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
         found = [list(best) for best in self.scored_k_best(w, k)]
-        shown = iter(self.present(self.pack(Ragged.of([codes for best in found for codes, _ in best]))))
+        examples = np.repeat(np.arange(self.n_examples), [len(best) for best in found])
+        codes = Ragged.of([codes for best in found for codes, _ in best])
+        shown = iter(self.present(self.pack(codes, examples)))
         return [[(next(shown), score) for _, score in best] for best in found]
 
 

@@ -80,7 +80,7 @@ def test_differences_and_losses_are_those_of_the_definition(instance):
     twins, _ = instance
     for i, example in enumerate(listed(twins)):
         other = twins.reference.model.bind(twins.reference.spec, [twins.X[i]] * len(example.outputs), example.outputs)
-        codes = [(i, other._truths[k]) for k in range(len(example.outputs))]
+        codes = [(i, other.truths[k]) for k in range(len(example.outputs))]
         rows, losses = twins.problem.differences(np.full(len(codes), i), codes)
         assert twins.problem.present(codes) == example.outputs
         for k, expected in enumerate(example.rows[:30]):

@@ -8,19 +8,25 @@ from typing import Any, Literal
 
 import numpy as np
 
+from structlearn import _core
 from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
 from structlearn.data.options import choice_option, flag_option, whole_option
 from structlearn.data.ragged import offsets_of
-from structlearn.data.trees import Tree, Treebank, brackets, leaves, read_trees, remove_unary_cycles, unary_cycle
+from structlearn.data.trees import Tree, Treebank, leaves, read_trees, remove_unary_cycles, unary_cycle
 from structlearn.drawing import Drawing, draw_tree
+from structlearn.losses import BracketF1, Brackets, Loss, ZeroOneLoss
+from structlearn.losses.bound import BoundLoss, own_phrase_loss
 from structlearn.metrics import Measures
 from structlearn.metrics.brackets import bracket_measures
 from structlearn.models.base import Ability, Model
 from structlearn.models.grammar.binary_trees import Rule, Symbol, longest_chain, rules
-from structlearn.models.grammar.problem import GrammarProblem
+from structlearn.models.grammar.problem import BracketCounts, GrammarProblem
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs, word_form
 from structlearn.wording import shown
+
+#: The code of a true tree that the rules do not derive; not that of no tree, −1, so that predictions never equal it.
+UNDERIVED = -2
 
 
 class Grammar(Model):
@@ -33,9 +39,10 @@ class Grammar(Model):
     ----------
     inputs : {"tags", "words"}
         Whether sentences come with their parts of speech, or the tags of words are part of the tree that is sought.
-    loss : {"brackets", "f1", "zero_one"}
+    loss : {"brackets", "f1", "zero_one"} or Loss
         Δ(y, ŷ) by the labelled brackets of both trees (see `structlearn.data.brackets`): missed plus spurious ones,
-        1 − F1, or 1 for any tree but the truth.
+        1 − F1, or 1 for any tree but the truth; or a loss of one's own, additive over phrases, see
+        `structlearn.losses`.
     horizontal : int, optional
         How many children before it the choice of the next child depends on; None for all, so that a node has only
         children that some node of the treebank has.
@@ -80,16 +87,12 @@ class Grammar(Model):
         return frozenset({"k_best", "sums", "samples", "posterior"})
 
     def loss_in_words(self) -> str:
-        return {
-            "brackets": "brackets that are missed or made up",
-            "f1": "1 − F1 of the brackets",
-            "zero_one": "1 for a wrong tree",
-        }[self.loss]
+        return self.loss_object().in_words()
 
     def __init__(
         self,
         inputs: Inputs = "tags",
-        loss: Literal["brackets", "f1", "zero_one"] = "brackets",
+        loss: Literal["brackets", "f1", "zero_one"] | Loss = "brackets",
         horizontal: int | None = None,
         vertical: int = 1,
         spans: bool = False,
@@ -163,20 +166,41 @@ class Grammar(Model):
             trees = read_trees(Y) if allow_unknown else self.read(X, Y)[1]
             for i, (x, tree) in enumerate(zip(X, trees, strict=True)):
                 self._check_leaves(x, tree, i)
-        kinds = [self._kind(spec, token) for x in sentences for token in x]
+        kinds = np.array([self._kind(spec, token) for x in sentences for token in x], np.int32)
+        core_rules = spec.core_rules(lexical=self.inputs == "words", spans=self.spans)
+        engine = _core.GrammarEngine(core_rules, offsets, kinds)
+        counts, codes = None, None
+        if trees is not None:
+            codes = [self._derivation(spec, tree, i, allow_unknown) for i, tree in enumerate(trees)]
+            if isinstance(self.loss_object(), (Brackets, BracketF1)):
+                f1 = isinstance(self.loss_object(), BracketF1)
+                counts = BracketCounts.of(engine, offsets, spec.labels, trees, f1)
         return GrammarProblem(
-            rules=spec.core_rules(lexical=self.inputs == "words", spans=self.spans),
+            rules=core_rules,
+            engine=engine,
             spec=spec,
             sentences=sentences,
             offsets=offsets,
-            kinds=np.array(kinds, np.int32),
-            codes=None
-            if trees is None
-            else [self._derivation(spec, tree, i, allow_unknown) for i, tree in enumerate(trees)],
-            brackets=None if trees is None else [brackets(tree) for tree in trees],
-            loss=self.loss,
+            kinds=kinds,
+            codes=codes,
+            loss=self._bound_loss(spec, counts, trees),
+            brackets=counts,
             inputs=self.inputs,
         )
+
+    def loss_object(self) -> Loss:
+        """The loss that the option stands for."""
+        if isinstance(self.loss, Loss):
+            return self.loss
+        return {"brackets": Brackets(), "f1": BracketF1(), "zero_one": ZeroOneLoss()}[self.loss]
+
+    def _bound_loss(self, spec: GrammarSpec, counts: BracketCounts | None, trees: list[Tree] | None) -> BoundLoss:
+        loss = self.loss_object()
+        if counts is not None:
+            return BoundLoss(None if counts.f1 else counts.missed, identity=(counts.true, np.array([counts.f1])))
+        if trees is None or isinstance(loss, ZeroOneLoss):
+            return BoundLoss()
+        return own_phrase_loss(loss, trees, spec.labels)
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
         """Brackets as evalb counts them: precision, recall and F1, with labels and without, and how many cross.
@@ -224,7 +248,7 @@ class Grammar(Model):
         return known.get(word, known.get(word_form(word), known[UNKNOWN]))
 
     def _derivation(self, spec: GrammarSpec, tree: Tree, i: int, allow_unknown: bool) -> list[int]:
-        """The codes of a tree, see ``core/grammar/data.hpp``; none where the rules do not derive it."""
+        """The codes of a tree, see ``core/grammar/data.hpp``; one that no tree has where the rules do not derive it."""
         codes: list[int] = []
         tags = iter(leaves(tree))
         first_word = len(spec.rule_codes)
@@ -242,12 +266,12 @@ class Grammar(Model):
                 rule = Rule(("tag", tag[0]), (("tag", tag[1]),))
             if code is None:
                 if allow_unknown:
-                    return []
+                    return [UNDERIVED]
                 raise ValueError(f"Y[{i}] cannot be derived: the grammar has no rule {rule}")
             codes.append(code)
         if unary_cycle(tree) is not None or longest_chain(tree) > spec.longest_chain:
             if allow_unknown:
-                return []
+                return [UNDERIVED]
             what = f"{longest_chain(tree)} unary rules in a row"
             raise ValueError(f"Y[{i}] cannot be derived: it has {what}, and max_chain is {spec.longest_chain}")
         return codes
@@ -263,11 +287,9 @@ class Grammar(Model):
                 raise ValueError(f"Y[{i}] has the leaf {shown(leaf)} where X[{i}][{t}] is {shown(given)}")
 
     def check_options(self) -> None:
-        for name, value, possible in (
-            ("inputs", self.inputs, ("tags", "words")),
-            ("loss", self.loss, ("brackets", "f1", "zero_one")),
-        ):
-            choice_option(name, value, possible)
+        choice_option("inputs", self.inputs, ("tags", "words"))
+        if not isinstance(self.loss, Loss):
+            choice_option("loss", self.loss, ("brackets", "f1", "zero_one"))
         flag_option("spans", self.spans)
         for name, number, least in (
             ("horizontal", self.horizontal, 0),

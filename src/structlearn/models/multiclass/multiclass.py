@@ -189,7 +189,7 @@ class MulticlassProblem(ListingProblem):
         core = _core.Multiclass(K, scores)
         super().__init__(core, n_features, np.full(n, K), truths, loss, loss, scores)
 
-    def pack(self, codes: Ragged) -> LabelArray:
+    def pack(self, codes: Ragged, examples: IntArray) -> LabelArray:
         return np.asarray(codes.flat)
 
     def unpack(self, outputs: Outputs) -> Ragged:
