@@ -13,6 +13,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray
 from structlearn.solvers.base import DualSolver, DualState, dual_record
 from structlearn.waist.objective import MarginObjective
+from structlearn.waist.planes import Planes
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
 
@@ -167,31 +168,23 @@ class OneSlack(DualSolver):
 
     def _survey(self, state: OneSlackState, problem: Problem, objective: MarginObjective) -> None:
         """An oracle pass at the iterate: its exact price, and the cut there."""
-        violations = np.full(problem.n_examples, -np.inf)
-        gradient = np.zeros(problem.n_features)
-        coefficients = np.zeros(problem.n_examples)
-        share = _share(objective)
-        offset = 0.0
-        for examples in problem.chunks():
-            with state.timed("oracle_seconds"):
-                planes = problem.oracle(state.iterate, examples, objective.scaling)
+
+        def keep(planes: Planes) -> None:
             state.extend(problem)
-            gradient = problem.extend(gradient)
-            np.maximum.at(violations, planes.examples, planes.bounds)
-            a, b = objective.scaling(planes.losses)
-            weights = share[planes.examples] * objective.slack_slope(np.maximum(planes.bounds, 0.0))
-            planes.rows.add_to(gradient, weights * a)
-            coefficients[planes.examples] = weights * a
-            offset += float(weights @ b)
             if self.cache:
+                a, b = objective.scaling(planes.losses)
                 problem.keep(state.cached, planes, np.arange(len(planes.examples)), a, b)
+
+        with state.timed("oracle_seconds"):
+            risk = problem.risk(state.iterate, objective, keep)
         if self.cache:
             state.cached.drop_idle(self.cache)
-        offset = _tangent(offset, np.maximum(violations, 0.0), objective)
+        total = float(objective.sample_weight.sum())
+        gradient, offset = -risk.gradient / total, risk.offset / total
         known = state.cuts.largest_violation(0, state.iterate)
         state.excess = max(0.0, float(offset - gradient @ state.iterate) - known)
-        state.certify(state.iterate, violations, objective)
-        _add(state, gradient, offset, coefficients)
+        state.certify(state.iterate, risk.losses, objective)
+        _add(state, gradient, offset, risk.coefficients / total)
         state.record = dual_record(state, problem, state.excess, int(state.cuts.sizes()[0]))
 
 
