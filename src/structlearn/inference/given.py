@@ -1,0 +1,104 @@
+"""A compiled structure on scores that are given: what the decoders on plain arrays have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from structlearn import _core
+from structlearn.data.arrays import FloatArray, LabelArray
+from structlearn.data.ragged import Ragged, offsets_of
+
+_ONE = np.zeros(1, np.int64)
+
+
+class GivenParts:
+    """All outputs of one example, each with F(y), the sum of the scores of its parts.
+
+    Parameters
+    ----------
+    outputs : str
+        What an output is called in messages.
+    bind : callable
+        The structure, with the core's `GivenScores` as the argument that is left.
+    local, shared : lists of arrays
+        Scores of the parts of the example, and of those that all examples of the structure have, in its order.
+    """
+
+    def __init__(
+        self,
+        outputs: str,
+        bind: Callable[[_core.GivenScores], Any],
+        local: Sequence[FloatArray],
+        shared: Sequence[FloatArray] = (),
+    ):
+        self._outputs = outputs
+        self._shapes = [array.shape for array in (*local, *shared)]
+        self._local, self._shared = (
+            np.concatenate([array.ravel() for array in arrays] or [np.empty(0)]) for arrays in (local, shared)
+        )
+        self._theta = np.concatenate([self._shared, self._local])
+        if not (self._theta < np.inf).all():
+            raise ValueError("the scores hold NaN or +inf")
+        self._core = bind(_core.GivenScores(len(self._shared), np.array([0, len(self._local)])))
+
+    def best(self) -> tuple[LabelArray, float]:
+        """The codes of the best output, and its score."""
+        (codes, _), scores = self._core.best(self._theta, _ONE, 1)
+        if scores[0] == -np.inf:
+            raise ValueError(f"every {self._outputs} is forbidden: all scores are -inf")
+        return codes, float(scores[0])
+
+    def k_best(self, k: int) -> list[tuple[LabelArray, float]]:
+        if k < 1:
+            raise ValueError(f"k is {k}; it must be at least 1")
+        found, _, scores = self._core.k_best(self._theta, _ONE, k, 1)
+        return list(zip(Ragged(*found), scores.tolist(), strict=True))
+
+    def best_per_level(self, steps: _core.PartSteps) -> list[tuple[int, LabelArray, float]]:
+        levels, scores, found = self._core.best_per_level(self._theta, 0, steps)
+        return list(zip(levels.tolist(), Ragged(*found), scores.tolist(), strict=True))
+
+    def sums(self) -> tuple[float, float, list[FloatArray]]:
+        """log Z, the entropy of P(y) = exp F(y) / Z, and how often a part is expected, in the shapes of the scores."""
+        scores, log_z = np.concatenate([self._local, self._shared]), np.empty(1)
+        expected = np.empty(len(scores))
+        self._core.part_sums(scores, _ONE, log_z, expected, 1)
+        if log_z[0] == -np.inf:
+            expected[:] = 0.0
+        # What is forbidden has probability 0 and adds nothing.
+        met = expected > 0.0
+        entropy = max(0.0, float(log_z[0] - scores[met] @ expected[met])) if met.any() else 0.0
+        ends = offsets_of([int(np.prod(shape)) for shape in self._shapes]).tolist()
+        parts = [
+            expected[begin:end].reshape(shape) for (begin, end), shape in zip(pairwise(ends), self._shapes, strict=True)
+        ]
+        return float(log_z[0]), entropy, parts
+
+    def samples(self, n_samples: int, random_state: int | np.random.Generator | None) -> Ragged:
+        """The codes of outputs drawn from P(y)."""
+        self.best()  # refuses where there is nothing to draw
+        seeds = np.random.default_rng(random_state).integers(2**63 - 1, size=n_samples)
+        return Ragged(*self._core.samples(self._theta, _ONE, n_samples, seeds, 1))
+
+
+def scores_of(given: npt.ArrayLike | None, name: str, *shapes: tuple[int, ...]) -> FloatArray:
+    """The scores that were given, of one of these shapes; zeros of the first if none were."""
+    if given is None:
+        return np.zeros(shapes[0])
+    scores = np.asarray(given, np.float64)
+    if scores.shape not in shapes:
+        raise ValueError(f"{name} has shape {scores.shape}; expected {' or '.join(map(str, shapes))}")
+    return scores
+
+
+def table_of(given: npt.ArrayLike, name: str, axes: str) -> FloatArray:
+    """The same for the table that says how large the others are."""
+    scores = np.asarray(given, np.float64)
+    if scores.ndim != 2 or 0 in scores.shape:
+        raise ValueError(f"{name} has shape {scores.shape}; expected {axes}, neither of them 0")
+    return scores
