@@ -1,6 +1,14 @@
 """Decoding algorithms on plain arrays, for use on their own."""
 
-from structlearn.inference.alignment import align, edit_distance
+from structlearn.inference.alignment import (
+    AlignmentMarginals,
+    align,
+    alignment_marginals,
+    best_alignment,
+    edit_distance,
+    k_best_alignments,
+    sample_alignments,
+)
 from structlearn.inference.chain import ChainMarginals, best_per_loss_level, k_best, marginals, sample, viterbi
 from structlearn.inference.correlation import relaxed_clustering
 from structlearn.inference.segments import (
@@ -11,16 +19,21 @@ from structlearn.inference.segments import (
 )
 
 __all__ = [
+    "AlignmentMarginals",
     "ChainMarginals",
     "SegmentationMarginals",
     "align",
+    "alignment_marginals",
+    "best_alignment",
     "best_per_loss_level",
     "best_segmentation",
     "edit_distance",
     "k_best",
+    "k_best_alignments",
     "marginals",
     "relaxed_clustering",
     "sample",
+    "sample_alignments",
     "sample_segmentations",
     "segmentation_marginals",
     "viterbi",

@@ -1,15 +1,136 @@
-"""Alignment of sequences with given scores."""
+"""Decoders for alignments of two sequences s and t, on plain arrays of scores, or on letters.
+
+An alignment y is a tuple of matches (i, j), increasing in both. Its score F(y) is the sum of match[i, j] of every
+match, of `gap` of every letter without partner, and of `first` of each of those that begins a gap: between two matches
+there is at most one gap of letters of s, and one of letters of t. A score of −∞ in `match` forbids. Probabilities are
+P(y) = exp F(y) / Z.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from structlearn import _core
+from structlearn.data.arrays import FloatArray
 from structlearn.data.matches import ENDS, Ends, Matches, matches_of
 from structlearn.data.ragged import Ragged
+from structlearn.inference.given import GivenParts, scores_of, table_of
+from structlearn.wording import shown
+
+#: One score for all letters, or those of each letter of s and of each letter of t.
+GapScores = float | tuple[npt.ArrayLike, npt.ArrayLike]
+
+
+def best_alignment(
+    match: npt.ArrayLike, gap: GapScores = 0.0, first: GapScores = 0.0, *, ends: Ends = "global"
+) -> tuple[Matches, float]:
+    """The best alignment and its score (Gotoh 1982).
+
+    Parameters
+    ----------
+    match : (m, n)
+        Of every letter of s with every letter of t.
+    gap, first : float, or ((m,), (n,))
+        Of a letter without partner, and of the first one of a gap on top; below zero for costs. One number, or one
+        for each letter of s and for each letter of t.
+    ends : {"global", "semiglobal", "local"}
+        Which letters without partner are free, see `structlearn.models.Alignment`.
+
+    Examples
+    --------
+    >>> match = [[2.0, -1.0], [-1.0, -1.0], [-1.0, 2.0]]
+    >>> best_alignment(match, gap=-0.5)
+    (((0, 0), (2, 1)), 3.5)
+    >>> best_alignment(match, gap=([-0.5, -9.0, -0.1], [-0.5, -0.5]))
+    (((0, 0), (1, 1)), 0.9)
+    """
+    partners, score = _given(match, gap, first, ends).best()
+    return matches_of(partners), score
+
+
+def k_best_alignments(
+    match: npt.ArrayLike, k: int, gap: GapScores = 0.0, first: GapScores = 0.0, *, ends: Ends = "global"
+) -> list[tuple[Matches, float]]:
+    """The k best alignments and their scores, best first; fewer if there are not as many.
+
+    Examples
+    --------
+    >>> k_best_alignments([[1.0, 0.0]], 3, gap=-0.25)
+    [(((0, 0),), 0.75), (((0, 1),), -0.25), ((), -0.75)]
+    """
+    return [(matches_of(partners), score) for partners, score in _given(match, gap, first, ends).k_best(k)]
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentMarginals:
+    """What the distribution P(y) = exp F(y) / Z over alignments is like.
+
+    Attributes
+    ----------
+    log_z : float
+        log Σ_y exp F(y).
+    matches : (m, n)
+        The probability that two letters are partners.
+    gaps : (m,), (n,)
+        The probability that a letter of s, or of t, scores as one without partner; where ends are free those do not.
+    firsts : (m,), (n,)
+        The probability that it is the first one of a gap.
+    entropy : float
+        −Σ_y P(y) log P(y), in nats.
+    """
+
+    log_z: float
+    matches: FloatArray
+    gaps: tuple[FloatArray, FloatArray]
+    firsts: tuple[FloatArray, FloatArray]
+    entropy: float
+
+
+def alignment_marginals(
+    match: npt.ArrayLike, gap: GapScores = 0.0, first: GapScores = 0.0, *, ends: Ends = "global"
+) -> AlignmentMarginals:
+    """Sums over all alignments; the arguments are those of `best_alignment`.
+
+    Examples
+    --------
+    >>> found = alignment_marginals([[1.0, 0.0], [0.0, 1.0]], gap=-1.0)
+    >>> found.matches.round(2), round(found.log_z, 2)
+    (array([[0.92, 0.02],
+           [0.02, 0.92]]), 2.13)
+
+    The alignment with the most true matches in expectation:
+
+    >>> best_alignment(found.matches)[0]
+    ((0, 0), (1, 1))
+    """
+    log_z, entropy, parts = _given(match, gap, first, ends).sums()
+    matches, deleted, _, inserted, _, first_deleted, _, first_inserted, _ = parts
+    return AlignmentMarginals(log_z, matches, (deleted, inserted), (first_deleted, first_inserted), entropy)
+
+
+def sample_alignments(
+    match: npt.ArrayLike,
+    n_samples: int,
+    gap: GapScores = 0.0,
+    first: GapScores = 0.0,
+    *,
+    ends: Ends = "global",
+    random_state: int | np.random.Generator | None = None,
+) -> list[Matches]:
+    """Alignments drawn from P(y).
+
+    Examples
+    --------
+    >>> sample_alignments([[1.0, 0.0], [0.0, 1.0]], 2, gap=-1.0, random_state=0)
+    [((0, 0), (1, 1)), ((0, 0), (1, 1))]
+    """
+    return [matches_of(partners) for partners in _given(match, gap, first, ends).samples(n_samples, random_state)]
 
 
 def align(
@@ -21,7 +142,9 @@ def align(
     ends: Ends = "global",
     n_threads: int = 1,
 ) -> list[tuple[Matches, float]]:
-    """The best alignment of every pair of sequences, and its score.
+    """The best alignment of every pair of sequences of letters, and its score.
+
+    Pairs of letters score alike wherever they stand, so that no table of all matches is filled for `best_alignment`.
 
     Parameters
     ----------
@@ -39,8 +162,6 @@ def align(
     >>> align([("HEAGAWGHEE", "PAWHEAE")], BLOSUM62, gap=-8)
     [(((2, 0), (4, 1), (5, 2), (6, 3), (7, 4), (8, 5), (9, 6)), -8.0)]
     """
-    if ends not in ENDS:
-        raise ValueError(f"ends is {ends!r}; it may be {', '.join(map(repr, ENDS))}")
     pairs = list(X)
     codes = {letter: k for k, letter in enumerate(dict.fromkeys(letter for pair in matrix for letter in pair))}
     scores = np.zeros((len(codes), len(codes)))
@@ -50,7 +171,7 @@ def align(
     # One stream of letters a side; two channels of gaps, those of s and of t, each with a score for the first letter.
     gaps = [(deletion, 0, opening, 0, scores.size + opening) for opening in (0, 1) for deletion in (1, 0)]
     w = np.array([*scores.ravel(), gap, first])
-    engine = _core.AlignmentEngine(s.offsets, t.offsets, ENDS.index(ends))
+    engine = _core.AlignmentEngine(s.offsets, t.offsets, _number_of(ends))
     scorer = _core.AlignmentScorer(
         _side(s),
         _side(t),
@@ -77,6 +198,38 @@ def edit_distance(s: Sequence[Any], t: Sequence[Any]) -> int:
     matrix = {(a, b): -float(a != b) for a in letters for b in letters}
     ((_, score),) = align([(s, t)], matrix, gap=-1.0)
     return round(-score)
+
+
+def _given(match: npt.ArrayLike, gap: GapScores, first: GapScores, ends: Ends) -> GivenParts:
+    match = table_of(match, "match", "(m, n)")
+    m, n = match.shape
+    local = [match]
+    for name, given in (("gap", gap), ("first", first)):
+        of_s, of_t = _sides(given, m, n, name)
+        # Models can also score where in the other sequence a gap is: before each letter, or after the last.
+        local += [of_s, np.zeros(n + 1), of_t, np.zeros(m + 1)]
+    engine = _core.AlignmentEngine(np.array([0, m]), np.array([0, n]), _number_of(ends))
+    return GivenParts("alignment", partial(_core.GivenAlignment, engine), local)
+
+
+def _sides(given: GapScores, m: int, n: int, name: str) -> tuple[FloatArray, FloatArray]:
+    if isinstance(given, (tuple, list)) and len(given) == 2:
+        sides = scores_of(given[0], f"{name}[0]", (m,)), scores_of(given[1], f"{name}[1]", (n,))
+    elif np.ndim(given) == 0:
+        sides = np.full(m, given, np.float64), np.full(n, given, np.float64)
+    else:
+        raise ValueError(
+            f"{name} is {shown(given)}; expected a number, or scores of the letters of s and of those of t"
+        )
+    if any(np.isneginf(side).any() for side in sides):
+        raise ValueError(f"{name} holds -inf; only match may forbid")
+    return sides
+
+
+def _number_of(ends: Ends) -> int:
+    if ends not in ENDS:
+        raise ValueError(f"ends is {ends!r}; it may be {', '.join(map(repr, ENDS))}")
+    return ENDS.index(ends)
 
 
 def _coded(sequence: Sequence[Any], codes: Mapping[Any, int], where: str) -> list[int]:

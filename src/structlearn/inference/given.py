@@ -68,9 +68,8 @@ class GivenParts:
         scores, log_z = np.concatenate([self._local, self._shared]), np.empty(1)
         expected = np.empty(len(scores))
         self._core.part_sums(scores, _ONE, log_z, expected, 1)
-        if log_z[0] == -np.inf:
-            expected[:] = 0.0
-        # What is forbidden has probability 0 and adds nothing.
+        # What is forbidden has probability 0, not the least number that the core's exponentials give.
+        expected[(scores == -np.inf) | (log_z[0] == -np.inf)] = 0.0
         met = expected > 0.0
         entropy = max(0.0, float(log_z[0] - scores[met] @ expected[met])) if met.any() else 0.0
         ends = offsets_of([int(np.prod(shape)) for shape in self._shapes]).tolist()
