@@ -60,8 +60,7 @@ public:
         return log_z;
     }
     template <class Uniform>
-    void sample(std::int64_t i, const double* local, Uniform&& uniform, Codes& codes) {
-        read(i, local);
+    void sample(std::int64_t, const double*, Uniform&& uniform, Codes& codes) {
         sums_.root == no_tree ? codes.push_back(-1) : sampler_.run(sums_, scores_, uniform, codes);
     }
 
