@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -38,13 +39,12 @@ class GivenParts:
     ):
         self._outputs = outputs
         self._shapes = [array.shape for array in (*local, *shared)]
-        self._local, self._shared = (
-            np.concatenate([array.ravel() for array in arrays] or [np.empty(0)]) for arrays in (local, shared)
-        )
-        self._theta = np.concatenate([self._shared, self._local])
+        self._theta = np.concatenate([array.ravel() for array in (*shared, *local)])
         if not (self._theta < np.inf).all():
             raise ValueError("the scores hold NaN or +inf")
-        self._core = bind(_core.GivenScores(len(self._shared), np.array([0, len(self._local)])))
+        self._n_shared = sum(array.size for array in shared)
+        n_local = len(self._theta) - self._n_shared
+        self._core = bind(_core.GivenScores(self._n_shared, np.array([0, n_local])))
 
     def best(self) -> tuple[LabelArray, float]:
         """The codes of the best output, and its score."""
@@ -65,14 +65,16 @@ class GivenParts:
 
     def sums(self) -> tuple[float, float, list[FloatArray]]:
         """log Z, the entropy of P(y) = exp F(y) / Z, and how often a part is expected, in the shapes of the scores."""
-        scores, log_z = np.concatenate([self._local, self._shared]), np.empty(1)
+        scores, log_z = np.concatenate([self._theta[self._n_shared :], self._theta[: self._n_shared]]), np.empty(1)
         expected = np.empty(len(scores))
         self._core.part_sums(scores, _ONE, log_z, expected, 1)
         # What is forbidden has probability 0, not the least number that the core's exponentials give.
-        expected[(scores == -np.inf) | (log_z[0] == -np.inf)] = 0.0
-        met = expected > 0.0
-        entropy = max(0.0, float(log_z[0] - scores[met] @ expected[met])) if met.any() else 0.0
-        ends = offsets_of([int(np.prod(shape)) for shape in self._shapes]).tolist()
+        forbidden = scores == -np.inf
+        expected[forbidden] = scores[forbidden] = 0.0
+        if log_z[0] == -np.inf:
+            expected[:] = 0.0
+        entropy = max(0.0, float(log_z[0] - scores @ expected))
+        ends = offsets_of([prod(shape) for shape in self._shapes]).tolist()
         parts = [
             expected[begin:end].reshape(shape) for (begin, end), shape in zip(pairwise(ends), self._shapes, strict=True)
         ]
