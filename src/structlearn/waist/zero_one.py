@@ -26,8 +26,3 @@ def truth_or_best_wrong(problem: Told, w: FloatArray, examples: IntArray, scalin
     violates = b - a * problem.true_margins(w, answered, wrong) > 0.0
     found = {int(i): y for i, y, chosen in zip(answered, wrong, violates, strict=True) if chosen}
     return [found.get(int(i), truth) for i, truth in zip(examples, problem.true_outputs(examples), strict=True)]
-
-
-def best_beside(truth: Any, best: list[tuple[Any, float]]) -> Any | None:
-    """Of the two best outputs, arrays of codes, the better one that is not the truth; None if there is none."""
-    return next((output for output, _ in best if not np.array_equal(output, truth)), None)

@@ -14,11 +14,7 @@ from structlearn.data.queries import Gain, gains_of, ranked, relevances, warn_of
 from structlearn.data.ragged import Ragged, summed
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.drawing import Drawing, draw_ranking
-from structlearn.metrics import Measures
-from structlearn.metrics.rankings import ranking_measures
-from structlearn.models.base import Model
-from structlearn.models.ranking.documents import Documents
-from structlearn.models.ranking.losses import (
+from structlearn.losses.rankings import (
     AveragePrecisionLoss,
     NdcgLoss,
     PairLoss,
@@ -26,6 +22,10 @@ from structlearn.models.ranking.losses import (
     RankingLoss,
     top_weights,
 )
+from structlearn.metrics import Measures
+from structlearn.metrics.rankings import ranking_measures
+from structlearn.models.base import Model
+from structlearn.models.ranking.documents import Documents
 from structlearn.models.ranking.spec import DocumentSpec
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
@@ -64,7 +64,7 @@ class Ranking(Model):
     Notes
     -----
     The loss-augmented problems are solved exactly, in O(n log n) for n documents but for "average_precision", O(R N)
-    with R relevant and N other documents, and "ndcg", see `structlearn.models.ranking.losses.NdcgLoss`. "roc_area",
+    with R relevant and N other documents, and "ndcg", see `structlearn.losses.rankings.NdcgLoss`. "roc_area",
     "average_precision" and "ndcg" have the joint features of `PairLoss`, the others those of `PositionLoss`. The latter
     differ from SVM^perf (Joachims 2005) where k is not the number of relevant documents: there the truth is no possible
     output, and the slack no upper bound on the loss. With many more relevant documents than k they learn little, since
