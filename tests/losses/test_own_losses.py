@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
+import structlearn
 from structlearn import ConditionalRandomField, StructuralSVM
 from structlearn.losses import AdditiveLoss, CountedLoss, Hamming, MissedMatches, MissedSegments
 from structlearn.models import Alignment, Chain, Multiclass, Segments
@@ -233,6 +235,7 @@ def test_counts_that_do_not_fit_are_refused():
         (np.zeros((3, 3), int), "Counts.counts of example 0 has shape"),
         (np.full((1, 3, 3), 0.5), "expected whole numbers"),
         (np.full((1, 3, 3), -1), "holds -1; expected whole numbers"),
+        (np.full((1, 3, 3), 10**9), "of example 0 makes 3000000001 levels, whose table would take 201 GB"),
     ):
         with pytest.raises(ValueError, match=message):
             StructuralSVM(Chain(classes="abc", loss=Counts(returned))).fit([np.zeros((3, 1))], [["a", "b", "c"]])
@@ -246,3 +249,18 @@ def test_structures_without_a_decoder_for_counts_say_so():
     ):
         with pytest.raises(ValueError, match=r"LabelF1 counts, but .* no decoder for counts"):
             StructuralSVM(model).fit([x], [y])
+
+
+def test_losses_clone_and_those_of_the_library_are_saved(tmp_path):
+    X, Y = [np.eye(2)], [["a", "b"]]
+    for loss in (Hamming({"a": 2.0}), Hamming()):
+        svm = StructuralSVM(clone(Chain(loss=loss))).fit(X, Y)
+        assert "Hamming" in repr(svm)
+        svm.save(tmp_path / "model.slm")
+        loaded = structlearn.load(tmp_path / "model.slm")
+        assert loaded.predict(X) == svm.predict(X)
+        assert loaded.score(X, Y) == svm.score(X, Y)
+        assert loaded.model.loss.label_weight == loss.label_weight
+    own = StructuralSVM(Multiclass(cost=LabelF1())).fit(np.eye(2), [0, 1])
+    with pytest.raises(TypeError, match=r"LabelF1 cannot be saved; predictions do not need it"):
+        own.save(tmp_path / "model.slm")

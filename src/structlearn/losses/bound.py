@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
+from math import gcd, lcm, prod
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from structlearn.wording import shown
 
 #: Unequal costs make many loss levels; beyond this number there is no decoder for them.
 MAX_LEVELS = 256
+#: Bytes that a decoder of levels may need for one example: local parts × levels doubles.
+MAX_LEVEL_TABLE = 2**32
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +182,13 @@ def _bound_counted(
         counts.append(found.reshape(len(found), *parts.shape).astype(np.int64))
     most = [_most(count) for count in counts]
     sizes = [[m + 1 for m in each] for each in most]
+    for i, (size, parts) in enumerate(zip(sizes, local, strict=True)):
+        if (table := 8 * prod(size) * prod(parts.shape)) > MAX_LEVEL_TABLE:
+            raise ValueError(
+                f"{name} of example {i} makes {prod(size)} levels, whose table would take {table / 2**30:.3g} GB"
+            )
     flat = Ragged.of([_flattened(count, size).ravel() for count, size in zip(counts, sizes, strict=True)], np.int32)
-    n_levels = np.array([int(np.prod(size)) for size in sizes], np.int64)
+    n_levels = np.array([prod(size) for size in sizes], np.int64)
     true_levels = true_sums(flat).astype(np.int64)
     level = listed(flat.flat.astype(np.float64), flat.offsets, np.zeros(len(truths)))
 
@@ -211,7 +218,6 @@ def own_label_loss(loss: Loss, codes: Ragged, Y: list[Any], labels: Sequence[Any
     known = [bool((y >= 0).all()) for y in codes]
 
     def true_sums(parts: Ragged) -> FloatArray:
-        # A truth with labels that training never saw has no parts.
         # A truth with labels that training never saw has no parts.
         sums = np.zeros(len(codes))
         for i, (values, y) in enumerate(zip(parts, codes, strict=True)):

@@ -15,6 +15,7 @@ from structlearn.persistence.container import Tensors
 from structlearn.persistence.declared import check_declared
 from structlearn.persistence.learnt import check_learnt
 from structlearn.persistence.registry import registered
+from structlearn.waist.loss import Loss
 
 #: Longer arrays and lists of texts become tensors of the file.
 _INLINE = 64
@@ -69,7 +70,8 @@ def encode(value: Any, what: str, tensors: MutableMapping[str, npt.NDArray[Any]]
         encoded = {"object": name, "options": encode(_options(value), what, tensors)}
         learnt = {key: item for key, item in getattr(value, "__dict__", {}).items() if _is_learnt(key)}
         return encoded | ({"learnt": encode(learnt, what, tensors)} if learnt else {})
-    raise TypeError(f"{what} {value!r} of type {name} cannot be saved")
+    hint = "; predictions do not need it: set the option to a loss of the library" if isinstance(value, Loss) else ""
+    raise TypeError(f"{what} {value!r} of type {name} cannot be saved{hint}")
 
 
 def decode(value: Any, tensors: Tensors | None = None) -> Any:

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator
 
 from structlearn.data.arrays import FloatArray
 
@@ -40,8 +41,11 @@ class LocalParts(NamedTuple):
     labels: tuple[Any, ...] = ()
 
 
-class Loss:
-    """Δ(y, ŷ) ≥ 0, zero on the truth. One of `AdditiveLoss`, `CountedLoss` and `ZeroOneLoss`."""
+class Loss(BaseEstimator):  # type: ignore[misc]
+    """Δ(y, ŷ) ≥ 0, zero on the truth. One of `AdditiveLoss`, `CountedLoss` and `ZeroOneLoss`.
+
+    Options are arguments of the constructor, kept under their names, so that losses can be cloned and searched.
+    """
 
     def in_words(self) -> str:
         """What one unit of the loss is, for reports."""

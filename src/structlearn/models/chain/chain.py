@@ -14,10 +14,10 @@ from structlearn.data.ragged import Ragged, reduced
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Hamming, Loss, ZeroOneLoss
-from structlearn.losses.bound import BoundLoss, bound_label_costs, own_label_loss
+from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, bound_label_costs, own_label_loss
 from structlearn.models.base import Ability, LinearSpec, Model, Weights
 from structlearn.models.chain.allowed_labels import check_truth, first_impossible, label_mask
-from structlearn.models.chain.problem import MAX_LEVEL_TABLE, ChainProblem, FirstOrderProblem, level_table
+from structlearn.models.chain.problem import ChainProblem, FirstOrderProblem, level_table
 from structlearn.models.chain.transitions import AllowedTransitions, transition_mask
 from structlearn.wording import shown
 

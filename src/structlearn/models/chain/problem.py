@@ -13,13 +13,10 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.ragged import Ragged, reduced, summed
 from structlearn.data.tokens import TokenMatrix
-from structlearn.losses.bound import MAX_LEVELS, BoundLoss
+from structlearn.losses.bound import MAX_LEVEL_TABLE, MAX_LEVELS, BoundLoss
 from structlearn.models.chain.transitions import TransitionMask
 from structlearn.models.composed import ComposedProblem, ListingProblem, token_scorer
 from structlearn.waist.planes import Outputs
-
-#: Bytes that the level decoder may need for one sequence: length × levels × labels doubles.
-MAX_LEVEL_TABLE = 2**32
 
 
 class ChainProblem(ComposedProblem):

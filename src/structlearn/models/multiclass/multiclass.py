@@ -32,7 +32,7 @@ class Multiclass(Model):
     ----------
     classes : sequence, optional
         The labels, of any hashable type. None takes those observed in training.
-    cost : "zero_one", Taxonomy or (n_classes, n_classes) array
+    cost : "zero_one", Taxonomy, (n_classes, n_classes) array or Loss
         Δ(y, ŷ) = cost[y, ŷ], rows and columns in the order of `classes`; zero on the diagonal. A `Taxonomy` stands for
         its tree loss, the height of the first common ancestor.
     output_features : OutputFeatures, optional
@@ -60,12 +60,14 @@ class Multiclass(Model):
         return frozenset({"k_best", "sums", "samples", "posterior", "top_weights", "explain"})
 
     def loss_in_words(self) -> str:
+        if isinstance(self.cost, Loss):
+            return self.cost.in_words()
         return "1 for a wrong label" if isinstance(self.cost, str) else "the cost of taking one label for another"
 
     def __init__(
         self,
         classes: Sequence[Any] | None = None,
-        cost: Literal["zero_one"] | Taxonomy | npt.ArrayLike = "zero_one",
+        cost: Literal["zero_one"] | Taxonomy | Loss | npt.ArrayLike = "zero_one",
         output_features: OutputFeatures | None = None,
     ):
         self.classes = classes
@@ -81,7 +83,7 @@ class Multiclass(Model):
         classes = observed_classes(labels) if self.classes is None else declared_classes(self.classes)
         if not len(labels):
             raise ValueError("Y is empty; training needs at least one example")
-        if not isinstance(self.cost, (str, Taxonomy)) and self.classes is None:
+        if not isinstance(self.cost, (str, Taxonomy, Loss)) and self.classes is None:
             size = len(self._cost_table())
             if size != len(classes):
                 raise ValueError(
@@ -150,6 +152,8 @@ class Multiclass(Model):
 
     def cost_matrix(self, classes: Sequence[Any]) -> FloatArray | None:
         """Δ as a matrix over the classes, (n_classes, n_classes); None is zero-one, which needs no matrix."""
+        if isinstance(self.cost, Loss):
+            return None
         if isinstance(self.cost, str):
             if self.cost == "zero_one":
                 return None
