@@ -179,7 +179,7 @@ def test_the_losses_of_the_library_are_what_they_say():
     pairs = [("acgta", "agta"), ("aac", "cca")]
     matches = [((0, 0), (2, 1), (3, 2)), ((0, 2),)]
     for model, option, inputs, outputs, loss in (
-        (Chain(), "loss", X, Y, Hamming({0: 2.0})),
+        (Chain(classes=[0, 1, 2]), "loss", X, Y, Hamming({1: 2.0})),
         (Segments(max_length=3), "loss", X, segments, MissedSegments()),
         (Alignment("acgt"), "loss", pairs, matches, MissedMatches()),
         (Alignment("acgt"), "loss", pairs, matches, MissedMatches(1)),

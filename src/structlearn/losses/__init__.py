@@ -4,7 +4,7 @@ from structlearn.losses.brackets import BracketF1, Brackets
 from structlearn.losses.labels import Hamming
 from structlearn.losses.matches import MissedMatches
 from structlearn.losses.segments import MissedSegments
-from structlearn.waist.loss import AdditiveLoss, CountedLoss, LocalParts, Loss, ZeroOneLoss
+from structlearn.waist.loss import AdditiveLoss, CountedLoss, LocalParts, Loss, ZeroOneLoss, loss_option
 
 __all__ = [
     "AdditiveLoss",
@@ -17,4 +17,5 @@ __all__ = [
     "MissedMatches",
     "MissedSegments",
     "ZeroOneLoss",
+    "loss_option",
 ]

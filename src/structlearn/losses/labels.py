@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.options import real_option
 from structlearn.waist.loss import AdditiveLoss, LocalParts
+from structlearn.wording import shown
 
 
 class Hamming(AdditiveLoss):
@@ -22,6 +24,12 @@ class Hamming(AdditiveLoss):
 
     def __init__(self, label_weight: Mapping[Any, float] | None = None):
         self.label_weight = label_weight
+
+    def check_options(self) -> None:
+        if self.label_weight is not None and not isinstance(self.label_weight, Mapping):
+            raise ValueError(f"label_weight is {shown(self.label_weight)}; it must be a dict of labels and numbers")
+        for label, weight in (self.label_weight or {}).items():
+            real_option(f"label_weight[{label!r}]", weight)
 
     def in_words(self) -> str:
         return "wrong labels, by their weights" if self.label_weight else "wrong labels"

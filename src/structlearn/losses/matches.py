@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.fields import LARGEST
+from structlearn.data.options import flag_option, whole_option
 from structlearn.waist.loss import AdditiveLoss, LocalParts
 
 
@@ -24,6 +26,10 @@ class MissedMatches(AdditiveLoss):
     def __init__(self, shift: int = 0, *, along_s: bool = False):
         self.shift = shift
         self.along_s = along_s
+
+    def check_options(self) -> None:
+        whole_option("shift", self.shift, 0, LARGEST)
+        flag_option("along_s", self.along_s)
 
     def in_words(self) -> str:
         if self.shift:

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.options import choice_option
 
 
 class LocalParts(NamedTuple):
@@ -50,6 +51,9 @@ class Loss(BaseEstimator):  # type: ignore[misc]
     def in_words(self) -> str:
         """What one unit of the loss is, for reports."""
         return f"the loss of {type(self).__name__}"
+
+    def check_options(self) -> None:
+        """Refuses options that cannot be; called before training, and when a model file is read."""
 
 
 class AdditiveLoss(Loss, ABC):
@@ -83,3 +87,11 @@ class ZeroOneLoss(Loss):
 
     def in_words(self) -> str:
         return "1 for a wrong output"
+
+
+def loss_option(loss: Any, names: tuple[str, ...]) -> None:
+    """Refuses what is neither a loss nor the name of one."""
+    if isinstance(loss, Loss):
+        loss.check_options()
+    else:
+        choice_option("loss", loss, names)

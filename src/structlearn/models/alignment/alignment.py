@@ -18,7 +18,7 @@ from structlearn.data.matches import ENDS, Ends, checked_matches, matches_of
 from structlearn.data.options import choice_option, flag_option, whole_option
 from structlearn.data.ragged import Ragged, summed
 from structlearn.drawing import Drawing, draw_alignment
-from structlearn.losses import CountedLoss, LocalParts, Loss, MissedMatches, ZeroOneLoss
+from structlearn.losses import CountedLoss, LocalParts, Loss, MissedMatches, ZeroOneLoss, loss_option
 from structlearn.losses.bound import BoundLoss, bound_own
 from structlearn.metrics import Measures
 from structlearn.metrics.alignments import alignment_measures
@@ -35,7 +35,6 @@ _CHOICES = {
     "gaps": ("linear", "affine"),
     "features": ("substitution", "simple", "anova2", "tensor", "sum", "window", "profile"),
     "gap_features": ("plain", "context"),
-    "loss": ("q", "q_shift", "zero_one"),
     "reading": ("figure", "text"),
 }
 
@@ -261,8 +260,8 @@ class Alignment(Model):
 
     def check_options(self) -> None:
         for name, choices in _CHOICES.items():
-            if not isinstance(getattr(self, name), Loss):
-                choice_option(name, getattr(self, name), choices)
+            choice_option(name, getattr(self, name), choices)
+        loss_option(self.loss, ("q", "q_shift", "zero_one"))
         whole_option("shift", self.shift, 0, LARGEST)
         flag_option("normalise", self.normalise)
         if self.alphabet is not None and not (isinstance(self.alphabet, str) or is_listed(self.alphabet)):

@@ -9,11 +9,11 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.labels import LabelSequences, check_label, declared_classes, read_label_sequences
-from structlearn.data.options import choice_option, flag_option, real_option, whole_option
+from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.data.ragged import Ragged, reduced
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
-from structlearn.losses import Hamming, Loss, ZeroOneLoss
+from structlearn.losses import Hamming, Loss, ZeroOneLoss, loss_option
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, bound_label_costs, own_label_loss
 from structlearn.models.base import Ability, LinearSpec, Model, Weights
 from structlearn.models.chain.allowed_labels import check_truth, first_impossible, label_mask
@@ -115,7 +115,8 @@ class Chain(Model):
         self.check_options()
         X, Y = self.read(X, Y)
         classes = Y.classes if self.classes is None else declared_classes(self.classes)
-        for label in self.label_weight or {}:
+        loss = self.loss_object()
+        for label in (loss.label_weight or {}) if isinstance(loss, Hamming) else ():
             if label not in classes:
                 labels = ", ".join(map(repr, classes[:10])) + (", …" if len(classes) > 10 else "")
                 raise ValueError(f"label_weight names {label!r}, which is not one of the labels: {labels}")
@@ -256,15 +257,11 @@ class Chain(Model):
         return tokens.without_rows(ends), codes, labels
 
     def check_options(self) -> None:
-        if not isinstance(self.loss, Loss):
-            choice_option("loss", self.loss, ("hamming", "zero_one"))
+        loss_option(self.loss, ("hamming", "zero_one"))
         real_option("balance", self.balance)
         flag_option("boundaries", self.boundaries)
         flag_option("observed_only", self.observed_only)
-        if self.label_weight is not None and not isinstance(self.label_weight, Mapping):
-            raise ValueError(f"label_weight is {self.label_weight!r}; it must be a dict of labels and numbers")
-        for label, weight in (self.label_weight or {}).items():
-            real_option(f"label_weight[{label!r}]", weight)
+        Hamming(self.label_weight).check_options()
         if self.label_weight and self.loss != "hamming":
             raise ValueError(f"label_weight belongs to the Hamming loss; with loss={shown(self.loss)} leave it out")
         whole_option("order", self.order, 1, 2)

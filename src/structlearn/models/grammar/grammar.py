@@ -15,7 +15,7 @@ from structlearn.data.options import choice_option, flag_option, whole_option
 from structlearn.data.ragged import offsets_of
 from structlearn.data.trees import Tree, Treebank, leaves, read_trees, remove_unary_cycles, unary_cycle
 from structlearn.drawing import Drawing, draw_tree
-from structlearn.losses import BracketF1, Brackets, Loss, ZeroOneLoss
+from structlearn.losses import BracketF1, Brackets, Loss, ZeroOneLoss, loss_option
 from structlearn.losses.bound import BoundLoss, own_phrase_loss
 from structlearn.metrics import Measures
 from structlearn.metrics.brackets import bracket_measures
@@ -288,8 +288,7 @@ class Grammar(Model):
 
     def check_options(self) -> None:
         choice_option("inputs", self.inputs, ("tags", "words"))
-        if not isinstance(self.loss, Loss):
-            choice_option("loss", self.loss, ("brackets", "f1", "zero_one"))
+        loss_option(self.loss, ("brackets", "f1", "zero_one"))
         flag_option("spans", self.spans)
         for name, number, least in (
             ("horizontal", self.horizontal, 0),

@@ -107,6 +107,8 @@ class Multiclass(Model):
         return MulticlassProblem(tokens, codes, spec.classes, self._bound_loss(spec, codes, Y), features)
 
     def check_options(self) -> None:
+        if isinstance(self.cost, Loss):
+            self.cost.check_options()
         if self.output_features is not None and not isinstance(self.output_features, OutputFeatures):
             raise ValueError(f"output_features is {shown(self.output_features)}; it must be OutputFeatures or None")
 

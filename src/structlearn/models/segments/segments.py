@@ -12,12 +12,12 @@ from structlearn import _core
 from structlearn.data.arrays import IntArray, LabelArray
 from structlearn.data.fields import LARGEST, check_whole
 from structlearn.data.labels import LabelCodes, declared_classes, observed_classes
-from structlearn.data.options import choice_option, flag_option, whole_option
+from structlearn.data.options import flag_option, whole_option
 from structlearn.data.ragged import Ragged
 from structlearn.data.segments import Segmentations, read_segmentations
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
-from structlearn.losses import Hamming, Loss, MissedSegments
+from structlearn.losses import Hamming, Loss, MissedSegments, loss_option
 from structlearn.losses.bound import BoundLoss, bound_label_costs, own_segment_loss
 from structlearn.models.base import Ability, LinearSpec, Model
 from structlearn.models.segments.problem import SegmentsProblem
@@ -156,8 +156,7 @@ class Segments(Model):
         return SegmentsSpec.from_dict(values)
 
     def check_options(self) -> None:
-        if not isinstance(self.loss, Loss):
-            choice_option("loss", self.loss, ("segments", "hamming"))
+        loss_option(self.loss, ("segments", "hamming"))
         flag_option("lengths", self.lengths)
         flag_option("ends", self.ends)
         if self.max_length is not None:
