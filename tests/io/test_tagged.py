@@ -109,3 +109,8 @@ def test_a_separator_that_cannot_be_is_refused(separator):
 def test_tags_behind_another_separator_are_no_part_of_words():
     with pytest.raises(FormatError, match=r"a:1:1: the words are tagged with '_', not with '/'"):
         list(Tagged("/").read(Lines([b"the_D dog_N barks_V\n"], "a")))
+
+
+def test_words_that_look_tagged_in_another_way_are_not_written_without_tags():
+    with pytest.raises(ValueError, match="they look tagged"):
+        Tagged("/").write(["0_0", "0_0"], None)

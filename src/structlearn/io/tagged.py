@@ -121,7 +121,7 @@ class Tagged(Format):
             tokens.append(word if label is None else f"{word}{self.separator}{label}")
         if not tokens:
             raise ValueError("a sequence without tokens cannot be written")
-        if y is None and self._looks_tagged(tokens):
+        if y is None and (self._looks_tagged(tokens) or self.recognise([" ".join(tokens)], "") is not None):
             raise ValueError(f"words such as {quoted(tokens[0])} cannot be written without tags: they look tagged")
         return " ".join(tokens) + "\n"
 
