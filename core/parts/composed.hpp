@@ -36,7 +36,7 @@ struct CodedOutputs {
 //     each_move(i, codes, other, visit)   visit(plus, minus) for the difference of two outputs, see scorers.hpp
 //
 // and as far as it can k_best(i, local, k, found, scores), and levels(i, local, steps, n_levels), the best score for every
-// number of steps, with trace_level(level, codes).
+// number of steps, with trace_level(i, local, level, codes).
 template <class Structure_, class Scorer_>
 class Composed {
 public:

@@ -1,6 +1,6 @@
 """Losses: what it costs to predict ŷ where y is true; see `structlearn.waist.loss` for how to write one."""
 
-from structlearn.losses.brackets import BracketF1, Brackets
+from structlearn.losses.brackets import BracketF1, MissedBrackets
 from structlearn.losses.labels import Hamming
 from structlearn.losses.matches import MissedMatches
 from structlearn.losses.segments import MissedSegments
@@ -9,11 +9,11 @@ from structlearn.waist.loss import AdditiveLoss, CountedLoss, LocalParts, Loss, 
 __all__ = [
     "AdditiveLoss",
     "BracketF1",
-    "Brackets",
     "CountedLoss",
     "Hamming",
     "LocalParts",
     "Loss",
+    "MissedBrackets",
     "MissedMatches",
     "MissedSegments",
     "ZeroOneLoss",

@@ -12,7 +12,7 @@ from structlearn.data.trees import ROOTS, brackets
 from structlearn.waist.loss import AdditiveLoss, CountedLoss, LocalParts
 
 
-class Brackets(AdditiveLoss):
+class MissedBrackets(AdditiveLoss):
     """Δ(y, ŷ) = |y| + |ŷ| − 2 |y ∩ ŷ|: brackets that are in only one of y and ŷ, see `structlearn.data.brackets`."""
 
     def in_words(self) -> str:

@@ -32,7 +32,7 @@ _MODULES = {
         "ClassDescriptions",
         "ClassKernel",
     ),
-    "structlearn.losses": ("BracketF1", "Brackets", "Hamming", "MissedMatches", "MissedSegments", "ZeroOneLoss"),
+    "structlearn.losses": ("BracketF1", "MissedBrackets", "Hamming", "MissedMatches", "MissedSegments", "ZeroOneLoss"),
     "structlearn.features": ("MentionPairs", "MonotoneCurves", "PiecewiseLinear", "TextFeatures", "TokenTransformer"),
     "structlearn.features.template_columns": ("Vocabulary", "Hashing"),
     "sklearn.feature_extraction": ("DictVectorizer",),

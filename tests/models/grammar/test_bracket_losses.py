@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from structlearn import StructuralSVM
 from structlearn.data.trees import nodes
-from structlearn.losses import AdditiveLoss, BracketF1, Brackets, CountedLoss
+from structlearn.losses import AdditiveLoss, BracketF1, CountedLoss, MissedBrackets
 from structlearn.models import Grammar
 from structlearn.waist.loss import LocalParts
 from structlearn.waist.objective import Scaling
@@ -18,10 +18,10 @@ MARGIN = Scaling("margin", "linear")
 
 
 class OwnBrackets(AdditiveLoss):
-    """What `Brackets` says, by a number for every phrase."""
+    """What `MissedBrackets` says, by a number for every phrase."""
 
     def parts(self, truth, local):
-        return Brackets().parts(truth, local)
+        return MissedBrackets().parts(truth, local)
 
 
 class OwnF1(CountedLoss):
@@ -98,7 +98,7 @@ def test_counts_of_brackets_give_the_f1_of_the_kernel(seed, root):
             assert loss == pytest.approx(twins.reference.loss(y, other))
 
 
-@pytest.mark.parametrize(("name", "loss"), [("brackets", Brackets()), ("f1", BracketF1())])
+@pytest.mark.parametrize(("name", "loss"), [("brackets", MissedBrackets()), ("f1", BracketF1())])
 @pytest.mark.parametrize("scaling", [MARGIN, Scaling("slack", "squared")])
 def test_objects_mean_what_their_names_do(name, loss, scaling):
     twins, w = instance(5, sizes=(5, 6))
@@ -110,7 +110,7 @@ def test_objects_mean_what_their_names_do(name, loss, scaling):
 
 def test_a_brackets_label_that_is_a_root_costs_nothing():
     local = LocalParts((2, 2, 2), ("A", "ROOT"))
-    assert Brackets().parts(("ROOT", ("A", ("x", "u"))), local)[0, 1].tolist() == [-1, 0]
+    assert MissedBrackets().parts(("ROOT", ("A", ("x", "u"))), local)[0, 1].tolist() == [-1, 0]
 
 
 def test_what_no_decoder_can_do_is_refused_by_name():

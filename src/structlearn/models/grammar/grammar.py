@@ -15,7 +15,7 @@ from structlearn.data.options import choice_option, flag_option, whole_option
 from structlearn.data.ragged import offsets_of
 from structlearn.data.trees import Tree, Treebank, leaves, read_trees, remove_unary_cycles, unary_cycle
 from structlearn.drawing import Drawing, draw_tree
-from structlearn.losses import BracketF1, Brackets, Loss, ZeroOneLoss, loss_option
+from structlearn.losses import BracketF1, Loss, MissedBrackets, ZeroOneLoss, loss_option
 from structlearn.losses.bound import BoundLoss, own_phrase_loss
 from structlearn.metrics import Measures
 from structlearn.metrics.brackets import bracket_measures
@@ -172,7 +172,7 @@ class Grammar(Model):
         counts, codes = None, None
         if trees is not None:
             codes = [self._derivation(spec, tree, i, allow_unknown) for i, tree in enumerate(trees)]
-            if isinstance(self.loss_object(), (Brackets, BracketF1)):
+            if isinstance(self.loss_object(), (MissedBrackets, BracketF1)):
                 f1 = isinstance(self.loss_object(), BracketF1)
                 counts = BracketCounts.of(engine, offsets, spec.labels, trees, f1)
         return GrammarProblem(
@@ -192,7 +192,7 @@ class Grammar(Model):
         """The loss that the option stands for."""
         if isinstance(self.loss, Loss):
             return self.loss
-        return {"brackets": Brackets(), "f1": BracketF1(), "zero_one": ZeroOneLoss()}[self.loss]
+        return {"brackets": MissedBrackets(), "f1": BracketF1(), "zero_one": ZeroOneLoss()}[self.loss]
 
     def _bound_loss(self, spec: GrammarSpec, counts: BracketCounts | None, trees: list[Tree] | None) -> BoundLoss:
         loss = self.loss_object()
