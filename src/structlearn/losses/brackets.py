@@ -38,7 +38,7 @@ class BracketF1(CountedLoss):
 
 
 def bracket_counts(truth: Any, local: LocalParts) -> npt.NDArray[np.int64]:
-    """Which phrases are brackets of the truth, and which are brackets at all, (2, *shape)."""
+    """Which phrases are brackets of the truth, and which are brackets at all, ``(2, *shape)``."""
     counts = np.zeros((2, *local.shape), np.int64)
     place = {label: k for k, label in enumerate(local.labels)}
     for label, begin, end in brackets(truth):

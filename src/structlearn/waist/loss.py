@@ -72,7 +72,7 @@ class CountedLoss(Loss, ABC):
 
     @abstractmethod
     def counts(self, truth: Any, local: LocalParts) -> npt.NDArray[np.integer[Any]]:
-        """What each local part adds to each count, whole numbers ≥ 0 of the shape (1 or 2, *shape)."""
+        """What each local part adds to each count, whole numbers ≥ 0 of the shape ``(1 or 2, *shape)``."""
 
     @abstractmethod
     def value(self, counts: npt.NDArray[np.int64], true_counts: npt.NDArray[np.int64]) -> FloatArray:
