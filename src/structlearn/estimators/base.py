@@ -33,6 +33,7 @@ from structlearn.estimators.training import (
     checked_weight,
     class_weights,
     n_threads,
+    nonnegative_weights,
     restriction,
 )
 from structlearn.estimators.watch import Watch
@@ -316,3 +317,9 @@ def chosen_solver(given: Any, named: dict[str, type[Solver]], default: type[Solv
 def relative_gap(record: dict[str, Any]) -> float:
     """(primal − dual)/primal, 0 when the primal is 0, NaN where there is no certificate."""
     return 0.0 if record["primal"] == 0.0 else float(record["gap"] / record["primal"])
+
+
+def margin_objective(svm: Any, sample_weight: FloatArray, problem: Problem) -> MarginObjective:
+    """What the options of a structural SVM, latent or not, ask to be minimised."""
+    nonnegative = nonnegative_weights(svm.nonnegative, problem)
+    return MarginObjective(sample_weight, price(svm.C, 0.1, sample_weight), svm.rescaling, svm.slack, nonnegative)

@@ -17,11 +17,11 @@ from sklearn.utils import check_random_state
 from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import check_examples
 from structlearn.data.options import whole_option
-from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
+from structlearn.estimators.base import StructuredEstimator, chosen_solver, margin_objective
 from structlearn.estimators.checkpoint import Checkpoint
 from structlearn.estimators.empty_sequences import answering_empty
 from structlearn.estimators.interruption import Interruption
-from structlearn.estimators.training import Training, nonnegative_weights
+from structlearn.estimators.training import Training
 from structlearn.solvers import BlockCoordinate, ConcaveConvex, NSlack, OneSlack, Solver, Subgradient
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import MarginObjective, Rescaling, Slack
@@ -231,13 +231,7 @@ class LatentStructuralSVM(StructuredEstimator):
             self._ended.append(file)
 
     def _objective(self, sample_weight: FloatArray, problem: Problem) -> MarginObjective:
-        return MarginObjective(
-            sample_weight,
-            price(self.C, 0.1, sample_weight),
-            self.rescaling,
-            self.slack,
-            nonnegative_weights(self.nonnegative, problem),
-        )
+        return margin_objective(self, sample_weight, problem)
 
     def _solver(self) -> Solver:
         solver = chosen_solver(self.solver, SOLVERS, BlockCoordinate)

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
-from structlearn.estimators.training import nonnegative_weights
+from structlearn.estimators.base import StructuredEstimator, chosen_solver, margin_objective
 from structlearn.solvers import (
     BlockCoordinate,
     ExcessiveGap,
@@ -145,13 +144,7 @@ class StructuralSVM(StructuredEstimator):
         self.verbose = verbose
 
     def _objective(self, sample_weight: FloatArray, problem: Problem) -> MarginObjective:
-        return MarginObjective(
-            sample_weight,
-            price(self.C, 0.1, sample_weight),
-            self.rescaling,
-            self.slack,
-            nonnegative_weights(self.nonnegative, problem),
-        )
+        return margin_objective(self, sample_weight, problem)
 
     def _solver(self) -> Solver:
         return chosen_solver(self.solver, SOLVERS, NSlack if self.slack == "hard" else BlockCoordinate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from structlearn.models.base import Ability, Model
-from structlearn.models.own.composed_problem import ComposedProblem, SummedProblem
+from structlearn.models.own.composed_problem import PythonComposedProblem, SummedProblem
 from structlearn.models.own.python_model import PythonSpec
 from structlearn.waist.engine import Engine, KBestEngine, SamplingEngine, SumsEngine
 from structlearn.waist.loss import AdditiveLoss, Loss, ZeroOneLoss
@@ -63,10 +63,10 @@ class Composed(Model):
             raise ValueError("X is empty; training needs at least one example")
         return PythonSpec(n_features=int(self.scorer.n_features))
 
-    def bind(self, spec: PythonSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> ComposedProblem:
+    def bind(self, spec: PythonSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> PythonComposedProblem:
         if Y is not None and len(X) != len(Y):
             raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
-        kind = SummedProblem if isinstance(self.engine, SumsEngine) else ComposedProblem
+        kind = SummedProblem if isinstance(self.engine, SumsEngine) else PythonComposedProblem
         problem = kind(self.scorer, self.engine, self.loss, X, Y)
         if Y is not None and not allow_unknown:
             problem.check_truths()

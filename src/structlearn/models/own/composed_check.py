@@ -10,7 +10,7 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray
 from structlearn.models.own.composed import Composed
-from structlearn.models.own.composed_problem import ComposedProblem
+from structlearn.models.own.composed_problem import PythonComposedProblem
 from structlearn.models.own.python_problem import same_output
 from structlearn.waist.engine import KBestEngine, SamplingEngine, SumsEngine
 from structlearn.waist.loss import AdditiveLoss
@@ -44,7 +44,7 @@ class _Look:
     """At one example and weights; `seen` are outputs of it that were met so far, the truth first."""
 
     model: Composed
-    problem: ComposedProblem
+    problem: PythonComposedProblem
     i: int
     x: Any
     w: FloatArray

@@ -30,7 +30,7 @@ from structlearn.waist.zero_one import truth_or_best_wrong
 _CALLS = {"inference": "best(θ of X[{0}])", "loss_augmented_inference": "best(θ + ℓ of X[{0}])"}
 
 
-class ComposedProblem(Problem):
+class PythonComposedProblem(Problem):
     """See `structlearn.models.Composed`. Outputs are those of the engine."""
 
     user_oracles = True
@@ -235,7 +235,7 @@ class ComposedProblem(Problem):
         return theta.dot(mu)
 
 
-class SummedProblem(ComposedProblem, PartProblem):
+class SummedProblem(PythonComposedProblem, PartProblem):
     """The same with an engine that sums."""
 
     @cached_property
