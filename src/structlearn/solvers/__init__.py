@@ -1,6 +1,6 @@
 """How w is found. A solver knows a `Problem` and an `Objective`, never a model."""
 
-from structlearn.solvers.base import DualSolver, DualState, GapSolver, Solution, Solver, State, dual_record
+from structlearn.solvers.base import DualSolver, GapSolver, Solution, Solver, dual_record
 from structlearn.solvers.block_coordinate import BlockCoordinate
 from structlearn.solvers.concave_convex import ConcaveConvex
 from structlearn.solvers.dual_coordinate import DualCoordinate
@@ -12,6 +12,7 @@ from structlearn.solvers.lbfgs import LBFGS
 from structlearn.solvers.n_slack import InseparableError, NSlack
 from structlearn.solvers.one_slack import OneSlack
 from structlearn.solvers.perceptron import Perceptron
+from structlearn.solvers.states import DualState, State
 from structlearn.solvers.subgradient import Subgradient
 
 __all__ = [

@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.solvers.base import DualSolver, Record, dual_record
+from structlearn.solvers.base import DualSolver, dual_record
+from structlearn.solvers.states import Record
 from structlearn.solvers.working_sets import WorkingSetState
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.planes import Planes

@@ -11,8 +11,9 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.options import choice_option
-from structlearn.solvers.base import Solver, State
+from structlearn.solvers.base import Solver
 from structlearn.solvers.block_coordinate import BlockCoordinate
+from structlearn.solvers.states import State
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.rows import SparseRows

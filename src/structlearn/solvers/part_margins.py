@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.solvers.base import DualState, Solver
+from structlearn.solvers.base import Solver
+from structlearn.solvers.states import DualState
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.parts import PartProblem
 

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.solvers.base import Solver, State
+from structlearn.solvers.base import Solver
+from structlearn.solvers.states import State
 from structlearn.waist.objective import Objective
 from structlearn.waist.problem import Problem
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from structlearn import _core
-from structlearn.solvers.base import Solver, State
+from structlearn.solvers.base import Solver
+from structlearn.solvers.states import State
 from structlearn.waist.objective import Objective
 
 _SETS = (_core.SparseSets, _core.PartSets, _core.MulticlassSets)

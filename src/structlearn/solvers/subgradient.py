@@ -10,7 +10,8 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.options import whole_option
-from structlearn.solvers.base import Record, Solver, State
+from structlearn.solvers.base import Solver
+from structlearn.solvers.states import Record, State
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.problem import Problem
 from structlearn.wording import shown

@@ -9,7 +9,7 @@ import numpy as np
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.solvers.base import DualState
+from structlearn.solvers.states import DualState
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.planes import Planes
 from structlearn.waist.problem import Problem
