@@ -6,8 +6,11 @@
 
 #include "alignment/best.hpp"
 #include "alignment/data.hpp"
-#include "alignment/k_best.hpp"
+#include "alignment/graph.hpp"
 #include "alignment/sums.hpp"
+#include "hypergraph/k_best.hpp"
+#include "hypergraph/levels.hpp"
+#include "hypergraph/sampling.hpp"
 #include "linear/vector.hpp"
 #include "parts/composed.hpp"
 
@@ -39,12 +42,17 @@ public:
     void k_best(std::int64_t i, const double* local, std::int64_t k, std::vector<Codes>& found,
                 std::vector<double>& values) {
         const AlignmentScores scores = read(i, local);
-        BestAlignments decoder(k);
-        const std::int64_t count = decoder.run(scores);
-        for (std::int64_t rank = 0; rank < count; ++rank) {
-            decoder.trace(scores, rank, found.emplace_back(static_cast<std::size_t>(scores.m)).data());
-            values.push_back(decoder.score(rank));
-        }
+        tables_.run(scores);
+        BestDerivations(AlignmentGraph{scores, tables_}).run(k, found, values);
+    }
+    const std::vector<double>& levels(std::int64_t i, const double* local, const Counting& counted) {
+        const AlignmentScores scores = read(i, local);
+        tables_.run(scores);
+        return levels_.run(AlignmentGraph{scores, tables_, counted.steps}, counted);
+    }
+    void trace_level(std::int64_t i, const double* local, const Counting& counted, std::int64_t level, Codes& codes) {
+        const AlignmentScores scores = read(i, local);
+        levels_.trace(AlignmentGraph{scores, tables_, counted.steps}, level, codes);
     }
 
     double sums(std::int64_t i, const double* local, double* of_local, double*) {
@@ -61,10 +69,8 @@ public:
     }
     template <class Uniform>
     void sample(std::int64_t i, const double* local, Uniform&& uniform, Codes& codes) {
-        codes.resize(static_cast<std::size_t>(output_size(i)));
-        uniform_.resize(static_cast<std::size_t>(shape_.s.size(i) + shape_.t.size(i) + 1));
-        for (double& u : uniform_) u = uniform();
-        sums_.sample(read(i, local), uniform_.data(), codes.data());
+        const AlignmentScores scores = read(i, local);
+        draw_derivation(AlignmentGraph{scores, sums_.tables()}, uniform, codes);
     }
 
     template <class Visit>
@@ -120,9 +126,11 @@ private:
 
     AlignmentShape shape_;
     BestAlignment best_;
+    AlignmentTables<MaxPlus> tables_;
+    BestPerLevel levels_;
     AlignmentSums sums_;
     std::vector<const double*> rows_;
-    std::vector<double> first_, uniform_;
+    std::vector<double> first_;
 };
 
 }  // namespace structlearn

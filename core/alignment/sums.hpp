@@ -16,7 +16,7 @@ struct AlignmentCounts {
     GapCounts deletion, insertion;
 };
 
-// Sums over all alignments, in logarithms: log Z, marginals, samples.
+// Sums over all alignments, in logarithms: log Z and marginals.
 class AlignmentSums {
 public:
     // log Σ_y exp F(y)
@@ -24,7 +24,7 @@ public:
         tables_.run(scores);
         weights_.clear();
         tables_.each_last(
-            [&](Step step, std::int64_t i, std::int64_t j) { weights_.push_back(*tables_.cell(step, i, j)); });
+            [&](Step step, std::int64_t i, std::int64_t j) { weights_.push_back(tables_.cell(step, i, j)); });
         workspace_.resize(weights_.size());
         log_z_ = log_sum(static_cast<std::int64_t>(weights_.size()), weights_.data(), workspace_.data());
         return log_z_;
@@ -38,7 +38,7 @@ public:
         share_.resize(static_cast<std::size_t>(3 * (n + 1)));
         ended_.assign(static_cast<std::size_t>((m + 1) * (n + 1)), 0.0);
         tables_.each_last([&](Step step, std::int64_t i, std::int64_t j) {
-            const double probability = std::exp(*tables_.cell(step, i, j) - log_z_);
+            const double probability = std::exp(tables_.cell(step, i, j) - log_z_);
             if (step == Step::match) ended_[i * (n + 1) + j] = probability;
             if (step == Step::deletion) deleted_[j] = probability;
             if (step == Step::insertion) inserted_[j] = probability;
@@ -56,33 +56,9 @@ public:
         }
     }
 
-    // After `run`: the codes of an alignment drawn with probability exp F(y) / Z, given m + n + 1 uniform numbers.
-    void sample(const AlignmentScores& scores, const double* uniform, std::int32_t* codes) {
-        std::fill_n(codes, scores.m, -1);
-        std::vector<Place> places;
-        tables_.each_last([&](Step step, std::int64_t i, std::int64_t j) { places.push_back({step, i, j}); });
-        std::vector<double> weights = weights_;
-        for (;;) {
-            const auto count = static_cast<std::int64_t>(places.size());
-            const Place here = places[static_cast<std::size_t>(draw(count, weights.data(), *uniform++))];
-            if (here.step == Step::start || here.i + here.j == 0) return;
-            if (here.step == Step::match) codes[here.i - 1] = static_cast<std::int32_t>(here.j - 1);
-            places.clear();
-            weights.clear();
-            tables_.each_before(scores, here.step, here.i, here.j,
-                                [&](Step step, std::int64_t i, std::int64_t j, double score) {
-                                    places.push_back({step, i, j});
-                                    weights.push_back(*tables_.cell(step, i, j) + score);
-                                });
-        }
-    }
+    const AlignmentTables<LogSum>& tables() const { return tables_; }
 
 private:
-    struct Place {
-        Step step;
-        std::int64_t i, j;
-    };
-
     // out[j] = exp(part[j] + score(j) − whole[j]), the share of a part in a sum; 0 where there is nothing to share.
     template <class Score>
     static void find_shares(std::int64_t n, const double* part, Score&& score, const double* whole, double* out) {
@@ -93,7 +69,7 @@ private:
 
     void take_insertions(const AlignmentScores& scores, std::int64_t i, const GapCounts& counts) {
         const std::int64_t n = scores.n;
-        const double* inserted = tables_.cell(Step::insertion, i, 0);
+        const double* inserted = tables_.row(Step::insertion, i);
         const GapScores& gap = scores.insertion;
         auto next = [&](std::int64_t j) { return gap.next_beside[i] + gap.next[j]; };
         find_shares(n, inserted, next, inserted + 1, share_.data());
@@ -108,8 +84,8 @@ private:
             inserted_[j - 1] += rest;
         }
         // What insertions begin after is a match or a deletion, in the last row of a semiglobal alignment a deletion.
-        const double* matched = tables_.cell(Step::match, i, 0);
-        const double* deleted = tables_.cell(Step::deletion, i, 0);
+        const double* matched = tables_.row(Step::match, i);
+        const double* deleted = tables_.row(Step::deletion, i);
         if (tables_.ends() == Ends::semiglobal && i == scores.m) {
             for (std::int64_t j = 0; j <= n; ++j) deleted_[j] += source_[j];
             return;
@@ -127,7 +103,7 @@ private:
     void take_deletions(const AlignmentScores& scores, std::int64_t i, const GapCounts& counts) {
         const GapScores& gap = scores.deletion;
         auto first_score = [&](std::int64_t j) { return gap.first[i - 1] + gap.first_beside[j]; };
-        find_shares(scores.n + 1, tables_.cell(Step::match, i - 1, 0), first_score, tables_.cell(Step::deletion, i, 0),
+        find_shares(scores.n + 1, tables_.row(Step::match, i - 1), first_score, tables_.row(Step::deletion, i),
                     share_.data());
         for (std::int64_t j = 0; j <= scores.n; ++j) {
             const double all = deleted_[j], first = all * share_[j];
@@ -143,8 +119,8 @@ private:
         const std::int64_t n = tables_.n();
         const bool semiglobal = tables_.ends() == Ends::semiglobal;
         if (semiglobal && i == 0) return;
-        const double* parts[] = {tables_.cell(Step::match, i, 0), tables_.cell(Step::deletion, i, 0),
-                                 tables_.cell(Step::insertion, i, 0)};
+        const double* parts[] = {tables_.row(Step::match, i), tables_.row(Step::deletion, i),
+                                 tables_.row(Step::insertion, i)};
         const double lowest = tables_.ends() == Ends::local ? 0.0 : -1e300;
         for (std::int64_t j = 0; j < n; ++j) source_[j] = std::max({parts[0][j], parts[1][j], parts[2][j], lowest});
         for (int k = 0; k < 3; ++k)

@@ -1,61 +1,46 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "alignment/scores.hpp"
-#include "alignment/semirings.hpp"
+#include "linear/semirings.hpp"
 
 namespace structlearn {
 
 // The one dynamic program. An alignment is a set of matches (i, j) that increase in both; between two matches all
 // deletions come before all insertions, so that an alignment is exactly one path. Cell (i, j) of a table sums, in the
 // semiring, over the paths that have read i letters of s and j of t and ended with a match, a deletion, an insertion; the
-// start counts as a match. Cells have `width` doubles.
-template <class Semiring>
+// start counts as a match.
+template <Semiring S>
 class AlignmentTables {
 public:
-    explicit AlignmentTables(Semiring semiring = {}) : semiring(semiring) {}
-
     void run(const AlignmentScores& scores) {
         m_ = scores.m, n_ = scores.n, ends_ = scores.ends;
-        const std::int64_t row = (n_ + 1) * semiring.width();
-        for (auto* table : {&matched, &deleted, &inserted}) table->resize(static_cast<std::size_t>((m_ + 1) * row));
-        either_.resize(static_cast<std::size_t>(row));
-        any_.resize(either_.size());
-        semiring.fill(n_ + 1, &matched[0]);
-        semiring.fill(n_ + 1, &deleted[0]);
-        if (ends_ != Ends::local) semiring.set_one(&matched[0]);
+        for (auto* table : {&matched_, &deleted_, &inserted_}) table->resize(static_cast<std::size_t>((m_ + 1) * (n_ + 1)));
+        for (auto* row : {&either_, &any_}) row->resize(static_cast<std::size_t>(n_ + 1));
+        zeros_.assign(either_.size(), 0.0);
+        std::fill_n(&matched_[0], n_ + 1, minus_infinity);
+        std::fill_n(&deleted_[0], n_ + 1, minus_infinity);
+        if (ends_ != Ends::local) matched_[0] = 0.0;
         for (std::int64_t i = 0; i <= m_; ++i) {
             if (i > 0) {
                 const GapScores& gap = scores.deletion;
-                semiring.fill(1, &matched[at(i, 0)]);
-                semiring.shift(n_, any_.data(), scores.match[i - 1], &matched[at(i, 1)]);
-                semiring.join_shifted(n_ + 1, &matched[at(i - 1, 0)], gap.first[i - 1], gap.first_beside,
-                                      &deleted[at(i - 1, 0)], gap.next[i - 1], gap.next_beside, &deleted[at(i, 0)]);
+                const double* match = scores.match[i - 1];
+                matched_[at(i, 0)] = minus_infinity;
+                for (std::int64_t j = 0; j < n_; ++j) matched_[at(i, j + 1)] = any_[j] + match[j];
+                semiring_.join_shifted(n_ + 1, &matched_[at(i - 1, 0)], gap.first[i - 1], gap.first_beside,
+                                       &deleted_[at(i - 1, 0)], gap.next[i - 1], gap.next_beside, &deleted_[at(i, 0)]);
             }
             const double* after = inserting_after(i);
             if (ends_ == Ends::semiglobal && i == 0)
-                semiring.fill(n_ + 1, &inserted[0]);
+                std::fill_n(&inserted_[0], n_ + 1, minus_infinity);
             else
-                semiring.scan(n_, after, scores.insertion.first_beside[i], scores.insertion.first,
-                              scores.insertion.next_beside[i], scores.insertion.next, &inserted[at(i, 0)]);
-            if (i < m_) matching_after(i, any_.data());
+                semiring_.scan(n_, after, scores.insertion.first_beside[i], scores.insertion.first,
+                               scores.insertion.next_beside[i], scores.insertion.next, &inserted_[at(i, 0)]);
+            if (i < m_) matching_after(i);
         }
-    }
-
-    // Row i of what insertions begin after: matches and deletions; lives until the next call.
-    const double* inserting_after(std::int64_t i) {
-        semiring.join(n_ + 1, &matched[at(i, 0)], &deleted[at(i, 0)], either_.data());
-        return ends_ == Ends::semiglobal && i == m_ ? &deleted[at(i, 0)] : either_.data();
-    }
-
-    // After inserting_after(i), row i of what matches come after: anything, or the beginning where the ends are free.
-    void matching_after(std::int64_t i, double* out) {
-        semiring.join(n_ + 1, either_.data(), &inserted[at(i, 0)], out);
-        if (ends_ == Ends::local) semiring.join_one(n_ + 1, out);
-        if (ends_ == Ends::semiglobal)
-            for (std::int64_t j = 0; j <= (i == 0 ? n_ : 0); ++j) semiring.set_one(out + j * semiring.width());
     }
 
     // Calls visit(step, i, j, score) for all that may stand right before a step that led to cell (i, j): the step that led
@@ -95,27 +80,43 @@ public:
     }
 
     // The value of all paths to a cell that ended with that step.
-    const double* cell(Step step, std::int64_t i, std::int64_t j) const {
-        if (step == Step::start) return &one_;
-        const auto& table = step == Step::match ? matched : step == Step::deletion ? deleted : inserted;
-        return &table[static_cast<std::size_t>(at(i, j))];
+    double cell(Step step, std::int64_t i, std::int64_t j) const {
+        return step == Step::start ? 0.0 : table(step)[static_cast<std::size_t>(at(i, j))];
     }
-    // How many doubles a cell has.
-    std::int64_t width(Step step) const { return step == Step::start ? 1 : semiring.width(); }
+    // A row of these.
+    const double* row(Step step, std::int64_t i) const { return &table(step)[static_cast<std::size_t>(at(i, 0))]; }
 
-    std::int64_t at(std::int64_t i, std::int64_t j) const { return (i * (n_ + 1) + j) * semiring.width(); }
+    std::int64_t at(std::int64_t i, std::int64_t j) const { return i * (n_ + 1) + j; }
     std::int64_t m() const { return m_; }
     std::int64_t n() const { return n_; }
     Ends ends() const { return ends_; }
 
-    Semiring semiring;
-    std::vector<double> matched, deleted, inserted;  // (m + 1, n + 1) cells
-
 private:
+    const std::vector<double>& table(Step step) const {
+        return step == Step::match ? matched_ : step == Step::deletion ? deleted_ : inserted_;
+    }
+
+    // Row i of what insertions begin after: matches and deletions; lives until the next call.
+    const double* inserting_after(std::int64_t i) {
+        semiring_.join(n_ + 1, &matched_[at(i, 0)], &deleted_[at(i, 0)], either_.data());
+        return ends_ == Ends::semiglobal && i == m_ ? &deleted_[at(i, 0)] : either_.data();
+    }
+
+    // After inserting_after(i), row i of what matches come after: anything, or the beginning where the ends are free.
+    void matching_after(std::int64_t i) {
+        semiring_.join(n_ + 1, either_.data(), &inserted_[at(i, 0)], any_.data());
+        if (ends_ == Ends::local) {
+            either_ = any_;
+            semiring_.join(n_ + 1, either_.data(), zeros_.data(), any_.data());
+        }
+        if (ends_ == Ends::semiglobal) std::fill_n(any_.begin(), i == 0 ? n_ + 1 : 1, 0.0);
+    }
+
     std::int64_t m_ = 0, n_ = 0;
     Ends ends_ = Ends::global;
-    double one_ = 0.0;
-    std::vector<double> either_, any_;  // (n + 1) cells
+    S semiring_;
+    std::vector<double> matched_, deleted_, inserted_;  // (m + 1, n + 1)
+    std::vector<double> either_, any_, zeros_;       // (n + 1,)
 };
 
 }  // namespace structlearn

@@ -8,6 +8,9 @@
 
 namespace structlearn {
 
+// An output as numbers, whose meaning its structure says.
+using Codes = std::vector<std::int32_t>;
+
 // Offsets of lists that lie one after another, one list for each of the examples; their sum is the last one.
 template <class Size>
 std::vector<std::int64_t> offsets_of(std::span<const std::int64_t> examples, Size&& size) {

@@ -94,15 +94,17 @@ void bind_alignment(nb::module_& module) {
     make_from<BoundProblem<AlignmentStructure, AlignmentScorer>, AlignmentScorerArrays>(alignment);
     auto given = bind_engine<AlignmentStructure, GivenScorer>(module, "GivenAlignment");
     make_from<BoundProblem<AlignmentStructure, GivenScorer>, GivenScores>(given);
-    nb::class_<MissedMatches, PartLoss>(module, "MissedMatches")
+    nb::class_<FoundMatches, PartSteps>(module, "FoundMatches")
         .def(
             "__init__",
-            [](MissedMatches* place, Vector<std::int32_t> truths, Vector<std::int64_t> s, Vector<std::int64_t> t,
+            [](FoundMatches* place, Vector<std::int32_t> truths, Vector<std::int64_t> s, Vector<std::int64_t> t,
                std::int64_t shift, bool along_s) {
-                new (place) MissedMatches(view(truths), view(s), view(t), shift, along_s);
+                new (place) FoundMatches(view(truths), view(s), view(t), shift, along_s);
             },
             nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::arg(),
             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
+    nb::class_<MissedMatches, PartLoss>(module, "MissedMatches")
+        .def(nb::init<const FoundMatches&>(), nb::keep_alive<1, 2>());
 }
 
 }  // namespace structlearn::bindings

@@ -62,12 +62,10 @@ nb::class_<BoundProblem<Structure, Scorer>> bind_engine(nb::module_& module, con
     using Problem = typename Bound::Problem;
     nb::class_<Bound> problem(module, name);
     problem.def("best", unlocked_method<Bound>(&best<Problem>))
+        .def("k_best", unlocked_method<Bound>(&k_best<Problem>))
+        .def("best_per_level", unlocked_method<Bound>(&best_per_level<Problem>))
         .def("part_sums", unlocked_method<Bound>(&part_sums<Problem>))
         .def("samples", unlocked_method<Bound>(&samples<Problem>));
-    if constexpr (requires(Structure s, std::vector<Codes> f, std::vector<double> v) { s.k_best(0, nullptr, 1, f, v); })
-        problem.def("k_best", unlocked_method<Bound>(&k_best<Problem>));
-    if constexpr (requires(Structure s) { s.levels(0, nullptr, nullptr, 1); })
-        problem.def("best_per_level", unlocked_method<Bound>(&best_per_level<Problem>));
     return problem;
 }
 
@@ -78,7 +76,10 @@ nb::class_<BoundProblem<Structure, Scorer>> bind_composed(nb::module_& module, c
     using Problem = typename Bound::Problem;
     auto problem = bind_engine<Structure, Scorer>(module, name);
     problem.def("loss_augmented", unlocked_method<Bound>(&loss_augmented<Problem>))
+        .def("second_best", unlocked_method<Bound>(&second_best<Problem>))
+        .def("most_violating_level", unlocked_method<Bound>(&most_violating_level<Problem>))
         .def("losses", unlocked_method<Bound>(&losses<Problem>))
+        .def("levels_of", unlocked_method<Bound>(&levels_of<Problem>))
         .def("moves", unlocked_method<Bound>(&moves<Problem>))
         .def("differences", unlocked_method<Bound>(&differences<Problem>))
         .def("difference_dots", unlocked_method<Bound>(&difference_dots<Problem>))
@@ -91,10 +92,6 @@ nb::class_<BoundProblem<Structure, Scorer>> bind_composed(nb::module_& module, c
         .def("mix", unlocked_method<Bound>(&mix<Problem>))
         .def("exponentiate", unlocked_method<Bound>(&exponentiate<Problem>), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
              nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
-    if constexpr (requires(Structure s) { s.levels(0, nullptr, nullptr, 1); })
-        problem.def("most_violating_level", unlocked_method<Bound>(&most_violating_level<Problem>));
-    if constexpr (requires(Structure s, std::vector<Codes> f, std::vector<double> v) { s.k_best(0, nullptr, 1, f, v); })
-        problem.def("second_best", unlocked_method<Bound>(&second_best<Problem>));
     return problem;
 }
 

@@ -27,7 +27,13 @@ void bind_losses(nb::module_& module) {
     bind_kept<ListedLosses, PartLoss, Vector<double>, Vector<double>>(module, "ListedLosses");
     nb::class_<PartSteps>(module, "PartSteps");
     bind_kept<LabelSteps, PartSteps, Vector<std::int32_t>, Matrix<std::int32_t>>(module, "LabelSteps");
-    bind_kept<ListedSteps, PartSteps, Vector<std::int32_t>, Vector<std::int64_t>>(module, "ListedSteps");
+    nb::class_<ListedSteps, PartSteps>(module, "ListedSteps")
+        .def(
+            "__init__",
+            [](ListedSteps* place, Vector<std::int32_t> steps, Vector<std::int64_t> offsets, Matrix<std::int64_t> levels,
+               bool of_spans) { new (place) ListedSteps(view(steps), view(offsets), view(levels), of_spans); },
+            nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg("of_spans") = false,
+            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
 }
 
 }  // namespace structlearn::bindings

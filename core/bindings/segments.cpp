@@ -20,13 +20,17 @@ void bind_segments(nb::module_& module) {
     auto given = bind_engine<SegmentStructure, GivenScorer>(module, "GivenSegments");
     make(given, static_cast<const GivenScores*>(nullptr));
 
-    nb::class_<MissedSegments, PartLoss>(module, "MissedSegments")
-        .def(
+    auto bind_missed = []<class Missed>(auto bound, const Missed*) {
+        bound.def(
             "__init__",
-            [](MissedSegments* place, Vector<std::int32_t> codes, Vector<std::int64_t> offsets, std::int64_t n_labels,
-               std::int64_t longest) { new (place) MissedSegments(view(codes), view(offsets), n_labels, longest); },
+            [](Missed* place, Vector<std::int32_t> codes, Vector<std::int64_t> offsets, std::int64_t n_labels,
+               std::int64_t longest) { new (place) Missed(view(codes), view(offsets), n_labels, longest); },
             nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::arg(), nb::keep_alive<1, 2>(),
             nb::keep_alive<1, 3>());
+    };
+    bind_missed(nb::class_<MissedSegments, PartLoss>(module, "MissedSegments"), static_cast<const MissedSegments*>(nullptr));
+    bind_missed(nb::class_<MissedSegmentSteps, PartSteps>(module, "MissedSegmentSteps"),
+                static_cast<const MissedSegmentSteps*>(nullptr));
     nb::class_<ListedSpans, PartLoss>(module, "ListedSpans")
         .def(
             "__init__",

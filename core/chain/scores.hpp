@@ -1,6 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <vector>
+
+#include "linear/semirings.hpp"
 
 namespace structlearn {
 
@@ -27,12 +31,30 @@ struct ChainScores {
     }
 };
 
-// The one forward recursion of a chain. A semiring keeps one message a position and says how a message begins and how it
-// goes over to the next position.
-template <class Semiring>
-void forward(const ChainScores& scores, Semiring& semiring) {
-    semiring.begin(scores);
-    for (std::int64_t t = 1; t < scores.length; ++t) semiring.step(scores, t);
+// Makes the largest of some logarithms 0 and returns what it was.
+inline double take_top(std::int64_t n, double* values) {
+    const double top = *std::max_element(values, values + n);
+    for (std::int64_t k = 0; top > minus_infinity && k < n; ++k) values[k] -= top;
+    return top;
+}
+
+// The one forward recursion of a chain, O(T L²): message[t, l] is the value of all prefixes that end with l at t. Logarithms of
+// sums are made smaller at every position, or they would lose digits along the sequence; returns by how much in all.
+template <Semiring S>
+double chain_messages(const ChainScores& scores, S& semiring, std::vector<double>& message) {
+    const std::int64_t L = scores.n_labels;
+    message.resize(static_cast<std::size_t>(scores.length * L));
+    double taken = 0.0;
+    for (std::int64_t t = 0; t < scores.length; ++t) {
+        double* here = &message[t * L];
+        const double* emission = scores.emission + t * L;
+        if (t > 0)
+            semiring.product(L, here - L, scores.into(t), emission, here);
+        else
+            for (std::int64_t l = 0; l < L; ++l) here[l] = scores.start[l] + emission[l];
+        if constexpr (!S::idempotent) taken += take_top(L, here);
+    }
+    return taken;
 }
 
 }  // namespace structlearn

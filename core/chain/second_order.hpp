@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "chain/scores.hpp"
-#include "linear/vector.hpp"
+#include "linear/semirings.hpp"
 
 namespace structlearn {
 
@@ -39,23 +39,41 @@ struct SecondOrderScores {
     }
 };
 
-// The one forward recursion over pairs of labels, O(T L³): message[t − 1, a, b] is the value of all prefixes that end
-// with a at t − 1 and b at t. step(t, before, out) is out[a, b] = ⊕_c (before[c, a] + triplet[a, c, b]) in some
-// semiring.
-template <class Step>
-void pair_messages(const SecondOrderScores& scores, std::vector<double>& message, Step&& step) {
+// message[0, a, b], which the recursion over pairs of labels begins with; there is room for all that follow.
+inline void first_pairs(const SecondOrderScores& scores, std::vector<double>& message) {
     const ChainScores& chain = scores.chain;
     const std::int64_t L = chain.n_labels;
-    message.resize(static_cast<std::size_t>((chain.length - 1) * L * L));
-    for (std::int64_t t = 1; t < chain.length; ++t) {
-        double* here = &message[(t - 1) * L * L];
-        if (t > 1)
-            step(t, here - L * L, here);
-        else
-            for (std::int64_t a = 0; a < L; ++a) std::fill_n(here + a * L, L, chain.start[a] + chain.emission[a]);
-        scores.arrive(t, here);
-    }
+    message.resize(static_cast<std::size_t>(std::max<std::int64_t>(chain.length - 1, 0) * L * L));
+    if (chain.length < 2) return;
+    for (std::int64_t a = 0; a < L; ++a) std::fill_n(&message[a * L], L, chain.start[a] + chain.emission[a]);
+    scores.arrive(1, message.data());
 }
+
+// The one forward recursion over pairs of labels, O(T L³): message[t − 1, a, b] is the value of all prefixes that end with a at
+// t − 1 and b at t.
+template <Semiring S>
+class PairMessages {
+public:
+    void run(const SecondOrderScores& scores, std::vector<double>& message) {
+        const std::int64_t L = scores.chain.n_labels;
+        before_.resize(static_cast<std::size_t>(L));
+        zeros_.assign(before_.size(), 0.0);
+        first_pairs(scores, message);
+        for (std::int64_t t = 2; t < scores.chain.length; ++t) {
+            const double* pairs = &message[(t - 2) * L * L];
+            double* here = &message[(t - 1) * L * L];
+            for (std::int64_t a = 0; a < L; ++a) {
+                for (std::int64_t c = 0; c < L; ++c) before_[c] = pairs[c * L + a];
+                semiring_.product(L, before_.data(), scores.around(a), zeros_.data(), here + a * L);
+            }
+            scores.arrive(t, here);
+        }
+    }
+
+private:
+    S semiring_;
+    std::vector<double> before_, zeros_;
+};
 
 // values[a, b] of all pairs at the end of a sequence, or values[b] of a single label.
 inline void last_values(const SecondOrderScores& scores, const std::vector<double>& message, std::vector<double>& values) {
@@ -78,15 +96,9 @@ public:
     double run(const SecondOrderScores& scores, std::int32_t* labels) {
         const std::int64_t L = scores.chain.n_labels;
         const std::int64_t last = scores.chain.length - 1;
-        zeros_.assign(static_cast<std::size_t>(L), 0.0);
         scratch_.resize(static_cast<std::size_t>(2 * L));
         double* before = scratch_.data();
-        pair_messages(scores, message_, [&](std::int64_t, const double* pairs, double* out) {
-            for (std::int64_t a = 0; a < L; ++a) {
-                for (std::int64_t c = 0; c < L; ++c) before[c] = pairs[c * L + a];
-                max_plus_product(L, before, scores.around(a), zeros_.data(), out + a * L);
-            }
-        });
+        messages_.run(scores, message_);
         last_values(scores, message_, values_);
         const auto best = std::max_element(values_.begin(), values_.end());
         const std::int64_t pair = best - values_.begin();
@@ -102,8 +114,9 @@ public:
     }
 
 private:
+    PairMessages<MaxPlus> messages_;
     std::vector<double> message_;  // (length − 1, n_labels, n_labels)
-    std::vector<double> values_, scratch_, zeros_;
+    std::vector<double> values_, scratch_;
 };
 
 }  // namespace structlearn

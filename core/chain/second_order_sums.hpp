@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "chain/second_order.hpp"
-#include "linear/log_weights.hpp"
+#include "linear/semirings.hpp"
 
 namespace structlearn {
 
@@ -32,7 +32,7 @@ struct TripletFactors {
     std::vector<double> backward;  // the same: middle, after, before
 };
 
-// Sums over all label sequences: log Z, marginals, samples. Messages are logarithms.
+// Sums over all label sequences: log Z and marginals. Messages are logarithms.
 class SecondOrderSums {
 public:
     // log Σ_y exp F(y), −∞ if every sequence is forbidden. `triplets` are those of the scores.
@@ -45,12 +45,10 @@ public:
         transposed_.resize(static_cast<std::size_t>(L_ * L_));
         workspace_.resize(static_cast<std::size_t>(2 * L_));
         zeros_.assign(static_cast<std::size_t>(L_), 0.0);
-        pair_messages(scores, message_, [&](std::int64_t t, const double* before, double* out) {
-            for (std::int64_t c = 0; c < L_; ++c)
-                for (std::int64_t a = 0; a < L_; ++a) transposed_[a * L_ + c] = before[c * L_ + a];
-            products(triplets, triplets.forward, transposed_.data(), &left_[(t - 2) * L_ * L_], &left_top_[(t - 2) * L_],
-                     out);
-        });
+        if (triplets.narrow)
+            multiply_forward(scores, triplets);
+        else
+            wide_.run(scores, message_);
         last_values(scores, message_, values_);
         exponents_.resize(static_cast<std::size_t>(L_ * L_));
         log_z_ = log_sum(static_cast<std::int64_t>(values_.size()), values_.data(), exponents_.data());
@@ -82,23 +80,22 @@ public:
         if (triplets.narrow && T_ > 2) multiply_triplets(triplets, of_triplets);
     }
 
-    // After `run`: a sequence drawn with probability exp F(y) / Z, given a uniform number for each position.
-    void sample(const SecondOrderScores& scores, const double* uniform, std::int32_t* labels) {
-        const std::int64_t last = T_ - 1;
-        exponents_ = values_;
-        const std::int64_t pair = draw(static_cast<std::int64_t>(values_.size()), exponents_.data(), uniform[last]);
-        labels[last] = static_cast<std::int32_t>(pair % L_);
-        if (last > 0) labels[last - 1] = static_cast<std::int32_t>(pair / L_);
-        double* weight = workspace_.data();
-        for (std::int64_t t = last; t > 1; --t) {
-            const std::int64_t a = labels[t - 1];
+    const std::vector<double>& message() const { return message_; }
+
+private:
+    void multiply_forward(const SecondOrderScores& scores, const TripletFactors& triplets) {
+        first_pairs(scores, message_);
+        for (std::int64_t t = 2; t < T_; ++t) {
+            const double* before = &message_[(t - 2) * L_ * L_];
+            double* here = &message_[(t - 1) * L_ * L_];
             for (std::int64_t c = 0; c < L_; ++c)
-                weight[c] = message_[((t - 2) * L_ + c) * L_ + a] + scores.around(a)[c * L_ + labels[t]];
-            labels[t - 2] = static_cast<std::int32_t>(draw(L_, weight, uniform[t - 2]));
+                for (std::int64_t a = 0; a < L_; ++a) transposed_[a * L_ + c] = before[c * L_ + a];
+            products(triplets, triplets.forward, transposed_.data(), &left_[(t - 2) * L_ * L_], &left_top_[(t - 2) * L_],
+                     here);
+            scores.arrive(t, here);
         }
     }
 
-private:
     // out[a, l] = log Σ_k exp(x[a, k] + matrices[a, k, l]), where `matrices` is one of the two directions of the
     // triplets. Leaves top[a] = max_k x[a, k], 0 where that is −∞, and if the triplets are narrow scaled[a, k] =
     // exp(x[a, k] − top[a]).
@@ -110,7 +107,7 @@ private:
         }
         if (!triplets.narrow) {
             for (std::int64_t a = 0; a < L_; ++a)
-                log_sum_product(L_, x + a * L_, &matrices[a * L_ * L_], zeros_.data(), workspace_.data(), out + a * L_);
+                log_sum_.product(L_, x + a * L_, &matrices[a * L_ * L_], zeros_.data(), out + a * L_);
             return;
         }
         for (std::int64_t a = 0; a < L_; ++a)
@@ -175,6 +172,8 @@ private:
 
     std::int64_t L_ = 0, T_ = 0;
     double log_z_ = 0.0;
+    LogSum log_sum_;
+    PairMessages<LogSum> wide_;
     std::vector<double> message_, back_;  // (length − 1, n_labels, n_labels)
     std::vector<double> values_;          // of the pairs at the end
     std::vector<double> left_;            // (length − 2, n_labels, n_labels): exp of what is before a middle, and

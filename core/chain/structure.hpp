@@ -5,12 +5,15 @@
 #include <vector>
 
 #include "batch/ragged.hpp"
-#include "chain/k_best.hpp"
+#include "chain/graph.hpp"
 #include "chain/levels.hpp"
 #include "chain/second_order.hpp"
 #include "chain/second_order_sums.hpp"
 #include "chain/sums.hpp"
 #include "chain/viterbi.hpp"
+#include "hypergraph/k_best.hpp"
+#include "hypergraph/levels.hpp"
+#include "hypergraph/sampling.hpp"
 #include "parts/composed.hpp"
 
 namespace structlearn {
@@ -143,17 +146,17 @@ public:
     void k_best(std::int64_t i, const double* local, std::int64_t k, std::vector<Codes>& found,
                 std::vector<double>& values) {
         const ChainScores scores = reader_.read(i, local);
-        KBestSequences decoder(k);
-        decoder.run(scores, found, values);
+        chain_messages(scores, max_, message_);
+        BestDerivations(ChainGraph{scores, message_.data()}).run(k, found, values);
     }
-    // The best score for every number of steps, −∞ where no sequence takes that many; until the next call.
-    const std::vector<double>& levels(std::int64_t i, const double* local, const std::int32_t* steps, std::int64_t n_levels) {
-        return levels_.run(reader_.read(i, local), steps, n_levels);
-    }
-    void trace_level(std::int64_t i, const double* local, std::int64_t level, Codes& codes) {
+    // The best score for every level, −∞ where no sequence is of that level; until the next call.
+    const std::vector<double>& levels(std::int64_t i, const double* local, const Counting& counted) {
         const ChainScores scores = reader_.read(i, local);
-        codes.resize(static_cast<std::size_t>(scores.length));
-        levels_.trace(scores, level, codes.data());
+        return levels_.run(scores, counted);
+    }
+    void trace_level(std::int64_t i, const double* local, const Counting&, std::int64_t level, Codes& codes) {
+        const ChainScores scores = reader_.read(i, local);
+        levels_.trace(scores, level, codes);
     }
 
     double sums(std::int64_t i, const double* local, double* of_local, double* of_shared) {
@@ -199,11 +202,12 @@ private:
 
     ChainReader reader_;
     BestSequence best_;
-    BestPerLossLevel levels_;
+    ChainLevels levels_;
     ChainSums sums_;
     TransitionFactors factors_;
     bool factored_ = false;
-    std::vector<double> uniform_;
+    MaxPlus max_;
+    std::vector<double> message_, uniform_;
 };
 
 class SecondOrderStructure {
@@ -230,6 +234,20 @@ public:
         const SecondOrderScores scores = read(i, local);
         return scores.chain.length ? scores.of(labels) : 0.0;
     }
+    void k_best(std::int64_t i, const double* local, std::int64_t k, std::vector<Codes>& found,
+                std::vector<double>& values) {
+        const SecondOrderScores scores = read(i, local);
+        messages_.run(scores, message_);
+        BestDerivations(SecondOrderGraph{scores, message_.data()}).run(k, found, values);
+    }
+    const std::vector<double>& levels(std::int64_t i, const double* local, const Counting& counted) {
+        const SecondOrderScores scores = read(i, local);
+        return levels_.run(SecondOrderGraph{scores, nullptr, counted.steps}, counted);
+    }
+    void trace_level(std::int64_t i, const double* local, const Counting& counted, std::int64_t level, Codes& codes) {
+        const SecondOrderScores scores = read(i, local);
+        levels_.trace(SecondOrderGraph{scores, nullptr, counted.steps}, level, codes);
+    }
 
     double sums(std::int64_t i, const double* local, double* of_local, double* of_shared) {
         const SecondOrderScores scores = read(i, local);
@@ -241,10 +259,7 @@ public:
     template <class Uniform>
     void sample(std::int64_t i, const double* local, Uniform&& uniform, Codes& codes) {
         const SecondOrderScores scores = read(i, local);
-        codes.resize(static_cast<std::size_t>(scores.chain.length));
-        uniform_.resize(codes.size());
-        for (double& u : uniform_) u = uniform();
-        if (!codes.empty()) sums_.sample(scores, uniform_.data(), codes.data());
+        draw_derivation(SecondOrderGraph{scores, sums_.message().data()}, uniform, codes);
     }
 
     template <class Visit>
@@ -292,10 +307,12 @@ private:
     ChainReader reader_;
     const double* triplet_ = nullptr;
     BestOfSecondOrder best_;
+    PairMessages<MaxPlus> messages_;
+    BestPerLevel levels_;
     SecondOrderSums sums_;
     TripletFactors factors_;
     bool factored_ = false;
-    std::vector<double> uniform_;
+    std::vector<double> message_;
 };
 
 }  // namespace structlearn

@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "chain/scores.hpp"
-#include "linear/log_weights.hpp"
-#include "linear/vector.hpp"
+#include "linear/semirings.hpp"
 
 namespace structlearn {
 
@@ -151,21 +150,9 @@ private:
             }
     }
 
-    // Messages in logarithms, the largest of each position 0: sums of scores along the sequence would lose digits.
     double add_forward(const ChainScores& scores) {
-        log_z_ = 0.0;
-        for (std::int64_t t = 0; t < T_; ++t) {
-            double* here = &message_[t * L_];
-            const double* emission = scores.emission + t * L_;
-            if (t == 0)
-                for (std::int64_t l = 0; l < L_; ++l) here[l] = scores.start[l] + emission[l];
-            else
-                log_sum_product(L_, &message_[(t - 1) * L_], scores.into(t), emission, scratch_.data(), here);
-            const double top = *std::max_element(here, here + L_);
-            log_z_ += top;
-            if (top == minus_infinity) return log_z_;
-            for (std::int64_t l = 0; l < L_; ++l) here[l] -= top;
-        }
+        log_z_ = chain_messages(scores, log_sum_, message_);
+        if (log_z_ == minus_infinity) return log_z_;
         double* last = scratch_.data();
         for (std::int64_t l = 0; l < L_; ++l) last[l] = message_[(T_ - 1) * L_ + l] + scores.stop[l];
         const double top = *std::max_element(last, last + L_);
@@ -195,9 +182,8 @@ private:
             normalise(L_ * L_, pairs_.data());
             add_scaled(L_ * L_, 1.0, pairs_.data(), each ? edges + (t - 1) * L_ * L_ : edges);
             double* before = &back_[(t - 1) * L_];
-            log_sum_product(L_, after, transposed_.data(), zeros_.data(), scratch_.data(), before);
-            const double top = *std::max_element(before, before + L_);
-            for (std::int64_t l = 0; l < L_; ++l) before[l] -= top;
+            log_sum_.product(L_, after, transposed_.data(), zeros_.data(), before);
+            take_top(L_, before);
         }
     }
 
@@ -212,6 +198,7 @@ private:
 
     std::int64_t L_ = 0, T_ = 0;
     double log_z_ = 0.0;
+    LogSum log_sum_;
     const TransitionFactors* factors_ = nullptr;  // null while working with logarithms
     std::vector<double> message_;                 // (length, n_labels): of the prefix that ends with this label
     std::vector<double> back_;                    // (length, n_labels): of what follows; with factors, times the emission

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "grammar/scores.hpp"
+#include "linear/semirings.hpp"
 
 namespace structlearn {
 
-constexpr double no_tree = -std::numeric_limits<double>::infinity();
+constexpr double no_tree = minus_infinity;
 
 // How an item came about: a binary rule and the place where its children meet, a word under a tag (split 0), or a chain,
 // −1 for none.
@@ -19,27 +19,27 @@ struct Back {
     std::int32_t split;
 };
 
-// Joins values by symbol: their maximum and where it came from, or log Σ exp.
-template <bool sums>
+// Values joined by symbol, and where they came from if that can be said.
+template <Semiring S>
 class Joined {
 public:
     void resize(std::int32_t n_symbols) {
         value.resize(static_cast<std::size_t>(n_symbols), no_tree);
-        (sums ? sum_.resize(value.size()) : back.resize(value.size()));
+        (S::idempotent ? back.resize(value.size()) : sum_.resize(value.size()));
     }
     void add(std::int32_t symbol, double v, [[maybe_unused]] std::int32_t rule, [[maybe_unused]] std::int32_t split) {
         double& old = value[symbol];
         if (v > old) {
             if (old == no_tree) touched.push_back(symbol);
-            if constexpr (sums) sum_[symbol] = old == no_tree ? 1.0 : sum_[symbol] * std::exp(old - v) + 1.0;
-            else back[symbol] = {rule, split};
+            if constexpr (S::idempotent) back[symbol] = {rule, split};
+            else sum_[symbol] = old == no_tree ? 1.0 : sum_[symbol] * std::exp(old - v) + 1.0;
             old = v;
-        } else if constexpr (sums) {
+        } else if constexpr (!S::idempotent) {
             if (v > old - 40.0) sum_[symbol] += std::exp(v - old);
         }
     }
     void finish() {
-        if constexpr (sums)
+        if constexpr (!S::idempotent)
             for (std::int32_t symbol : touched) value[symbol] += std::log(sum_[symbol]);
         std::sort(touched.begin(), touched.end());
     }
@@ -68,13 +68,13 @@ struct Items {
         begin.assign(static_cast<std::size_t>(n_cells), 0);
         end.assign(static_cast<std::size_t>(n_cells), 0);
     }
-    template <bool sums>
-    void append(std::int64_t cell, const Joined<sums>& joined) {
+    template <Semiring S>
+    void append(std::int64_t cell, const Joined<S>& joined) {
         begin[cell] = static_cast<std::int32_t>(symbol.size());
         for (std::int32_t s : joined.touched) {
             symbol.push_back(s);
             value.push_back(joined.value[s]);
-            if constexpr (!sums) back.push_back(joined.back[s]);
+            if constexpr (S::idempotent) back.push_back(joined.back[s]);
         }
         end[cell] = static_cast<std::int32_t>(symbol.size());
     }
@@ -85,6 +85,12 @@ struct Items {
         return found != last && *found == s ? static_cast<std::int32_t>(found - symbol.begin()) : -1;
     }
 };
+
+// Appends the codes of a chain, from the top.
+inline void append_chain(const GrammarRules& rules, std::int32_t c, Codes& codes) {
+    for (std::int32_t k = rules.chains[c].end; k > rules.chains[c].begin; --k)
+        codes.push_back(static_cast<std::int32_t>(rules.unary_at() + rules.chain_rules[k - 1]));
+}
 
 // The binary rules that can be used where a span ends: those whose parent and right child may end there.
 struct RulesHere {
@@ -107,14 +113,14 @@ struct RulesHere {
     }
 };
 
-// CKY: for every cell (begin, end), which symbols can span it and the maximum, or log Σ exp, of the scores of their trees.
+// CKY: for every cell (begin, end), which symbols can span it and the sum, in the semiring, of the scores of their trees.
 // The base of a cell is what a binary rule or a word gives, the tops what unary chains make of it. Cells are filled
 // column by column, so that right children are looked up in a small table and left children are lists. Symbols that no tree
 // can have beside the neighbouring words are left out; no tree is lost by that.
-template <bool sums>
+template <Semiring S>
 class Chart {
 public:
-    // The maximum, or log Z; −∞ if the sentence has no tree.
+    // The sum over all trees; −∞ if the sentence has none.
     double run(GrammarScores& scores) {
         const GrammarRules& rules = scores.rules();
         n = scores.length();
@@ -129,14 +135,11 @@ public:
         root = no_tree;
         double sum = 0.0;
         for_each_root(scores, [&](std::int32_t item, double value) {
-            if constexpr (sums) {
+            if constexpr (!S::idempotent)
                 sum = value > root ? sum * std::exp(root - value) + 1.0 : sum + std::exp(value - root);
-                root = std::max(root, value);
-            } else if (value > root) {
-                root = value, root_item = item;
-            }
+            if (value > root) root = value, root_item = item;
         });
-        if (sums && root != no_tree) root += std::log(sum);
+        if (!S::idempotent && root != no_tree) root += std::log(sum);
         return root;
     }
 
@@ -157,7 +160,7 @@ public:
     }
 
     // Appends the codes of the best tree; only for maxima.
-    void trace(const GrammarScores& scores, std::vector<std::int32_t>& codes) const {
+    void trace(const GrammarScores& scores, Codes& codes) const {
         if (root == no_tree) return;
         codes.push_back(static_cast<std::int32_t>(scores.rules().starts_at() +
                                                   scores.rules().start_of[tops.symbol[root_item]]));
@@ -173,13 +176,13 @@ private:
     // At every place between words, which symbols may end there, and which may begin.
     void look_around(const GrammarScores& scores) {
         const GrammarRules& rules = scores.rules();
-        const std::int64_t S = rules.n_symbols;
-        may_end_.assign(static_cast<std::size_t>((n + 1) * S), 0), may_begin_.assign(may_end_.size(), 0);
+        const std::int64_t N = rules.n_symbols;
+        may_end_.assign(static_cast<std::size_t>((n + 1) * N), 0), may_begin_.assign(may_end_.size(), 0);
         auto add = [&](std::vector<std::uint8_t>& to, const std::vector<std::uint8_t>& rows, std::int64_t at,
                        std::int64_t neighbour) {
             auto row = [&](std::int32_t tag) {
                 const std::uint8_t* from = &rows[rules.neighbour_row(tag)];
-                for (std::int64_t s = 0; s < S; ++s) to[at * S + s] |= from[s];
+                for (std::int64_t s = 0; s < N; ++s) to[at * N + s] |= from[s];
             };
             if (neighbour < 0 || neighbour == n) return row(-1);
             const std::int32_t word = scores.word(neighbour);
@@ -190,13 +193,13 @@ private:
             add(may_end_, rules.follows, at, at);
             add(may_begin_, rules.precedes, at, at - 1);
         }
-        allowed_.resize(static_cast<std::size_t>(S));
+        allowed_.resize(static_cast<std::size_t>(N));
     }
 
     void fill(GrammarScores& scores, std::int64_t begin, std::int64_t end) {
         const GrammarRules& rules = scores.rules();
-        const std::int64_t S = rules.n_symbols;
-        for (std::int64_t s = 0; s < S; ++s) allowed_[s] = may_begin_[begin * S + s] & may_end_[end * S + s];
+        const std::int64_t N = rules.n_symbols;
+        for (std::int64_t s = 0; s < N; ++s) allowed_[s] = may_begin_[begin * N + s] & may_end_[end * N + s];
         if (end == begin + 1) {
             const std::int32_t word = scores.word(begin);
             for (std::int32_t k = word < 0 ? 0 : rules.word_begin[word]; word >= 0 && k < rules.word_begin[word + 1]; ++k)
@@ -242,7 +245,7 @@ private:
     }
 
     void trace_top(const GrammarScores& scores, std::int64_t begin, std::int64_t end, std::int32_t symbol,
-                   std::vector<std::int32_t>& codes) const {
+                   Codes& codes) const {
         const GrammarRules& rules = scores.rules();
         const std::int32_t c = tops.back[tops.find(cell(begin, end), symbol)].rule;
         if (c >= 0) {
@@ -259,15 +262,7 @@ private:
         trace_top(scores, back.split, end, rules.right[back.rule], codes);
     }
 
-public:
-    // The codes of a chain, from the top.
-    static void append_chain(const GrammarRules& rules, std::int32_t c, std::vector<std::int32_t>& codes) {
-        for (std::int32_t k = rules.chains[c].end; k > rules.chains[c].begin; --k)
-            codes.push_back(static_cast<std::int32_t>(rules.unary_at() + rules.chain_rules[k - 1]));
-    }
-
-private:
-    Joined<sums> base_, top_;
+    Joined<S> base_, top_;
     std::vector<double> column_;  // (begin, plain symbol): tops of the cells that end here
     RulesHere here_;
     std::vector<std::uint8_t> may_end_, may_begin_;  // (place, symbol)

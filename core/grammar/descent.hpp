@@ -6,19 +6,19 @@ namespace structlearn {
 
 // From the whole sentence down to the words, what trees through each item are worth: for maxima the score of the best of
 // them, for sums the expected number of times that a tree has the item.
-template <bool sums>
+template <Semiring S>
 class Descent {
 public:
     // rule(code, value) is called for all that was used, node(label, begin, end, value) for all phrases.
     template <class Rule, class Node>
-    void run(const Chart<sums>& chart, GrammarScores& scores, Rule&& rule, Node&& node) {
+    void run(const Chart<S>& chart, GrammarScores& scores, Rule&& rule, Node&& node) {
         const GrammarRules& rules = scores.rules();
         const std::int64_t n = chart.n;
         tops.assign(chart.tops.symbol.size(), none);
         bases.assign(chart.bases.symbol.size(), none);
         raw_.resize(static_cast<std::size_t>(rules.n_symbols)), value_.resize(raw_.size(), none);
         chart.for_each_root(scores, [&](std::int32_t item, double value) {
-            tops[item] = sums ? std::exp(value - chart.root) : value;
+            tops[item] = S::idempotent ? value : std::exp(value - chart.root);
             rule(rules.starts_at() + rules.start_of[chart.tops.symbol[item]], tops[item]);
         });
         for (std::int64_t end = n; end > 0; --end) {
@@ -44,18 +44,18 @@ public:
     std::vector<double> bases, tops;  // by item
 
 private:
-    static constexpr double none = sums ? 0.0 : no_tree;
+    static constexpr double none = S::idempotent ? no_tree : 0.0;
     static double share(double value, double difference) {
-        if constexpr (!sums) return value + difference;
+        if constexpr (S::idempotent) return value + difference;
         else return difference > -40.0 ? value * std::exp(difference) : 0.0;
     }
     static void join(double& into, double value) {
-        if constexpr (sums) into += value;
-        else into = std::max(into, value);
+        if constexpr (S::idempotent) into = std::max(into, value);
+        else into += value;
     }
 
     template <class Rule, class Node>
-    void unfold_chains(const Chart<sums>& chart, GrammarScores& scores, std::int64_t begin, std::int64_t end,
+    void unfold_chains(const Chart<S>& chart, GrammarScores& scores, std::int64_t begin, std::int64_t end,
                        Rule& rule, Node& node) {
         const GrammarRules& rules = scores.rules();
         const std::int64_t cell = chart.cell(begin, end);
@@ -91,7 +91,7 @@ private:
     }
 
     template <class Rule>
-    void unfold_rules(const Chart<sums>& chart, const GrammarScores& scores, std::int64_t begin, std::int64_t end,
+    void unfold_rules(const Chart<S>& chart, const GrammarScores& scores, std::int64_t begin, std::int64_t end,
                       Rule& rule) {
         const GrammarRules& rules = scores.rules();
         const std::int64_t cell = chart.cell(begin, end);

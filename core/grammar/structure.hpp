@@ -6,8 +6,11 @@
 #include <vector>
 
 #include "grammar/descent.hpp"
-#include "grammar/k_best.hpp"
-#include "grammar/levels.hpp"
+#include "grammar/graph.hpp"
+#include "grammar/most_violating.hpp"
+#include "hypergraph/k_best.hpp"
+#include "hypergraph/levels.hpp"
+#include "hypergraph/sampling.hpp"
 #include "parts/composed.hpp"
 
 namespace structlearn {
@@ -41,7 +44,15 @@ public:
                 std::vector<double>& values) {
         read(i, local);
         chart_.run(scores_);
-        trees_.run(chart_, scores_, k, found, values);
+        BestDerivations(GrammarGraph{chart_, scores_}).run(k, found, values);
+    }
+    const std::vector<double>& levels(std::int64_t i, const double* local, const Counting& counted) {
+        read(i, local);
+        chart_.run(scores_);
+        return levels_.run(GrammarGraph{chart_, scores_, counted.steps}, counted);
+    }
+    void trace_level(std::int64_t, const double*, const Counting& counted, std::int64_t level, Codes& codes) {
+        levels_.trace(GrammarGraph{chart_, scores_, counted.steps}, level, codes);
     }
 
     // Zeros where there is no tree.
@@ -61,11 +72,11 @@ public:
     }
     template <class Uniform>
     void sample(std::int64_t, const double*, Uniform&& uniform, Codes& codes) {
-        sums_.root == no_tree ? codes.push_back(-1) : sampler_.run(sums_, scores_, uniform, codes);
+        sums_.root == no_tree ? codes.push_back(-1) : draw_derivation(GrammarGraph{sums_, scores_}, uniform, codes);
     }
 
     // The tree that violates most by a loss of brackets; nothing where none does. It stands in for levels of any counts,
-    // because what BestPerLevel leaves out relies on the loss: it falls with the brackets that match and grows with all.
+    // because what it leaves out relies on the loss: it falls with the brackets that match and grows with all.
     void most_violating(std::int64_t i, const double* local, const std::int32_t* truth, const BracketLoss& loss,
                         const BracketCells& brackets, Codes& codes) {
         const double true_score = score(i, local, truth);
@@ -80,7 +91,7 @@ public:
             m += brackets[shape_.span_at(i, begin, end) + label], ++t;
         });
         const double known = loss.violation(m, t, true_score - top_score);
-        levels_.run(chart_, through_, scores_, loss, brackets.data(), true_score, known, codes);
+        violating_.run(chart_, through_, scores_, loss, brackets.data(), true_score, known, codes);
     }
 
     template <class Visit>
@@ -117,13 +128,12 @@ private:
 
     GrammarShape shape_;
     GrammarScores scores_;
-    Chart<false> chart_;
-    Descent<false> through_;
-    BestTrees trees_;
+    Chart<MaxPlus> chart_;
+    Descent<MaxPlus> through_;
+    MostViolatingTree violating_;
     BestPerLevel levels_;
-    Chart<true> sums_;
-    Descent<true> expected_;
-    TreeSampler sampler_;
+    Chart<LogSum> sums_;
+    Descent<LogSum> expected_;
 };
 
 }  // namespace structlearn

@@ -37,14 +37,18 @@ public:
             values.push_back(local[order_[rank]]);
         }
     }
-    const std::vector<double>& levels(std::int64_t, const double* local, const std::int32_t* steps, std::int64_t n_levels) {
-        top_.assign(static_cast<std::size_t>(n_levels), minus_infinity);
+    const std::vector<double>& levels(std::int64_t, const double* local, const Counting& counted) {
+        top_.assign(static_cast<std::size_t>(counted.n_levels), minus_infinity);
         at_.resize(top_.size());
-        for (std::int64_t y = 0; y < K_; ++y)
-            if (local[y] > top_[steps[y]]) top_[steps[y]] = local[y], at_[steps[y]] = static_cast<std::int32_t>(y);
+        for (std::int64_t y = 0; y < K_; ++y) {
+            const std::int32_t level = counted.steps[y];
+            if (local[y] > top_[level]) top_[level] = local[y], at_[level] = static_cast<std::int32_t>(y);
+        }
         return top_;
     }
-    void trace_level(std::int64_t, const double*, std::int64_t level, Codes& codes) const { codes.assign(1, at_[level]); }
+    void trace_level(std::int64_t, const double*, const Counting&, std::int64_t level, Codes& codes) const {
+        codes.assign(1, at_[level]);
+    }
 
     double sums(std::int64_t, const double* local, double* of_local, double*) {
         weights_.resize(static_cast<std::size_t>(K_));

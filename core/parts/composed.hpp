@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "batch/ragged.hpp"
+#include "hypergraph/levels.hpp"
 #include "parts/losses.hpp"
 
 namespace structlearn {
-
-using Codes = std::vector<std::int32_t>;
 
 // Where the codes of one output an example lie, such as those of the truths.
 struct CodedOutputs {
@@ -34,9 +33,9 @@ struct CodedOutputs {
 //     sample(i, local, uniform, codes)    after `sums`: an output drawn with probability exp F(y)/Z
 //     each_part(i, codes, visit)          visit(part) for the parts of an output, local ones first counted
 //     each_move(i, codes, other, visit)   visit(plus, minus) for the difference of two outputs, see scorers.hpp
-//
-// and as far as it can k_best(i, local, k, found, scores), and levels(i, local, steps, n_levels), the best score for every
-// number of steps, with trace_level(i, local, level, codes).
+//     k_best(i, local, k, found, scores)  appends up to k outputs, best first
+//     levels(i, local, counting)          the best score of every level, −∞ where there is none, and after it
+//     trace_level(i, local, counting, level, codes)
 template <class Structure_, class Scorer_>
 class Composed {
 public:
@@ -85,7 +84,7 @@ public:
 
     // Δ(y_i, ŷ), given y_i or null.
     double loss(std::int64_t i, const std::int32_t* truth, const std::int32_t* codes, const PartLoss& loss) const {
-        if constexpr (requires { structure.each_priced_part(i, codes, loss, [](std::int64_t) {}); }) {
+        if constexpr (requires { structure.each_priced_part(i, codes, false, [](std::int64_t) {}); }) {
             return this->loss(i, codes, loss);
         } else {
             if (!truth) return this->loss(i, codes, loss);
@@ -100,16 +99,25 @@ public:
     }
     double loss(std::int64_t i, const std::int32_t* codes, const PartLoss& loss) const {
         double sum = 0.0;
-        auto add = [&](std::int64_t part) { sum += loss.at(i, part); };
-        if constexpr (requires { structure.each_priced_part(i, codes, loss, add); }) {
-            structure.each_priced_part(i, codes, loss, add);
-        } else {
-            const std::int64_t n = n_local(i);
-            structure.each_part(i, codes, [&](std::int64_t part) {
-                if (part < n) add(part);
-            });
-        }
+        each_priced_part(i, codes, loss.of_spans(), [&](std::int64_t part) { sum += loss.at(i, part); });
         return sum - loss.truth(i);
+    }
+
+    // The level of an output.
+    std::int64_t level(std::int64_t i, const std::int32_t* codes, const PartSteps& counted) const {
+        std::int64_t sum = 0;
+        each_priced_part(i, codes, counted.of_spans(), [&](std::int64_t part) { sum += counted.at(i, part); });
+        return sum;
+    }
+    // The steps that decoders of levels take, until the next call.
+    Counting counting(std::int64_t i, const PartSteps& counted) {
+        if constexpr (requires { structure.write_steps(i, counted, steps_); }) {
+            structure.write_steps(i, counted, steps_);
+        } else {
+            steps_.assign(static_cast<std::size_t>(n_local(i)), 0);
+            counted.write(i, steps_.data());
+        }
+        return {steps_.data(), counted.n_levels(i), counted.width(i)};
     }
 
     // θ = A w, and log Z with the marginals under P(y) ∝ exp⟨θ, μ(y)⟩ for any θ: local parts, then the shared ones.
@@ -155,10 +163,24 @@ public:
     Codes codes;  // where a thread writes an output
 
 private:
+    // The parts that a loss knows.
+    template <class Visit>
+    void each_priced_part(std::int64_t i, const std::int32_t* codes, bool spans, Visit&& visit) const {
+        if constexpr (requires { structure.each_priced_part(i, codes, spans, visit); }) {
+            structure.each_priced_part(i, codes, spans, visit);
+        } else {
+            const std::int64_t n = n_local(i);
+            structure.each_part(i, codes, [&](std::int64_t part) {
+                if (part < n) visit(part);
+            });
+        }
+    }
+
     const double* w_ = nullptr;
     std::shared_ptr<const std::vector<double>> shared_;  // of all threads
     std::vector<double> local_;
     std::vector<const double*> rows_;
+    std::vector<std::int32_t> steps_;
 };
 
 }  // namespace structlearn

@@ -103,6 +103,18 @@ std::vector<double> losses(const Problem& problem, std::span<const std::int64_t>
     return found;
 }
 
+// The levels of given outputs, one for each of the examples.
+template <class Problem>
+std::vector<std::int64_t> levels_of(const Problem& problem, std::span<const std::int64_t> examples,
+                                    std::span<const std::int32_t> outputs, std::span<const std::int64_t> offsets,
+                                    const PartSteps& counted) {
+    std::vector<std::int64_t> found(examples.size());
+    const CodedOutputs output{outputs, offsets};
+    for (std::size_t k = 0; k < examples.size(); ++k)
+        found[k] = problem.level(examples[k], output[static_cast<std::int64_t>(k)], counted);
+    return found;
+}
+
 // The k best outputs of each example, how many there are, and their scores.
 template <class Problem>
 std::tuple<RaggedArray<std::int32_t>, std::vector<std::int64_t>, std::vector<double>> k_best(
@@ -158,9 +170,8 @@ RaggedArray<std::int32_t> most_violating_level(const Problem& problem, std::span
     const auto at = offsets_of(examples, [&](std::int64_t i) { return counted.n_levels(i); });
     for_each_scored(problem, w, examples, n_threads, [&](std::int64_t k, std::int64_t i, Problem& worker) {
         const double* local = worker.local(i);
-        std::vector<std::int32_t> steps(static_cast<std::size_t>(worker.n_local(i)), 0);
-        counted.write(i, steps.data());
-        const std::vector<double>& scores = worker.structure.levels(i, local, steps.data(), counted.n_levels(i));
+        const Counting counting = worker.counting(i, counted);
+        const std::vector<double>& scores = worker.structure.levels(i, local, counting);
         const double true_score = worker.structure.score(i, local, truth[i]);
         std::int64_t level = -1;
         double top = 0.0;
@@ -170,7 +181,7 @@ RaggedArray<std::int32_t> most_violating_level(const Problem& problem, std::span
             if (violation > top) top = violation, level = static_cast<std::int64_t>(e);
         }
         if (level >= 0)
-            worker.structure.trace_level(i, local, level, found[k]);
+            worker.structure.trace_level(i, local, counting, level, found[k]);
         else
             found[k].assign(truth.of(i).begin(), truth.of(i).end());
     });
@@ -184,9 +195,8 @@ std::tuple<std::vector<std::int64_t>, std::vector<double>, RaggedArray<std::int3
     Problem worker = problem;
     worker.prepare(w.data());
     const double* local = worker.local(i);
-    std::vector<std::int32_t> steps(static_cast<std::size_t>(worker.n_local(i)), 0);
-    counted.write(i, steps.data());
-    const std::vector<double>& best = worker.structure.levels(i, local, steps.data(), counted.n_levels(i));
+    const Counting counting = worker.counting(i, counted);
+    const std::vector<double>& best = worker.structure.levels(i, local, counting);
     std::vector<std::int64_t> levels;
     std::vector<double> scores;
     RaggedArray<std::int32_t> outputs;
@@ -195,7 +205,7 @@ std::tuple<std::vector<std::int64_t>, std::vector<double>, RaggedArray<std::int3
         levels.push_back(static_cast<std::int64_t>(e));
         scores.push_back(best[e]);
         Codes codes;
-        worker.structure.trace_level(i, local, levels.back(), codes);
+        worker.structure.trace_level(i, local, counting, levels.back(), codes);
         outputs.append(codes);
     }
     return {std::move(levels), std::move(scores), std::move(outputs)};

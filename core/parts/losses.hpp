@@ -21,6 +21,8 @@ public:
     virtual double at(std::int64_t i, std::int64_t part) const = 0;
     // ⟨ℓ_i, μ(y_i)⟩
     virtual double truth(std::int64_t i) const = 0;
+    // Whether its parts are whole segments, which stand for no scores of the model.
+    virtual bool of_spans() const { return false; }
 };
 
 // What a label costs where another one, or one that is not known, is true; nothing where it is true itself. For outputs that
@@ -75,14 +77,20 @@ private:
     std::span<const double> truths_;
 };
 
-// What is counted over the local parts, as steps from level to level: outputs of one level have the same loss.
+// What is counted over the local parts, as steps from level to level: outputs of one level have the same loss. A level is two
+// counts, first × width + second, or one below the width.
 class PartSteps {
 public:
     virtual ~PartSteps() = default;
 
     virtual std::int64_t n_levels(std::int64_t i) const = 0;
+    virtual std::int64_t width(std::int64_t i) const { return n_levels(i); }
     // The step of every local part.
     virtual void write(std::int64_t i, std::int32_t* steps) const = 0;
+    // The step of one part.
+    virtual std::int32_t at(std::int64_t i, std::int64_t part) const = 0;
+    // Whether its parts are whole segments, which stand for no scores of the model.
+    virtual bool of_spans() const { return false; }
 };
 
 // Wrong labels, in whole units.
@@ -103,6 +111,10 @@ public:
         for (std::int64_t t = tokens_.begin(i); t < tokens_.end(i); ++t, steps += cost_.columns)
             std::copy_n(cost_.row(static_cast<std::size_t>(labels_[t])), cost_.columns, steps);
     }
+    std::int32_t at(std::int64_t i, std::int64_t part) const override {
+        const auto L = static_cast<std::int64_t>(cost_.columns);
+        return part < tokens_.size(i) * L ? cost_.row(static_cast<std::size_t>(labels_[tokens_.begin(i) + part / L]))[part % L] : 0;
+    }
 
 private:
     std::span<const std::int32_t> labels_;
@@ -110,20 +122,28 @@ private:
     MatrixView<std::int32_t> cost_;
 };
 
+// A step for every local part, or for the first ones, as they are given.
 class ListedSteps : public PartSteps {
 public:
-    ListedSteps(std::span<const std::int32_t> steps, Ragged parts, std::span<const std::int64_t> n_levels)
-        : steps_(steps), parts_(parts), n_levels_(n_levels) {}
+    // `levels` has the number of levels and the width of each example.
+    ListedSteps(std::span<const std::int32_t> steps, Ragged parts, MatrixView<std::int64_t> levels, bool of_spans)
+        : steps_(steps), parts_(parts), levels_(levels), of_spans_(of_spans) {}
 
-    std::int64_t n_levels(std::int64_t i) const override { return n_levels_[i]; }
+    std::int64_t n_levels(std::int64_t i) const override { return levels_.row(static_cast<std::size_t>(i))[0]; }
+    std::int64_t width(std::int64_t i) const override { return levels_.row(static_cast<std::size_t>(i))[1]; }
     void write(std::int64_t i, std::int32_t* steps) const override {
         std::copy_n(steps_.data() + parts_.begin(i), parts_.size(i), steps);
     }
+    std::int32_t at(std::int64_t i, std::int64_t part) const override {
+        return part < parts_.size(i) ? steps_[parts_.begin(i) + part] : 0;
+    }
+    bool of_spans() const override { return of_spans_; }
 
 private:
     std::span<const std::int32_t> steps_;
     Ragged parts_;
-    std::span<const std::int64_t> n_levels_;
+    MatrixView<std::int64_t> levels_;
+    bool of_spans_;
 };
 
 }  // namespace structlearn

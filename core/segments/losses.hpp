@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -13,8 +14,8 @@ namespace structlearn {
 // A loss of whole segments. Its parts are (label, begin, end): begin · longest + (end − begin − 1), times n_labels, plus label.
 class SpanLoss : public PartLoss {
 public:
-    // They stand for no scores of the model.
     void add(std::int64_t, double*) const override {}
+    bool of_spans() const override { return true; }
 
     // What every segment costs, and by how much more a few of them do: those that end with a token are `label[t]` and
     // `size[t]` long, −1 for none. Null if each segment has a price of its own.
@@ -62,6 +63,48 @@ public:
     }
 
 private:
+    std::span<const std::int32_t> codes_;
+    Ragged tokens_;
+    std::int64_t L_, longest_;
+};
+
+// The same as steps: a segment takes one for itself if it is not true, and one for every other true segment that ends in it.
+class MissedSegmentSteps : public PartSteps {
+public:
+    MissedSegmentSteps(std::span<const std::int32_t> codes, Ragged tokens, std::int64_t n_labels, std::int64_t longest)
+        : codes_(codes), tokens_(tokens), L_(n_labels), longest_(longest) {}
+
+    bool of_spans() const override { return true; }
+    std::int64_t n_levels(std::int64_t i) const override {
+        std::int64_t n_true = 0;
+        each_segment(tokens_.size(i), L_, codes_.data() + tokens_.begin(i), [&](auto...) { ++n_true; });
+        return tokens_.size(i) + n_true + 1;
+    }
+    void write(std::int64_t i, std::int32_t* steps) const override {
+        const std::int64_t T = tokens_.size(i);
+        for (std::int64_t begin = 0; begin < T; ++begin)
+            for (std::int64_t size = 1, ended = 0; size <= std::min(longest_, T - begin); ++size) {
+                ended += ends(i, begin + size - 1);
+                std::fill_n(steps + (begin * longest_ + size - 1) * L_, L_, static_cast<std::int32_t>(ended + 1));
+            }
+        each_segment(T, L_, codes_.data() + tokens_.begin(i), [&](std::int64_t label, std::int64_t begin, std::int64_t end) {
+            if (label >= 0 && end - begin <= longest_) steps[(begin * longest_ + end - begin - 1) * L_ + label] = 0;
+        });
+    }
+    std::int32_t at(std::int64_t i, std::int64_t part) const override {
+        const std::int64_t label = part % L_, size = part / L_ % longest_ + 1, begin = part / L_ / longest_;
+        const std::int32_t* codes = codes_.data() + tokens_.begin(i);
+        std::int32_t ended = 0;
+        for (std::int64_t t = begin; t < begin + size; ++t) ended += ends(i, t);
+        return ended == 1 && codes[begin] == label && ends(i, begin + size - 1) ? 0 : ended + 1;
+    }
+
+private:
+    // Whether a true segment ends with token t.
+    bool ends(std::int64_t i, std::int64_t t) const {
+        return t + 1 == tokens_.size(i) || begins_segment(codes_[tokens_.begin(i) + t + 1], L_);
+    }
+
     std::span<const std::int32_t> codes_;
     Ragged tokens_;
     std::int64_t L_, longest_;

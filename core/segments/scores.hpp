@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "linear/vector.hpp"
+#include "linear/semirings.hpp"
 
 namespace structlearn {
 
@@ -24,20 +24,27 @@ struct SegmentScores {
 
 // The one forward recursion over segments, O(T L (L + longest)): enter[t, l] is the value of all segmentations of the
 // tokens before t and of the transition to a segment l that begins there, with its opening; leave[t, l] of those whose
-// last segment is l and ends with token t. over_lengths(t, rows, enter_t, out) and over_labels(leave_t, out) are sums
-// in some semiring.
-template <class OverLengths, class OverLabels>
-void segment_messages(const SegmentScores& scores, std::vector<double>& enter, std::vector<double>& leave,
-                      OverLengths&& over_lengths, OverLabels&& over_labels) {
+// last segment is l and ends with token t. price(t, leave_t), between the sum over lengths and the closing, may change it.
+template <Semiring S, class Price>
+void segment_messages(const SegmentScores& scores, S& semiring, std::vector<double>& enter, std::vector<double>& leave,
+                      Price&& price) {
     const std::int64_t L = scores.n_labels;
-    enter.assign(static_cast<std::size_t>(scores.length * L), 0.0);
+    enter.resize(static_cast<std::size_t>(scores.length * L));
     leave.resize(enter.size());
     for (std::int64_t t = 0; t < scores.length; ++t) {
-        if (t > 0) over_labels(&leave[(t - 1) * L], &enter[t * L]);
-        add_scaled(L, 1.0, scores.opening + t * L, &enter[t * L]);
-        over_lengths(t, std::min(t + 1, scores.longest), &enter[t * L], &leave[t * L]);
-        add_scaled(L, 1.0, scores.closing + t * L, &leave[t * L]);
+        double *entered = &enter[t * L], *left = &leave[t * L];
+        if (t > 0)
+            semiring.product(L, left - L, scores.transition, scores.opening + t * L, entered);
+        else
+            std::copy_n(scores.opening, L, entered);
+        semiring.sum_of_products(std::min(t + 1, scores.longest), L, entered, -L, scores.span, left);
+        price(t, left);
+        add_scaled(L, 1.0, scores.closing + t * L, left);
     }
+}
+template <Semiring S>
+void segment_messages(const SegmentScores& scores, S& semiring, std::vector<double>& enter, std::vector<double>& leave) {
+    segment_messages(scores, semiring, enter, leave, [](std::int64_t, double*) {});
 }
 
 }  // namespace structlearn

@@ -5,8 +5,12 @@
 #include <vector>
 
 #include "batch/ragged.hpp"
+#include "hypergraph/k_best.hpp"
+#include "hypergraph/levels.hpp"
+#include "hypergraph/sampling.hpp"
 #include "parts/composed.hpp"
 #include "segments/codes.hpp"
+#include "segments/graph.hpp"
 #include "segments/losses.hpp"
 #include "segments/sums.hpp"
 #include "segments/viterbi.hpp"
@@ -54,6 +58,21 @@ public:
         return sum;
     }
 
+    void k_best(std::int64_t i, const double* local, std::int64_t k, std::vector<Codes>& found,
+                std::vector<double>& values) {
+        const SegmentScores scores = read(i, local);
+        segment_messages(scores, max_, enter_, leave_);
+        BestDerivations(SegmentGraph{scores, enter_.data(), leave_.data()}).run(k, found, values);
+    }
+    const std::vector<double>& levels(std::int64_t i, const double* local, const Counting& counted) {
+        const SegmentScores scores = read(i, local);
+        return levels_.run(SegmentGraph{scores, nullptr, nullptr, counted.steps}, counted);
+    }
+    void trace_level(std::int64_t i, const double* local, const Counting& counted, std::int64_t level, Codes& codes) {
+        const SegmentScores scores = read(i, local);
+        levels_.trace(SegmentGraph{scores, nullptr, nullptr, counted.steps}, level, codes);
+    }
+
     double sums(std::int64_t i, const double* local, double* of_local, double* of_shared) {
         if (shape_.length(i) == 0) {
             if (of_local) std::fill_n(of_shared, n_shared(), 0.0);
@@ -70,10 +89,8 @@ public:
     }
     template <class Uniform>
     void sample(std::int64_t i, const double* local, Uniform&& uniform, Codes& codes) {
-        codes.resize(static_cast<std::size_t>(shape_.length(i)));
-        uniform_.resize(2 * codes.size());
-        for (double& u : uniform_) u = uniform();
-        if (!codes.empty()) sums_.sample(read(i, local), uniform_.data(), codes.data());
+        const SegmentScores scores = read(i, local);
+        draw_derivation(SegmentGraph{scores, sums_.enter().data(), sums_.leave().data()}, uniform, codes);
     }
 
     template <class Visit>
@@ -99,13 +116,26 @@ public:
     }
     // What a loss counts: the labels of tokens, or whole segments.
     template <class Visit>
-    void each_priced_part(std::int64_t i, const std::int32_t* codes, const PartLoss& loss, Visit&& visit) const {
+    void each_priced_part(std::int64_t i, const std::int32_t* codes, bool spans, Visit&& visit) const {
         const std::int64_t L = shape_.n_labels;
-        const bool spans = dynamic_cast<const SpanLoss*>(&loss);
         each_segment(shape_.length(i), L, codes, [&](std::int64_t label, std::int64_t begin, std::int64_t end) {
             if (spans) return visit((begin * shape_.max_length + end - begin - 1) * L + label);
             for (std::int64_t t = begin; t < end; ++t) visit(t * L + label);
         });
+    }
+
+    // The steps of all segments; those of tokens are added up.
+    void write_steps(std::int64_t i, const PartSteps& counted, std::vector<std::int32_t>& steps) const {
+        const std::int64_t L = shape_.n_labels, T = shape_.length(i), longest = shape_.max_length;
+        steps.assign(static_cast<std::size_t>(T * longest * L), 0);
+        if (counted.of_spans()) return counted.write(i, steps.data());
+        std::vector<std::int32_t> of_tokens(static_cast<std::size_t>(T * L));
+        counted.write(i, of_tokens.data());
+        for (std::int64_t begin = 0; begin < T; ++begin)
+            for (std::int64_t k = 0; k < std::min(longest, T - begin); ++k)
+                for (std::int64_t l = 0; l < L; ++l)
+                    steps[(begin * longest + k) * L + l] =
+                        of_tokens[(begin + k) * L + l] + (k > 0 ? steps[(begin * longest + k - 1) * L + l] : 0);
     }
 
 private:
@@ -154,8 +184,10 @@ private:
     SegmentShape shape_;
     const double* shared_ = nullptr;
     BestSegments best_;
+    BestPerLevel levels_;
     SegmentSums sums_;
-    std::vector<double> opening_, closing_, zeros_, uniform_;
+    MaxPlus max_;
+    std::vector<double> enter_, leave_, opening_, closing_, zeros_;
 };
 
 }  // namespace structlearn

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "linear/log_weights.hpp"
 #include "segments/scores.hpp"
 
 namespace structlearn {
@@ -19,23 +18,15 @@ struct SegmentCounts {
     double* lasts;        // (length, n_labels): of segments that end with it, or null
 };
 
-// Sums over all segmentations, in logarithms: log Z, marginals, samples.
+// Sums over all segmentations, in logarithms: log Z and marginals.
 class SegmentSums {
 public:
     // log Σ_y exp F(y)
     double run(const SegmentScores& scores) {
         L_ = scores.n_labels;
         T_ = scores.length;
-        zeros_.assign(static_cast<std::size_t>(L_), 0.0);
-        workspace_.resize(static_cast<std::size_t>(2 * L_ + scores.longest));
-        segment_messages(
-            scores, enter_, leave_,
-            [&](std::int64_t, std::int64_t rows, const double* entered, double* out) {
-                log_sum_of_sums(rows, L_, entered, -L_, scores.span, workspace_.data(), out);
-            },
-            [&](const double* left, double* out) {
-                log_sum_product(L_, left, scores.transition, zeros_.data(), workspace_.data(), out);
-            });
+        workspace_.resize(static_cast<std::size_t>(L_));
+        segment_messages(scores, log_sum_, enter_, leave_);
         log_z_ = log_sum(L_, &leave_[(T_ - 1) * L_], workspace_.data());
         return log_z_;
     }
@@ -60,24 +51,8 @@ public:
         if (counts.lengths) count_lengths(scores, counts.lengths);
     }
 
-    // After `run`: the codes of a segmentation drawn with probability exp F(y) / Z, given two uniform numbers a token.
-    void sample(const SegmentScores& scores, const double* uniform, std::int32_t* codes) {
-        double* weight = workspace_.data();
-        std::int64_t next = 0;
-        for (std::int64_t end = T_; end > 0;) {
-            for (std::int64_t l = 0; l < L_; ++l)
-                weight[l] = leave_[(end - 1) * L_ + l] + (end < T_ ? scores.transition[l * L_ + next] : 0.0);
-            const std::int64_t label = draw(L_, weight, uniform[2 * end - 2]);
-            const std::int64_t rows = std::min(end, scores.longest);
-            for (std::int64_t k = 0; k < rows; ++k)
-                weight[k] = enter_[(end - 1 - k) * L_ + label] + scores.span[k * L_ + label];
-            const std::int64_t begin = end - 1 - draw(rows, weight, uniform[2 * end - 1]);
-            std::fill(codes + begin, codes + end, static_cast<std::int32_t>(L_ + label));
-            codes[begin] = static_cast<std::int32_t>(label);
-            next = label;
-            end = begin;
-        }
-    }
+    const std::vector<double>& enter() const { return enter_; }
+    const std::vector<double>& leave() const { return leave_; }
 
 private:
     // inside[t, l]: of all that follows the opening of a segment l at t; rest[t, l]: of its closing after t and what
@@ -93,11 +68,10 @@ private:
             if (t + 1 < T_) {
                 for (std::int64_t l = 0; l < L_; ++l)
                     opened_[l] = scores.opening[(t + 1) * L_ + l] + inside_[(t + 1) * L_ + l];
-                log_sum_product(L_, opened_.data(), transposed_.data(), scores.closing + t * L_, workspace_.data(),
-                                &rest_[t * L_]);
+                log_sum_.product(L_, opened_.data(), transposed_.data(), scores.closing + t * L_, &rest_[t * L_]);
             }
-            log_sum_of_sums(std::min(T_ - t, scores.longest), L_, &rest_[t * L_], L_, scores.span, workspace_.data(),
-                            &inside_[t * L_]);
+            log_sum_.sum_of_products(std::min(T_ - t, scores.longest), L_, &rest_[t * L_], L_, scores.span,
+                                     &inside_[t * L_]);
         }
     }
 
@@ -129,8 +103,9 @@ private:
 
     std::int64_t L_ = 0, T_ = 0;
     double log_z_ = 0.0;
+    LogSum log_sum_;
     std::vector<double> enter_, leave_, inside_, rest_, begun_, ended_;  // (length, n_labels)
-    std::vector<double> transposed_, opened_, workspace_, zeros_;
+    std::vector<double> transposed_, opened_, workspace_;
 };
 
 }  // namespace structlearn

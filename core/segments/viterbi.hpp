@@ -18,24 +18,18 @@ public:
         const std::int64_t L = scores.n_labels;
         const SpanLoss::Few* few = loss ? loss->few(i, few_) : nullptr;
         const double* prices = loss ? loss->all(i) : nullptr;
-        zeros_.assign(static_cast<std::size_t>(L), 0.0);
         span_.assign(scores.span, scores.span + scores.longest * L);
         if (few)
             for (double& value : span_) value += few->each;
         candidates_.resize(static_cast<std::size_t>(std::max(L, scores.longest)));
-        segment_messages(
-            scores, enter_, leave_,
-            [&](std::int64_t t, std::int64_t rows, const double* entered, double* out) {
-                if (prices)
-                    for (std::int64_t l = 0; l < L; ++l) out[l] = candidates_[best_length(scores, few, prices, t, l) - 1];
-                else
-                    max_of_sums(rows, L, entered, -L, span_.data(), out);
-                if (few && few->label[t] >= 0 && few->size[t] <= rows) {
-                    const std::int64_t l = few->label[t];
-                    out[l] = candidates_[best_length(scores, few, prices, t, l) - 1];
-                }
-            },
-            [&](const double* left, double* out) { max_plus_product(L, left, scores.transition, zeros_.data(), out); });
+        SegmentScores priced = scores;
+        priced.span = span_.data();
+        segment_messages(priced, max_, enter_, leave_, [&](std::int64_t t, double* left) {
+            auto look = [&](std::int64_t l) { left[l] = candidates_[best_length(scores, few, prices, t, l) - 1]; };
+            if (prices)
+                for (std::int64_t l = 0; l < L; ++l) look(l);
+            if (few && few->label[t] >= 0 && few->size[t] <= std::min(t + 1, scores.longest)) look(few->label[t]);
+        });
         const double* last = &leave_[(scores.length - 1) * L];
         std::int64_t l = std::max_element(last, last + L) - last;
         const double best = last[l];
@@ -65,9 +59,10 @@ private:
         return std::max_element(candidates_.begin(), candidates_.begin() + rows) - candidates_.begin() + 1;
     }
 
+    MaxPlus max_;
     SpanLoss::Few few_;
     std::vector<double> enter_, leave_;  // (length, n_labels)
-    std::vector<double> candidates_, zeros_, span_;
+    std::vector<double> candidates_, span_;
 };
 
 }  // namespace structlearn

@@ -130,7 +130,10 @@ class LabelSteps(PartSteps):
     def __init__(self, labels: Labels, offsets: Ints, cost: Labels) -> None: ...
 
 class ListedSteps(PartSteps):
-    def __init__(self, steps: Labels, offsets: Ints, n_levels: Ints) -> None: ...
+    def __init__(self, steps: Labels, offsets: Ints, levels: Ints, of_spans: bool = False) -> None: ...
+
+class MissedSegmentSteps(PartSteps):
+    def __init__(self, codes: Labels, offsets: Ints, n_labels: int, longest: int) -> None: ...
 
 #: Codes of outputs one after another, and where each begins.
 Codes = tuple[Labels, Ints]
@@ -139,14 +142,10 @@ class Engine:
     """What all structures can do on scores of parts; no class of its own at run time."""
 
     def best(self, w: Floats, examples: Ints, n_threads: int) -> tuple[Codes, Floats]: ...
-    def part_sums(self, theta: Floats, examples: Ints, log_z: Floats, marginals: Floats, n_threads: int) -> None: ...
-    def samples(self, w: Floats, examples: Ints, copies: int, seeds: Ints, n_threads: int) -> Codes: ...
-
-class ListingEngine(Engine):
-    """The same with several best outputs."""
-
     def k_best(self, w: Floats, examples: Ints, k: int, n_threads: int) -> tuple[Codes, Ints, Floats]: ...
     def best_per_level(self, w: Floats, example: int, steps: PartSteps) -> tuple[Ints, Floats, Codes]: ...
+    def part_sums(self, theta: Floats, examples: Ints, log_z: Floats, marginals: Floats, n_threads: int) -> None: ...
+    def samples(self, w: Floats, examples: Ints, copies: int, seeds: Ints, n_threads: int) -> Codes: ...
 
 class Ascent:
     """Steps on the dual; no class of its own at run time."""
@@ -181,7 +180,22 @@ class Composed(Engine, Ascent):
     def loss_augmented(
         self, w: Floats, examples: Ints, truths: Labels, truth_offsets: Ints, loss: PartLoss, n_threads: int
     ) -> tuple[Codes, Floats, Floats]: ...
+    def second_best(
+        self, w: Floats, examples: Ints, truths: Labels, truth_offsets: Ints, n_threads: int
+    ) -> tuple[Ints, Codes]: ...
+    def most_violating_level(
+        self,
+        w: Floats,
+        examples: Ints,
+        truths: Labels,
+        truth_offsets: Ints,
+        steps: PartSteps,
+        a: Floats,
+        b: Floats,
+        n_threads: int,
+    ) -> Codes: ...
     def losses(self, examples: Ints, outputs: Labels, offsets: Ints, loss: PartLoss) -> Floats: ...
+    def levels_of(self, examples: Ints, outputs: Labels, offsets: Ints, steps: PartSteps) -> Ints: ...
     def moves(
         self, examples: Ints, truths: Labels, truth_offsets: Ints, others: Labels, offsets: Ints
     ) -> tuple[Labels, Ints]: ...
@@ -223,25 +237,7 @@ class Composed(Engine, Ascent):
         n_threads: int,
     ) -> None: ...
 
-class ListingComposed(Composed, ListingEngine):
-    """The same with several best outputs."""
-
-    def second_best(
-        self, w: Floats, examples: Ints, truths: Labels, truth_offsets: Ints, n_threads: int
-    ) -> tuple[Ints, Codes]: ...
-    def most_violating_level(
-        self,
-        w: Floats,
-        examples: Ints,
-        truths: Labels,
-        truth_offsets: Ints,
-        steps: PartSteps,
-        a: Floats,
-        b: Floats,
-        n_threads: int,
-    ) -> Codes: ...
-
-class Multiclass(ListingComposed):
+class Multiclass(Composed):
     def __init__(self, n_classes: int, scores: TokenScorer) -> None: ...
 
 class ChainEngine:
@@ -255,10 +251,10 @@ class ChainEngine:
         allowed_transitions: Bytes | None = None,
     ) -> None: ...
 
-class Chain(ListingComposed):
+class Chain(Composed):
     def __init__(self, engine: ChainEngine, scores: TokenScorer) -> None: ...
 
-class GivenChain(ListingEngine):
+class GivenChain(Engine):
     def __init__(self, engine: ChainEngine, scores: GivenScores) -> None: ...
 
 class SecondOrderChain(Composed):
@@ -306,7 +302,7 @@ class GrammarEngine:
 class MissedBrackets(PartLoss):
     def __init__(self, engine: GrammarEngine, gold: Ints, offsets: Ints, counts: Ints) -> None: ...
 
-class Grammar(ListingComposed):
+class Grammar(Composed):
     def __init__(self, engine: GrammarEngine, edges: Labels) -> None: ...
     def most_violating(
         self,
@@ -341,14 +337,17 @@ class AlignmentScorer:
     ) -> None: ...
     def joint_features(self, examples: Ints, codes: Labels) -> tuple[Ints, Ints, Floats]: ...
 
-class Alignment(ListingComposed):
+class Alignment(Composed):
     def __init__(self, engine: AlignmentEngine, scores: AlignmentScorer) -> None: ...
 
-class GivenAlignment(ListingEngine):
+class GivenAlignment(Engine):
     def __init__(self, engine: AlignmentEngine, scores: GivenScores) -> None: ...
 
-class MissedMatches(PartLoss):
+class FoundMatches(PartSteps):
     def __init__(self, truths: Labels, s: Ints, t: Ints, shift: int, along_s: bool) -> None: ...
+
+class MissedMatches(PartLoss):
+    def __init__(self, found: FoundMatches) -> None: ...
 
 class ItemPairs:
     def __init__(

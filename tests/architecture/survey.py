@@ -25,7 +25,7 @@ MODE_FLAG = re.compile(r"\bPREDICTION\b")
 SEMIRINGS = {
     "begin and step": re.compile(r"void step\(const \w+Scores&"),
     "functions": re.compile(r"template <class (?:OverLengths|Step)\b"),
-    "rows of cells": re.compile(r"\bjoin_shifted\("),
+    "rows of cells": re.compile(r"\bset_one\("),
     "bool sums": re.compile(r"template <bool sums>"),
     "concept": re.compile(r"\bconcept \w*Semiring\b"),
 }

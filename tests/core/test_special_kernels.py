@@ -5,7 +5,9 @@ import numpy as np
 from structlearn import _core
 from structlearn.data.substitution import BLOSUM62
 from structlearn.inference import align
+from structlearn.models import Chain
 from structlearn.waist import Scaling
+from tests.models.enumerated import bound
 from tests.models.instances import multiclass_twins
 
 MARGIN = Scaling("margin", "linear")
@@ -54,3 +56,17 @@ def test_shared_rows_of_letters_are_the_scores_of_all_pairs():
         (codes, _), scores = given.best(theta, np.zeros(1, np.int64), 1)
         assert scores[0] == score
         assert tuple((i, j) for i, j in enumerate(codes.tolist()) if j >= 0) == matches
+
+
+def test_levels_of_chains_are_those_of_derivations():
+    random = np.random.default_rng(0)
+    Y = [tuple(random.integers(4, size=length).tolist()) for length in (1, 2, 6, 9)]
+    X = [random.normal(size=(len(y), 3)) for y in Y]
+    loss = {"label_weight": {0: 2.0, 1: 1.0, 2: 3.0, 3: 1.0}}
+    special, general = (bound(Chain(classes=range(4), order=order, **loss), X, Y) for order in (1, 2))
+    w = random.normal(size=special.n_features)
+    for i in range(len(X)):
+        found = special.best_per_loss_level(w, i)
+        expected = general.best_per_loss_level(np.append(w, np.zeros(4**3)), i)
+        assert [labels for _, labels, _ in found] == [labels for _, labels, _ in expected]
+        np.testing.assert_allclose(*([score for _, _, score in some] for some in (found, expected)))

@@ -11,7 +11,17 @@ from structlearn import ConditionalRandomField, StructuralSVM
 from structlearn.losses import AdditiveLoss, CountedLoss, Hamming, MissedMatches, MissedSegments
 from structlearn.models import Alignment, Chain, Multiclass, Segments
 from structlearn.waist import LocalParts, Scaling
-from tests.models.enumerated import EnumeratedChain, EnumeratedMulticlass, EnumeratedSegments, bound, listed
+from tests.models.alignment.enumerated_alignment import EnumeratedAlignment, plain_features
+from tests.models.decoders import check_most_violating
+from tests.models.enumerated import (
+    EnumeratedChain,
+    EnumeratedMulticlass,
+    EnumeratedSecondOrder,
+    EnumeratedSegments,
+    Twins,
+    bound,
+    listed,
+)
 from tests.models.instances import SCALINGS
 
 LENGTHS = st.lists(st.integers(1, 4), min_size=1, max_size=3)
@@ -121,6 +131,79 @@ def test_a_counted_loss_of_labels_in_all_formulations(seed, lengths):
     np.testing.assert_allclose(
         problem.max_losses(), [max(label_f1(y, z) for z in Reference(3).outputs(x)) for x, y in zip(X, Y, strict=True)]
     )
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10**6), lengths=LENGTHS)
+def test_a_counted_loss_of_labels_in_chains_of_second_order(seed, lengths):
+    random = np.random.default_rng(seed)
+    X, Y = sequences(random, lengths)
+    problem = bound(Chain(classes=[0, 1, 2], loss=LabelF1(), order=2), X, Y)
+    reference = EnumeratedSecondOrder(3)
+    reference.loss = label_f1
+    check_most_violating(Twins(problem, reference, X, Y), random.normal(size=problem.n_features))
+
+
+class SpanF1(CountedLoss):
+    """1 − F1 of segments that have another label than 0."""
+
+    def counts(self, truth, local):
+        found = np.zeros((2, *local.shape), np.int64)
+        found[1, ..., 1:] = 1
+        for label, begin, end in truth:
+            found[0, begin, end - begin - 1, label] = label > 0
+        return found
+
+    def value(self, counts, true_counts):
+        return LabelF1().value(counts, true_counts)
+
+
+def span_f1(y, y_hat):
+    true, found = ({span for span in some if span[0] > 0} for some in (y, y_hat))
+    return 1.0 - 2.0 * len(true & found) / (len(true) + len(found)) if true | found else 0.0
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10**6), lengths=LENGTHS, max_length=st.integers(1, 4))
+def test_a_counted_loss_of_segments_in_all_formulations(seed, lengths, max_length):
+    random = np.random.default_rng(seed)
+    X = [random.normal(size=(length, 2)) for length in lengths]
+    reference = EnumeratedSegments(2, max_length)
+    Y = [reference.outputs(x)[random.integers(len(reference.outputs(x)))] for x in X]
+    problem = bound(Segments(classes=[0, 1], max_length=max_length, loss=SpanF1()), X, Y)
+    reference.loss = span_f1
+    check_most_violating(Twins(problem, reference, X, Y), random.normal(size=problem.n_features))
+
+
+class MatchF1(CountedLoss):
+    """1 − F1 of matches."""
+
+    def counts(self, truth, local):
+        found = np.ones((2, *local.shape), np.int64)
+        found[0] = 0
+        for i, j in truth:
+            found[0, i, j] = 1
+        return found
+
+    def value(self, counts, true_counts):
+        return LabelF1().value(counts, true_counts)
+
+
+@settings(max_examples=30)
+@given(
+    seed=st.integers(0, 10**6),
+    sizes=st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=1, max_size=3),
+    ends=st.sampled_from(["global", "semiglobal", "local"]),
+)
+def test_a_counted_loss_of_matches_in_all_formulations(seed, sizes, ends):
+    random = np.random.default_rng(seed)
+    X = [tuple("".join(random.choice(list("abc"), size)) for size in pair) for pair in sizes]
+    n_features, match, gap = plain_features("abc", "affine")
+    reference = EnumeratedAlignment(n_features, match, gap, ends=ends)
+    Y = [reference.outputs(x)[random.integers(len(reference.outputs(x)))] for x in X]
+    problem = bound(Alignment("abc", gaps="affine", ends=ends, loss=MatchF1()), X, Y)
+    reference.loss = lambda y, z: 1.0 - 2.0 * len({*y} & {*z}) / (len(y) + len(z)) if len(y) + len(z) else 0.0
+    check_most_violating(Twins(problem, reference, X, Y), random.normal(size=problem.n_features))
 
 
 @settings(max_examples=30)
@@ -239,16 +322,6 @@ def test_counts_that_do_not_fit_are_refused():
     ):
         with pytest.raises(ValueError, match=message):
             StructuralSVM(Chain(classes="abc", loss=Counts(returned))).fit([np.zeros((3, 1))], [["a", "b", "c"]])
-
-
-def test_structures_without_a_decoder_for_counts_say_so():
-    for model, x, y in (
-        (Chain(loss=LabelF1(), order=2), np.zeros((2, 1)), ["a", "b"]),
-        (Segments(loss=LabelF1()), np.zeros((2, 1)), [("a", 0, 2)]),
-        (Alignment("ab", loss=LabelF1()), ("ab", "ab"), [(0, 0)]),
-    ):
-        with pytest.raises(ValueError, match=r"LabelF1 counts, but .* no decoder for counts"):
-            StructuralSVM(model).fit([x], [y])
 
 
 def test_losses_clone_and_those_of_the_library_are_saved(tmp_path):

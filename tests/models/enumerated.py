@@ -89,7 +89,7 @@ class EnumeratedSegments:
         self.max_length = max_length
         self.lengths = lengths
         self.ends = ends
-        self.hamming = loss == "hamming"
+        self.kind = loss
 
     def joint_feature(self, x, y):
         emissions, firsts, lasts = np.zeros((3, x.shape[1], self.n_labels))
@@ -106,7 +106,9 @@ class EnumeratedSegments:
         return np.concatenate([part.ravel() for part in parts])
 
     def loss(self, y, y_hat):
-        if not self.hamming:
+        if self.kind == "zero_one":
+            return float(tuple(y) != tuple(y_hat))
+        if self.kind == "segments":
             return float(len(set(y) ^ set(y_hat)))
         labels = [[label for label, begin, end in some for _ in range(begin, end)] for some in (y, y_hat)]
         return float(sum(left != right for left, right in zip(*labels, strict=True)))
@@ -159,8 +161,13 @@ def listed(reference, x, y):
         outputs,
         np.array([truth - reference.joint_feature(x, other) for other in outputs]),
         np.array([reference.loss(y, other) for other in outputs]),
-        np.array([np.array_equal(y, other) for other in outputs]),
+        np.array([same(y, other) for other in outputs]),
     )
+
+
+def same(y, other):
+    # Trees are tuples of tuples of any lengths, of which NumPy makes no arrays.
+    return y == other if isinstance(y, tuple) and isinstance(other, tuple) else np.array_equal(y, other)
 
 
 def bound(model, X, Y):

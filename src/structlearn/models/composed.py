@@ -60,7 +60,12 @@ class ComposedProblem(PartProblem):
         self.oracles = self._oracles()
 
     def _oracles(self) -> frozenset[Oracle]:
-        return frozenset({"best", "sums"} if self._loss.parts is None else {"best", "sums", "loss_augmented"})
+        oracles: set[Oracle] = {"best", "second_best", "sums"}
+        if self._loss.parts is not None:
+            oracles |= {"loss_augmented"}
+        if self._loss.levels is not None or self._loss.zero_one:
+            oracles |= {"loss_augmented", "loss_levels"}
+        return frozenset(oracles)
 
     @property
     def kernel(self) -> _core.Composed:
@@ -85,7 +90,38 @@ class ComposedProblem(PartProblem):
         return self.pack(Ragged(*found), examples), scores
 
     def loss_augmented(self, w: FloatArray, examples: IntArray) -> Outputs:
+        if self._loss.parts is None:
+            return self.loss_levels(w, examples, Scaling("margin", "linear"))
         return self._augmented(w, examples)[0]
+
+    def second_best(self, w: FloatArray, examples: IntArray) -> tuple[IntArray, Outputs]:
+        assert self.truths is not None
+        answered, found = self._core.second_best(w, examples, self.truths.flat, self.truths.offsets, self.n_threads)
+        return answered, self.pack(Ragged(*found), answered)
+
+    def loss_levels(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Outputs:
+        assert self.truths is not None
+        if self._loss.levels is None:
+            return self.pack(self.unpack(truth_or_best_wrong(self, w, examples, scaling)), examples)
+        a, b = scaling(self._loss.levels.values(examples))
+        found = self._core.most_violating_level(
+            w, examples, self.truths.flat, self.truths.offsets, self._loss.levels.steps, a, b, self.n_threads
+        )
+        return self.pack(Ragged(*found), examples)
+
+    def scored_k_best(self, w: FloatArray, k: int) -> Iterator[list[tuple[LabelArray, float]]]:
+        """The k best outputs of every example as codes, with their scores."""
+        found, counts, scores = self._core.k_best(w, np.arange(self.n_examples), k, self.n_threads)
+        codes = Ragged(*found)
+        for begin, end in pairwise(offsets_of(counts).tolist()):
+            yield [(codes[j], float(scores[j])) for j in range(begin, end)]
+
+    def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
+        found = [list(best) for best in self.scored_k_best(w, k)]
+        examples = np.repeat(np.arange(self.n_examples), [len(best) for best in found])
+        codes = Ragged.of([codes for best in found for codes, _ in best])
+        shown = iter(self.present(self.pack(codes, examples)))
+        return [[(next(shown), score) for _, score in best] for best in found]
 
     def true_outputs(self, examples: IntArray) -> Outputs:
         assert self.truths is not None
@@ -231,55 +267,11 @@ class ComposedProblem(PartProblem):
             found = self._core.losses(examples, codes.flat, codes.offsets, loss.parts)
             return found
         if loss.levels is not None:
-            found = self._core.losses(examples, codes.flat, codes.offsets, loss.levels.level)
-            return loss.levels.of_outputs(examples, found)
+            levels = self._core.levels_of(examples, codes.flat, codes.offsets, loss.levels.steps)
+            return loss.levels.of_outputs(examples, levels)
         assert self.truths is not None
         pairs = zip(codes, self.truths.take(examples), strict=True)
         return np.array([not np.array_equal(code, truth) for code, truth in pairs], np.float64)
-
-
-class ListingProblem(ComposedProblem):
-    """A structure whose engine also finds several best outputs, and the best one of each loss level."""
-
-    def _oracles(self) -> frozenset[Oracle]:
-        oracles: set[Oracle] = {"second_best"}
-        if self._loss.levels is not None or self._loss.zero_one:
-            oracles |= {"loss_augmented", "loss_levels"}
-        return super()._oracles() | oracles
-
-    def loss_augmented(self, w: FloatArray, examples: IntArray) -> Outputs:
-        if self._loss.parts is None:
-            return self.loss_levels(w, examples, Scaling("margin", "linear"))
-        return super().loss_augmented(w, examples)
-
-    def second_best(self, w: FloatArray, examples: IntArray) -> tuple[IntArray, Outputs]:
-        assert self.truths is not None
-        answered, found = self._core.second_best(w, examples, self.truths.flat, self.truths.offsets, self.n_threads)
-        return answered, self.pack(Ragged(*found), answered)
-
-    def loss_levels(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Outputs:
-        assert self.truths is not None
-        if self._loss.levels is None:
-            return self.pack(self.unpack(truth_or_best_wrong(self, w, examples, scaling)), examples)
-        a, b = scaling(self._loss.levels.values(examples))
-        found = self._core.most_violating_level(
-            w, examples, self.truths.flat, self.truths.offsets, self._loss.levels.steps, a, b, self.n_threads
-        )
-        return self.pack(Ragged(*found), examples)
-
-    def scored_k_best(self, w: FloatArray, k: int) -> Iterator[list[tuple[LabelArray, float]]]:
-        """The k best outputs of every example as codes, with their scores."""
-        found, counts, scores = self._core.k_best(w, np.arange(self.n_examples), k, self.n_threads)
-        codes = Ragged(*found)
-        for begin, end in pairwise(offsets_of(counts).tolist()):
-            yield [(codes[j], float(scores[j])) for j in range(begin, end)]
-
-    def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
-        found = [list(best) for best in self.scored_k_best(w, k)]
-        examples = np.repeat(np.arange(self.n_examples), [len(best) for best in found])
-        codes = Ragged.of([codes for best in found for codes, _ in best])
-        shown = iter(self.present(self.pack(codes, examples)))
-        return [[(next(shown), score) for _, score in best] for best in found]
 
 
 def token_scorer(

@@ -7,7 +7,8 @@ from structlearn.models import Alignment
 from structlearn.waist import Scaling
 from tests.models import sums
 from tests.models.alignment.enumerated_alignment import EnumeratedAlignment, alignments, plain_features
-from tests.models.enumerated import BEST, Twins, asked, bound
+from tests.models.decoders import check_most_violating
+from tests.models.enumerated import Twins, bound
 from tests.models.instances import weights
 
 MARGIN = Scaling("margin", "linear")
@@ -52,12 +53,7 @@ def instances(draw, longest=4, losses=("q", "q_shift", "zero_one")):
 @settings(max_examples=150)
 @given(instances())
 def test_oracles_agree_with_enumeration(instance):
-    twins, w = instance
-    every = np.arange(twins.problem.n_examples)
-    for scaling in (BEST, MARGIN, Scaling(None, "linear")):
-        planes = asked(twins.problem, w, every, scaling)
-        best = [listed.violations(w, scaling).max() for listed in twins.listed()]
-        np.testing.assert_allclose(planes.violations(len(every)), best, atol=1e-8)
+    check_most_violating(*instance)
 
 
 @pytest.mark.parametrize("ends", ENDS)

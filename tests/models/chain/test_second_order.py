@@ -9,7 +9,8 @@ from structlearn import ConditionalRandomField, StructuralSVM, StructuredPercept
 from structlearn.models import Chain
 from structlearn.waist import Scaling
 from tests.models import sums
-from tests.models.enumerated import BEST, EnumeratedSecondOrder, Twins, asked, bound
+from tests.models.decoders import check_k_best, check_most_violating
+from tests.models.enumerated import EnumeratedSecondOrder, Twins, bound
 from tests.models.instances import weights
 
 MARGIN = Scaling("margin", "linear")
@@ -20,7 +21,8 @@ def twins_of(random, *, lengths=(1, 2, 3, 4), n_labels=3, whole=False, **options
     X = [x.round() for x in X] if whole else X
     Y = [tuple(random.integers(n_labels, size=length).tolist()) for length in lengths]
     problem = bound(Chain(order=2, classes=list(range(n_labels)), **options), X, Y)
-    return Twins(problem, EnumeratedSecondOrder(n_labels, **options), X, Y)
+    zero_one = options.pop("loss", "hamming") == "zero_one"
+    return Twins(problem, EnumeratedSecondOrder(n_labels, zero_one=zero_one, **options), X, Y)
 
 
 @st.composite
@@ -30,6 +32,8 @@ def instances(draw):
     options = {"boundaries": draw(st.booleans()), "balance": draw(st.sampled_from([0.0, 0.5, 1.0]))}
     if draw(st.booleans()):
         options["label_weight"] = {label: 0.3 * label for label in range(n_labels)}
+    if draw(st.booleans()):
+        options = {"loss": "zero_one"}
     ties = draw(st.booleans())
     lengths = draw(st.lists(st.integers(1, 5), min_size=1, max_size=3))
     twins = twins_of(random, lengths=lengths, n_labels=n_labels, whole=ties, **options)
@@ -39,14 +43,13 @@ def instances(draw):
 @settings(max_examples=120)
 @given(instances())
 def test_oracles_agree_with_enumeration(instance):
-    twins, w = instance
-    every = np.arange(twins.problem.n_examples)
-    for scaling in (BEST, MARGIN):
-        planes = asked(twins.problem, w, every, scaling)
-        best = [listed.violations(w, scaling).max() for listed in twins.listed()]
-        np.testing.assert_allclose(planes.bounds, best, atol=1e-8)
-        margins = 0.0 if scaling is BEST else planes.losses
-        np.testing.assert_allclose(margins - planes.rows.dot(w), best, atol=1e-8)
+    check_most_violating(*instance)
+
+
+@settings(max_examples=60)
+@given(instances(), st.integers(1, 9))
+def test_k_best_lists_different_sequences_with_the_highest_scores(instance, k):
+    check_k_best(*instance, k)
 
 
 @settings(max_examples=60)
@@ -218,13 +221,7 @@ def test_saved_chains_keep_their_order(tmp_path):
     assert loaded.predict(X) == crf.predict(X)
 
 
-def test_what_there_is_no_decoder_for_is_refused_by_name():
+def test_orders_that_there_are_not_are_refused():
     X, Y = [np.eye(3)], [["a", "b", "a"]]
     with pytest.raises(ValueError, match="order is 3"):
         bound(Chain(order=3), X, Y)
-    with pytest.raises(ValueError, match="loss='zero_one' needs a second-best decoder"):
-        bound(Chain(order=2, loss="zero_one"), X, Y)
-    with pytest.raises(ValueError, match="order=2 has neither a k-best nor a loss-level decoder"):
-        StructuralSVM(Chain(order=2), rescaling="slack").fit(X, Y)
-    svm = StructuralSVM(Chain(order=2)).fit(X, Y)
-    assert not hasattr(svm, "k_best")

@@ -11,8 +11,10 @@ from structlearn.losses import AdditiveLoss, BracketF1, CountedLoss, MissedBrack
 from structlearn.models import Grammar
 from structlearn.waist.loss import LocalParts
 from structlearn.waist.objective import Scaling
-from tests.models.enumerated import asked
+from tests.models.decoders import check_most_violating
+from tests.models.enumerated import Twins, asked
 from tests.models.grammar.enumerated_grammar import twins_of
+from tests.models.instances import SCALINGS
 
 MARGIN = Scaling("margin", "linear")
 
@@ -81,6 +83,19 @@ def test_the_most_violating_tree_of_ones_own_loss_is_that_of_enumeration(seed, s
         assert planes.bounds[i] == pytest.approx(max(violations))
 
 
+@settings(max_examples=30)
+@given(st.integers(0, 2**32), st.booleans(), st.booleans())
+def test_the_special_kernel_finds_what_the_best_tree_of_every_level_does(seed, spans, root):
+    twins, w = instance(seed, sizes=(1, 2, 3), loss="f1", spans=spans, root=root)
+    own = Twins(bound(twins, OwnF1()), twins.reference, twins.X, twins.Y)
+    check_most_violating(own, w)
+    for scaling in SCALINGS:
+        special, levels = (asked(problem, w, np.arange(3), scaling) for problem in (twins.problem, own.problem))
+        np.testing.assert_allclose(special.bounds, levels.bounds, atol=1e-9)
+    most = [listed.losses.max() for listed in twins.listed()]
+    np.testing.assert_allclose(own.problem.max_losses(), most)
+
+
 @settings(max_examples=20)
 @given(st.integers(0, 2**32), st.booleans())
 def test_counts_of_brackets_give_the_f1_of_the_kernel(seed, root):
@@ -115,8 +130,6 @@ def test_a_brackets_label_that_is_a_root_costs_nothing():
 
 def test_what_no_decoder_can_do_is_refused_by_name():
     X, Y = [["x", "y"]], ["(A (x u) (y v))"]
-    with pytest.raises(ValueError, match="OwnF1 counts, but Grammar has a decoder for the counts of BracketF1 only"):
-        StructuralSVM(Grammar(loss=OwnF1())).fit(X, Y)
     with pytest.raises(ValueError, match="loss_levels"):
         StructuralSVM(Grammar(loss=OwnBrackets()), rescaling="slack").fit(X, Y)
 

@@ -11,7 +11,8 @@ from structlearn.data import from_bio, spans, to_bio
 from structlearn.models import Segments
 from structlearn.waist import Scaling
 from tests.models import sums
-from tests.models.enumerated import BEST, EnumeratedSegments, Twins, asked, bound
+from tests.models.decoders import check_k_best, check_most_violating
+from tests.models.enumerated import EnumeratedSegments, Twins, bound
 from tests.models.instances import weights
 
 MARGIN = Scaling("margin", "linear")
@@ -45,7 +46,7 @@ def instances(draw):
     options = {
         "lengths": draw(st.booleans()),
         "ends": draw(st.booleans()),
-        "loss": draw(st.sampled_from(["segments", "hamming"])),
+        "loss": draw(st.sampled_from(["segments", "hamming", "zero_one"])),
     }
     ties = draw(st.booleans())
     sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
@@ -57,12 +58,13 @@ def instances(draw):
 @settings(max_examples=150)
 @given(instances())
 def test_oracles_agree_with_enumeration(instance):
-    twins, w = instance
-    every = np.arange(twins.problem.n_examples)
-    for scaling in (BEST, MARGIN):
-        planes = asked(twins.problem, w, every, scaling)
-        best = [listed.violations(w, scaling).max() for listed in twins.listed()]
-        np.testing.assert_allclose(planes.bounds, best, atol=1e-8)
+    check_most_violating(*instance)
+
+
+@settings(max_examples=60)
+@given(instances(), st.integers(1, 9))
+def test_k_best_lists_different_segmentations_with_the_highest_scores(instance, k):
+    check_k_best(*instance, k)
 
 
 @settings(max_examples=80)
@@ -287,9 +289,6 @@ def test_impossible_options_are_refused():
     for longest in (0, 2.5):
         with pytest.raises(ValueError, match=f"max_length is {longest}"):
             bound(Segments(max_length=longest), X, Y)
-    with pytest.raises(ValueError, match="Segments has neither a k-best nor a loss-level decoder"):
-        StructuralSVM(Segments(), rescaling="slack").fit(X, Y)
-    assert not hasattr(StructuralSVM(Segments()).fit(X, Y), "k_best")
 
 
 @given(st.lists(st.sampled_from(["O", "B-x", "I-x", "B-y", "I-y"])))

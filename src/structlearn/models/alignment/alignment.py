@@ -16,10 +16,11 @@ from structlearn.data.fields import LARGEST
 from structlearn.data.labels import check_label, observed_classes
 from structlearn.data.matches import ENDS, Ends, checked_matches, matches_of
 from structlearn.data.options import choice_option, flag_option, whole_option
-from structlearn.data.ragged import Ragged, summed
+from structlearn.data.ragged import Ragged, offsets_of, ranks_of, summed
 from structlearn.drawing import Drawing, draw_alignment
-from structlearn.losses import CountedLoss, LocalParts, Loss, MissedMatches, ZeroOneLoss, loss_option
-from structlearn.losses.bound import BoundLoss, bound_own
+from structlearn.losses import LocalParts, Loss, MissedMatches, ZeroOneLoss, loss_option
+from structlearn.losses.bound import BoundLoss, Levels
+from structlearn.losses.own import bound_own
 from structlearn.metrics import Measures
 from structlearn.metrics.alignments import alignment_measures
 from structlearn.models.alignment.codes import coded
@@ -188,16 +189,16 @@ class Alignment(Model):
             return BoundLoss(max_losses=np.ones(len(truths)))
         n = np.diff(t)
         if isinstance(loss, MissedMatches):
-            matched = summed((codes >= 0).astype(np.float64), s) > 0
+            true = np.asarray(summed((codes >= 0).astype(np.int64), s), np.int64)
+            found = _core.FoundMatches(codes, s, t, loss.shift, loss.along_s)
             return BoundLoss(
-                _core.MissedMatches(codes, s, t, loss.shift, loss.along_s),
+                _core.MissedMatches(found),
+                Levels(found, true + 1, lambda examples: _missed_shares(true[examples])),
                 # Where ends are free, letters without partner are no parts.
                 local=(lambda i: _letter_losses(loss, truths[i], int(n[i]))) if self.ends == "global" else None,
-                max_losses=matched.astype(np.float64),
+                max_losses=np.asarray(true > 0, np.float64),
                 identity=(np.array([loss.shift, loss.along_s]),),
             )
-        if isinstance(loss, CountedLoss):
-            raise ValueError(f"{type(loss).__name__} counts, but Alignment has no decoder for counts")
         local = [LocalParts((len(y), int(k))) for y, k in zip(truths, n, strict=True)]
 
         def true_sums(parts: Ragged) -> FloatArray:
@@ -207,7 +208,7 @@ class Alignment(Model):
                 sums[i] = values.reshape(local[i].shape)[rows, y[rows]].sum()
             return sums
 
-        return bound_own(loss, [matches_of(y) for y in truths], local, true_sums, _core.ListedLosses)
+        return bound_own(loss, [matches_of(y) for y in truths], local, true_sums)
 
     @property
     def _has_plain_weights(self) -> bool:
@@ -286,6 +287,14 @@ def _partners(s_offsets: Any, t_offsets: Any, Y: Any) -> LabelArray:
 
 def _listed(values: Any) -> Sequence[Any]:
     return values.tolist() if isinstance(values, np.ndarray) else values  # type: ignore[no-any-return]
+
+
+def _missed_shares(true: IntArray) -> FloatArray:
+    """1 − Q of alignments that find 0, 1, …, all of the true matches, one alignment after another."""
+    found = ranks_of(offsets_of(true + 1))
+    return np.asarray(
+        np.where(np.repeat(true, true + 1) > 0, 1.0 - found / np.repeat(np.maximum(true, 1), true + 1), 0.0)
+    )
 
 
 def _letter_losses(loss: MissedMatches, truth: LabelArray, n: int) -> FloatArray:

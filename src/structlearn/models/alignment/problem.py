@@ -14,12 +14,12 @@ from structlearn.data.ragged import Ragged, offsets_of, reduced
 from structlearn.losses.bound import BoundLoss
 from structlearn.models.alignment.codes import CodedSequences
 from structlearn.models.alignment.features import Layout
-from structlearn.models.composed import ListingProblem
+from structlearn.models.composed import ComposedProblem
 from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
 
 
-class AlignmentProblem(ListingProblem):
+class AlignmentProblem(ComposedProblem):
     """An `Alignment` model bound to data. Outputs are one code a letter of s: the place of its partner in t, or −1."""
 
     def __init__(
@@ -60,7 +60,7 @@ class AlignmentProblem(ListingProblem):
         )
 
     def missing(self, oracle: str) -> str:
-        return ": Alignment has no loss-level decoder; use rescaling='margin' with slack='linear', or rescaling=None"
+        return ": a loss that adds up numbers of one's own has no levels; use rescaling='margin' with slack='linear'"
 
     def joint_features(self, examples: IntArray, outputs: Ragged) -> SparseRows:
         """Ψ(x_i, y) of one output for each of the examples."""

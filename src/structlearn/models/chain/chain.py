@@ -14,10 +14,11 @@ from structlearn.data.ragged import Ragged, reduced
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Hamming, Loss, ZeroOneLoss, loss_option
-from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, bound_label_costs, own_label_loss
+from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, bound_label_costs, level_table
+from structlearn.losses.own import own_label_loss
 from structlearn.models.base import Ability, LinearSpec, Model, Weights
 from structlearn.models.chain.allowed_labels import check_truth, first_impossible, label_mask
-from structlearn.models.chain.problem import ChainProblem, FirstOrderProblem, level_table
+from structlearn.models.chain.problem import ChainProblem
 from structlearn.models.chain.transitions import AllowedTransitions, transition_mask
 from structlearn.wording import shown
 
@@ -78,8 +79,7 @@ class Chain(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        abilities: frozenset[Ability] = frozenset({"sums", "samples", "posterior", "top_weights", "explain"})
-        return abilities if self.order == 2 else abilities | {"k_best"}
+        return frozenset({"k_best", "sums", "samples", "posterior", "top_weights", "explain"})
 
     def loss_in_words(self) -> str:
         return "1 for a sequence with a wrong label" if self.loss == "zero_one" else self.loss_object().in_words()
@@ -144,8 +144,7 @@ class Chain(Model):
         impossible = first_impossible(offsets, labels, moves)
         if impossible is not None:
             raise ValueError(f"X[{impossible}] has no labelling that satisfies all constraints")
-        problem = ChainProblem if self.order == 2 else FirstOrderProblem
-        return problem(
+        return ChainProblem(
             tokens=tokens,
             offsets=offsets,
             codes=codes,
@@ -172,7 +171,7 @@ class Chain(Model):
             return BoundLoss()
         loss = self.loss_object()
         L = len(spec.classes)
-        few = self.order == 1 and level_table(offsets, L) <= MAX_LEVEL_TABLE
+        few = level_table(offsets, L**self.order) <= MAX_LEVEL_TABLE
         if isinstance(loss, Hamming):
             return bound_label_costs(codes, offsets, loss.cost(spec.classes), with_levels=few)
         if isinstance(loss, ZeroOneLoss):
@@ -180,7 +179,7 @@ class Chain(Model):
             return BoundLoss(max_losses=wrong.astype(np.float64))
         labels = read_label_sequences(Y)
         truths = [[labels.classes[code] for code in y] for y in labels]
-        return own_label_loss(loss, Ragged(codes, offsets), truths, spec.classes, counted=few)
+        return own_label_loss(loss, Ragged(codes, offsets), truths, spec.classes)
 
     def unpack(self, spec: LinearSpec, w: FloatArray) -> Weights:
         """The parts of w, as views.
@@ -265,5 +264,3 @@ class Chain(Model):
         if self.label_weight and self.loss != "hamming":
             raise ValueError(f"label_weight belongs to the Hamming loss; with loss={shown(self.loss)} leave it out")
         whole_option("order", self.order, 1, 2)
-        if self.order == 2 and self.loss == "zero_one":
-            raise ValueError("loss='zero_one' needs a second-best decoder, which a chain with order=2 does not have")

@@ -13,9 +13,9 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.ragged import Ragged, reduced, summed
 from structlearn.data.tokens import TokenMatrix
-from structlearn.losses.bound import MAX_LEVEL_TABLE, MAX_LEVELS, BoundLoss
+from structlearn.losses.bound import BoundLoss, no_levels
 from structlearn.models.chain.transitions import TransitionMask
-from structlearn.models.composed import ComposedProblem, ListingProblem, token_scorer
+from structlearn.models.composed import ComposedProblem, token_scorer
 from structlearn.waist.planes import Outputs
 
 
@@ -83,23 +83,7 @@ class ChainProblem(ComposedProblem):
         )
 
     def missing(self, oracle: str) -> str:
-        if self._order == 2:
-            return (
-                ": a chain with order=2 has neither a k-best nor a loss-level decoder; use rescaling='margin' with "
-                "slack='linear', or order=1"
-            )
-        lengths = np.diff(self._offsets)
-        if level_table(self._offsets, len(self._classes)) > MAX_LEVEL_TABLE:
-            return (
-                f": X[{lengths.argmax()}] has {lengths.max()} tokens and as many loss levels, whose table would take "
-                f"{level_table(self._offsets, len(self._classes)) / 2**30:.3g} GB; cut it up, or use "
-                "rescaling='margin' with slack='linear'"
-            )
-        costs = [cost.max(axis=1).tolist() for cost in self._loss.identity if cost.ndim == 2]
-        return (
-            f": the costs of wrong labels {costs} give more than {MAX_LEVELS} loss levels; use weights that are small "
-            "multiples of one unit, or rescaling='margin' with slack='linear'"
-        )
+        return no_levels(self._offsets, len(self._classes) ** self._order, self._loss)
 
     def feature_totals(self) -> FloatArray:
         sums = summed(self._tokens.totals(), self._offsets)
@@ -161,6 +145,15 @@ class ChainProblem(ComposedProblem):
         names = self._names(out.flat)
         return [names[begin:end] for begin, end in pairwise(out.offsets.tolist())]
 
+    def best_per_loss_level(self, w: FloatArray, example: int) -> list[tuple[float, list[Any], float]]:
+        """(loss, labels, score) of the best output at every loss that the example can have."""
+        levels = self._loss.levels
+        if levels is None:
+            raise ValueError("loss levels need labels and a loss on a grid" + self.missing("loss_levels"))
+        found, scores, outputs = self._core.best_per_level(w, example, levels.steps)
+        losses = levels.values(np.array([example]))[found].tolist()
+        return list(zip(losses, self.present(Ragged(*outputs)), scores.tolist(), strict=True))
+
     def _observed(self) -> npt.NDArray[np.uint8]:
         """Which weights belong to features that occur with their label in the data."""
         assert self._codes is not None
@@ -204,22 +197,3 @@ class ChainProblem(ComposedProblem):
     def _names(self, labels: npt.NDArray[Any]) -> list[Any]:
         names: list[Any] = self._labels[labels].tolist()
         return names
-
-
-class FirstOrderProblem(ChainProblem, ListingProblem):
-    """A chain whose scores reach one label back, which leaves room for several best outputs."""
-
-    def best_per_loss_level(self, w: FloatArray, example: int) -> list[tuple[float, list[Any], float]]:
-        """(loss, labels, score) of the best output at every loss that the example can have."""
-        levels = self._loss.levels
-        if levels is None:
-            raise ValueError("loss levels need labels and a loss on a grid" + self.missing("loss_levels"))
-        found, scores, outputs = self._core.best_per_level(w, example, levels.steps)
-        losses = levels.values(np.array([example]))[found].tolist()
-        return list(zip(losses, self.present(Ragged(*outputs)), scores.tolist(), strict=True))
-
-
-def level_table(offsets: IntArray, n_labels: int) -> int:
-    """Bytes of the level decoder for the longest sequence, if a wrong label is one level."""
-    longest = int(np.diff(offsets).max(initial=0))
-    return 8 * longest * (longest + 1) * n_labels

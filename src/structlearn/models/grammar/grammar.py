@@ -16,7 +16,8 @@ from structlearn.data.ragged import offsets_of
 from structlearn.data.trees import Tree, Treebank, leaves, read_trees, remove_unary_cycles, unary_cycle
 from structlearn.drawing import Drawing, draw_tree
 from structlearn.losses import BracketF1, Loss, MissedBrackets, ZeroOneLoss, loss_option
-from structlearn.losses.bound import BoundLoss, own_phrase_loss
+from structlearn.losses.bound import BoundLoss
+from structlearn.losses.own import own_phrase_loss
 from structlearn.metrics import Measures
 from structlearn.metrics.brackets import bracket_measures
 from structlearn.models.base import Ability, Model
@@ -200,7 +201,7 @@ class Grammar(Model):
             return BoundLoss(None if counts.f1 else counts.missed, identity=(counts.true, np.array([counts.f1])))
         if trees is None or isinstance(loss, ZeroOneLoss):
             return BoundLoss()
-        return own_phrase_loss(loss, trees, spec.labels)
+        return own_phrase_loss(loss, trees, spec.labels, spec.longest_chain)
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
         """Brackets as evalb counts them: precision, recall and F1, with labels and without, and how many cross.

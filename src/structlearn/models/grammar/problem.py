@@ -13,7 +13,7 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.ragged import Ragged
 from structlearn.data.trees import ROOTS, Tree, brackets, flat_tree
 from structlearn.losses.bound import BoundLoss
-from structlearn.models.composed import ListingProblem
+from structlearn.models.composed import ComposedProblem
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs
@@ -83,7 +83,7 @@ class BracketCounts:
         )
 
 
-class GrammarProblem(ListingProblem):
+class GrammarProblem(ComposedProblem):
     """A `Grammar` bound to data. Outputs are codes of rules, see `CodedTrees`; parts are phrases at places, and rules.
 
     `brackets` are for losses that the engine has levels for.

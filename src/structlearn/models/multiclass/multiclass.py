@@ -17,9 +17,10 @@ from structlearn.data.matrices import checked_numbers, checked_table
 from structlearn.data.ragged import Ragged
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Hamming, LocalParts, Loss, ZeroOneLoss
-from structlearn.losses.bound import BoundLoss, bound_label_costs, bound_own, class_levels
+from structlearn.losses.bound import BoundLoss, bound_label_costs, class_levels
+from structlearn.losses.own import bound_own
 from structlearn.models.base import Ability, LinearSpec, Model, Weights
-from structlearn.models.composed import ListingProblem, token_scorer
+from structlearn.models.composed import ComposedProblem, token_scorer
 from structlearn.models.multiclass.output_features import OutputFeatures, Taxonomy
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.wording import shown
@@ -124,7 +125,7 @@ class Multiclass(Model):
                 return np.where(known, parts.flat.reshape(-1, K)[np.arange(len(codes)), codes], 0.0)
 
             local = [LocalParts((K,), tuple(spec.classes))] * len(codes)
-            return bound_own(self.cost, list(_label_list(Y)), local, true_sums, _core.ListedLosses)
+            return bound_own(self.cost, list(_label_list(Y)), local, true_sums)
         cost = self.cost_matrix(spec.classes)
         cost = Hamming().cost(spec.classes) if cost is None else cost
         return replace(bound_label_costs(codes, offsets, cost, with_levels=False), levels=class_levels(codes, cost))
@@ -172,7 +173,7 @@ class Multiclass(Model):
         return np.asarray(cost, np.float64)
 
 
-class MulticlassProblem(ListingProblem):
+class MulticlassProblem(ComposedProblem):
     """A `Multiclass` model bound to data. Outputs are class codes."""
 
     def __init__(

@@ -12,7 +12,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.ragged import Ragged, summed
 from structlearn.data.tokens import TokenMatrix
-from structlearn.losses.bound import BoundLoss
+from structlearn.losses.bound import BoundLoss, no_levels
 from structlearn.models.composed import ComposedProblem, token_scorer
 from structlearn.waist.planes import Outputs
 
@@ -63,7 +63,7 @@ class SegmentsProblem(ComposedProblem):
         )
 
     def missing(self, oracle: str) -> str:
-        return ": Segments has neither a k-best nor a loss-level decoder; use rescaling='margin' with slack='linear'"
+        return no_levels(self._offsets, 4 * len(self._classes), self._loss)
 
     def feature_totals(self) -> FloatArray:
         # Segments of one token each have the most features.

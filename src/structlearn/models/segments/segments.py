@@ -9,16 +9,17 @@ from typing import Any, Literal
 import numpy as np
 
 from structlearn import _core
-from structlearn.data.arrays import IntArray, LabelArray
+from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.fields import LARGEST, check_whole
 from structlearn.data.labels import LabelCodes, declared_classes, observed_classes
 from structlearn.data.options import flag_option, whole_option
-from structlearn.data.ragged import Ragged
+from structlearn.data.ragged import Ragged, reduced, summed
 from structlearn.data.segments import Segmentations, read_segmentations
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
-from structlearn.losses import Hamming, Loss, MissedSegments, loss_option
-from structlearn.losses.bound import BoundLoss, bound_label_costs, own_segment_loss
+from structlearn.losses import Hamming, Loss, MissedSegments, ZeroOneLoss, loss_option
+from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, Levels, bound_label_costs, level_table
+from structlearn.losses.own import own_segment_loss
 from structlearn.models.base import Ability, LinearSpec, Model
 from structlearn.models.segments.problem import SegmentsProblem
 
@@ -34,6 +35,9 @@ class SegmentsSpec(LinearSpec):
         check_whole("max_length", self.max_length, 1)
 
 
+_LOSSES = {"segments": MissedSegments, "hamming": Hamming, "zero_one": ZeroOneLoss}
+
+
 class Segments(Model):
     """F(x, y) = Σ_(l, b, e)∈y [Σ_{b≤t<e} ⟨w_l, φ(x_t)⟩ + w^length_{l, e-b}] + Σ w_{l, l'} over neighbouring segments.
 
@@ -47,10 +51,10 @@ class Segments(Model):
         The labels, of any hashable type. None takes those observed in training.
     max_length : int, optional
         The longest segment that there can be. None takes the longest observed in training.
-    loss : {"segments", "hamming"} or Loss
-        Δ(y, ŷ): the number of segments that are in only one of y and ŷ, so missed plus spurious ones, or the number of
-        tokens in a segment with the wrong label; or a loss of one's own, additive over segments, see
-        `structlearn.losses`.
+    loss : {"segments", "hamming", "zero_one"} or Loss
+        Δ(y, ŷ): the number of segments that are in only one of y and ŷ, so missed plus spurious ones, the number of
+        tokens in a segment with the wrong label, or 1 for any other segmentation; or a loss of one's own, additive or
+        counted over segments, see `structlearn.losses`.
     lengths : bool
         Whether there are weights for the length of a segment, by its label.
     ends : bool
@@ -76,7 +80,7 @@ class Segments(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"sums", "samples"})
+        return frozenset({"k_best", "sums", "samples"})
 
     def loss_in_words(self) -> str:
         return self.loss_object().in_words()
@@ -85,7 +89,7 @@ class Segments(Model):
         self,
         classes: Sequence[Any] | None = None,
         max_length: int | None = None,
-        loss: Literal["segments", "hamming"] | Loss = "segments",
+        loss: Literal["segments", "hamming", "zero_one"] | Loss = "segments",
         lengths: bool = True,
         ends: bool = False,
     ):
@@ -135,18 +139,30 @@ class Segments(Model):
         """The loss that the option stands for."""
         if isinstance(self.loss, Loss):
             return self.loss
-        return MissedSegments() if self.loss == "segments" else Hamming()
+        return _LOSSES[self.loss]()
 
     def _bound_loss(self, spec: SegmentsSpec, codes: LabelArray | None, offsets: IntArray, Y: Any) -> BoundLoss:
         if codes is None:
             return BoundLoss()
         loss, L = self.loss_object(), len(spec.classes)
+        few = level_table(offsets, 4 * L) <= MAX_LEVEL_TABLE
+        if isinstance(loss, ZeroOneLoss):
+            return BoundLoss(max_losses=self._others(spec, codes, offsets))
         if isinstance(loss, Hamming):
             labels = np.where(codes < 0, -1, codes % L).astype(np.int32)
-            return bound_label_costs(labels, offsets, loss.cost(spec.classes), with_levels=False)
+            return bound_label_costs(labels, offsets, loss.cost(spec.classes), with_levels=few)
         if isinstance(loss, MissedSegments):
-            return BoundLoss(_core.MissedSegments(codes, offsets, L, spec.max_length))
+            missed = codes, offsets, L, spec.max_length
+            begins = np.asarray(summed(((codes >= -1) & (codes < L)).astype(np.int64), offsets), np.int64)
+            levels = Levels.of_units(_core.MissedSegmentSteps(*missed), np.diff(offsets) + begins + 1) if few else None
+            return BoundLoss(_core.MissedSegments(*missed), levels)
         return own_segment_loss(loss, Ragged(codes, offsets), read_segmentations(Y), spec.classes, spec.max_length)
+
+    def _others(self, spec: SegmentsSpec, codes: LabelArray, offsets: IntArray) -> FloatArray:
+        """Whether there are segmentations other than the true one."""
+        known = reduced(np.logical_and, codes >= 0, offsets)
+        several = (len(spec.classes) > 1) | ((np.diff(offsets) > 1) & (spec.max_length > 1))
+        return np.asarray((np.diff(offsets) > 0) & (~known | several), np.float64)
 
     def n_weights(self, spec: SegmentsSpec) -> int:
         L = len(spec.classes)
@@ -156,7 +172,7 @@ class Segments(Model):
         return SegmentsSpec.from_dict(values)
 
     def check_options(self) -> None:
-        loss_option(self.loss, ("segments", "hamming"))
+        loss_option(self.loss, tuple(_LOSSES))
         flag_option("lengths", self.lengths)
         flag_option("ends", self.ends)
         if self.max_length is not None:

@@ -34,11 +34,11 @@ struct BracketLoss {
 // keep that small without losing the maximum. The violation never falls when m falls, t grows or the score grows (while
 // it is positive), so trees beaten in all three by another of their item are dropped. And items whose best complete
 // tree, ignoring the loss, scores too little to violate more than a tree that is already known are left out.
-class BestPerLevel {
+class MostViolatingTree {
 public:
     // Appends the codes of the tree and returns its violation; appends nothing where none violates by more than 0.
     // `gold` says for each cell and label whether there is such a true bracket.
-    double run(const Chart<false>& chart, const Descent<false>& through, GrammarScores& scores, const BracketLoss& loss,
+    double run(const Chart<MaxPlus>& chart, const Descent<MaxPlus>& through, GrammarScores& scores, const BracketLoss& loss,
                const std::uint8_t* gold, double true_score, double known, std::vector<std::int32_t>& codes) {
         chart_ = &chart, scores_ = &scores, gold_ = gold;
         const GrammarRules& rules = scores.rules();
@@ -83,9 +83,9 @@ private:
         std::int32_t begin, end;
     };
 
-    void fill(const Descent<false>& through, std::int64_t begin, std::int64_t end) {
+    void fill(const Descent<MaxPlus>& through, std::int64_t begin, std::int64_t end) {
         const GrammarRules& rules = scores_->rules();
-        const Chart<false>& chart = *chart_;
+        const Chart<MaxPlus>& chart = *chart_;
         const std::int64_t cell = chart.cell(begin, end);
         scores_->enter(begin, end);
         bool alive = false;
@@ -206,7 +206,7 @@ private:
         const GrammarRules& rules = scores_->rules();
         const State& state = states_[k];
         if (state.split < 0) {
-            if (state.rule >= 0) Chart<false>::append_chain(rules, state.rule, codes);
+            if (state.rule >= 0) append_chain(rules, state.rule, codes);
             write(state.left, codes);
         } else if (state.split == 0) {
             if (rules.lexical) codes.push_back(static_cast<std::int32_t>(rules.words_at() + state.rule));
@@ -217,7 +217,7 @@ private:
         }
     }
 
-    const Chart<false>* chart_ = nullptr;
+    const Chart<MaxPlus>* chart_ = nullptr;
     GrammarScores* scores_ = nullptr;
     const std::uint8_t* gold_ = nullptr;
     double least_ = no_tree;  // what a tree must score to matter

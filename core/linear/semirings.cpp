@@ -1,4 +1,4 @@
-#include "alignment/semirings.hpp"
+#include "linear/semirings.hpp"
 
 namespace structlearn {
 
@@ -9,20 +9,25 @@ namespace {
 }  // namespace
 
 STRUCTLEARN_CLONES
-void Numbers::shift(std::int64_t n, const double* __restrict a, const double* __restrict s, double* __restrict out) {
-    for (std::int64_t j = 0; j < n; ++j) out[j] = a[j] + s[j];
+void MaxPlus::join(std::int64_t n, const double* __restrict a, const double* __restrict b, double* __restrict out) {
+    for (std::int64_t l = 0; l < n; ++l) out[l] = larger(a[l], b[l]);
 }
 
-void LogSum::join_one(std::int64_t n, double* cells) {
-    zeros_.assign(static_cast<std::size_t>(n), 0.0);
-    shifted_.assign(cells, cells + n);
-    join(n, shifted_.data(), zeros_.data(), cells);
+STRUCTLEARN_CLONES
+void MaxPlus::join_shifted(std::int64_t n, const double* __restrict a, double a0, const double* __restrict a1,
+                           const double* __restrict b, double b0, const double* __restrict b1, double* __restrict out) {
+    for (std::int64_t l = 0; l < n; ++l) out[l] = larger(a[l] + (a0 + a1[l]), b[l] + (b0 + b1[l]));
+}
+
+void MaxPlus::scan(std::int64_t n, const double* a, double a0, const double* a1, double b0, const double* b1,
+                   double* out) {
+    out[0] = minus_infinity;
+    for (std::int64_t l = 0; l < n; ++l) out[l + 1] = larger(a[l] + (a0 + a1[l]), out[l] + (b0 + b1[l]));
 }
 
 STRUCTLEARN_CLONES
 void LogSum::join(std::int64_t n, const double* __restrict a, const double* __restrict b, double* __restrict out) {
-    rest_.resize(static_cast<std::size_t>(n));
-    double* __restrict rest = rest_.data();
+    double* __restrict rest = room(n);
     for (std::int64_t j = 0; j < n; ++j) {
         const double top = larger(a[j], b[j]);
         const double low = a[j] < b[j] ? a[j] : b[j];
@@ -45,9 +50,8 @@ void LogSum::join_shifted(std::int64_t n, const double* a, double a0, const doub
 
 void LogSum::scan(std::int64_t n, const double* a, double a0, const double* a1, double b0, const double* b1,
                   double* out) {
-    rest_.resize(static_cast<std::size_t>(n));
     shifted_.resize(static_cast<std::size_t>(2 * n));
-    double* term = rest_.data();
+    double* term = room(n);
     double* top = shifted_.data();
     double* factor = top + n;
     double extended = 0.0, highest = minus_infinity;
