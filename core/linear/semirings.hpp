@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <vector>
@@ -16,6 +17,7 @@ namespace structlearn {
 //     sum_of_products(rows, n, left, step, right, out)  out[l] = ⊕_k left[k step + l] ⊗ right[k n + l]
 //     join(n, a, b, out)                                out[l] = a[l] ⊕ b[l]
 //     join_shifted(n, a, a0, a1, b, b0, b1, out)        out[l] = a[l] ⊗ (a0 + a1[l]) ⊕ b[l] ⊗ (b0 + b1[l])
+//     total(n, x)                                       ⊕_k x[k], −∞ where n = 0
 //     scan(n, a, a0, a1, b0, b1, out)                   out[0] = −∞, out[l + 1] = a[l] ⊗ (a0 + a1[l]) ⊕ out[l] ⊗ (b0 + b1[l])
 //
 // −∞ is the zero, 0 the one. Where ⊕ is idempotent, one of the joined scores is their sum, and it can be traced back.
@@ -27,6 +29,7 @@ concept Semiring = requires(S s, std::int64_t n, const double* x, double* out) {
     s.join(n, x, x, out);
     s.join_shifted(n, x, 0.0, x, x, 0.0, x, out);
     s.scan(n, x, 0.0, x, 0.0, x, out);
+    { s.total(n, x) } -> std::same_as<double>;
 };
 
 // The largest score.
@@ -40,6 +43,7 @@ struct MaxPlus {
                                 const double* right, double* out) {
         max_of_sums(rows, n, left, step, right, out);
     }
+    static double total(std::int64_t n, const double* x) { return n > 0 ? *std::max_element(x, x + n) : minus_infinity; }
     static void join(std::int64_t n, const double* a, const double* b, double* out);
     static void join_shifted(std::int64_t n, const double* a, double a0, const double* a1, const double* b, double b0,
                              const double* b1, double* out);
@@ -59,6 +63,7 @@ public:
                          double* out) {
         log_sum_of_sums(rows, n, left, step, right, room(n), out);
     }
+    double total(std::int64_t n, const double* x) { return n > 0 ? log_sum(n, x, room(n)) : minus_infinity; }
     void join(std::int64_t n, const double* a, const double* b, double* out);
     void join_shifted(std::int64_t n, const double* a, double a0, const double* a1, const double* b, double b0,
                       const double* b1, double* out);

@@ -272,6 +272,17 @@ class Segments(Composed):
 class GivenSegments(Engine):
     def __init__(self, engine: SegmentEngine, scores: GivenScores) -> None: ...
 
+class DerivationEngine:
+    def __init__(
+        self, items: Ints, edges: Ints, tails: Labels, edge_parts: Ints, parts: Labels, n_parts: Ints
+    ) -> None: ...
+
+class Derivations(Composed):
+    def __init__(self, engine: DerivationEngine, scores: TokenScorer) -> None: ...
+
+class GivenDerivations(Engine):
+    def __init__(self, engine: DerivationEngine, scores: GivenScores) -> None: ...
+
 class GrammarRules:
     def __init__(
         self,

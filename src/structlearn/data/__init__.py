@@ -3,6 +3,7 @@
 from structlearn.data.clusterings import to_clusters, to_labels
 from structlearn.data.dna import Site, base_counts, consensus, information, reverse_complement, site_letters
 from structlearn.data.documents import Document, Mention
+from structlearn.data.hypergraphs import Hypergraph
 from structlearn.data.item_pairs import ItemPairs
 from structlearn.data.matches import from_gapped, to_gapped
 from structlearn.data.segments import from_bio, to_bio
@@ -12,6 +13,7 @@ from structlearn.data.trees import as_tree, brackets, clean_tree, format_tree, l
 
 __all__ = [
     "Document",
+    "Hypergraph",
     "ItemPairs",
     "Mention",
     "Sequences",

@@ -3,6 +3,7 @@
 from structlearn.losses.brackets import BracketF1, MissedBrackets
 from structlearn.losses.labels import Hamming
 from structlearn.losses.matches import MissedMatches
+from structlearn.losses.parts import MissedParts, PartF1
 from structlearn.losses.segments import MissedSegments
 from structlearn.waist.loss import AdditiveLoss, CountedLoss, LocalParts, Loss, ZeroOneLoss, loss_option
 
@@ -15,7 +16,9 @@ __all__ = [
     "Loss",
     "MissedBrackets",
     "MissedMatches",
+    "MissedParts",
     "MissedSegments",
+    "PartF1",
     "ZeroOneLoss",
     "loss_option",
 ]

@@ -21,6 +21,13 @@ MAX_LEVELS = 256
 MAX_LEVEL_TABLE = 2**32
 
 
+#: Why a loss of one's own may have no decoder of levels, for messages.
+NO_UNIT = (
+    ": the numbers that the loss adds up are no multiples of one unit, or make too many loss levels; use "
+    "rescaling='margin' with slack='linear'"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Levels:
     """The values that a loss can have, by the steps that the local parts of an output take.
@@ -97,7 +104,7 @@ def no_levels(offsets: IntArray, width: int, loss: BoundLoss) -> str:
         )
     costs = [cost.max(axis=1).tolist() for cost in loss.identity if cost.ndim == 2]
     if not costs:
-        return ": a loss that adds up numbers of one's own has no levels; use rescaling='margin' with slack='linear'"
+        return NO_UNIT
     return (
         f": the costs of wrong labels {costs} give more than {MAX_LEVELS} loss levels; use weights that are small "
         "multiples of one unit, or rescaling='margin' with slack='linear'"
@@ -139,7 +146,7 @@ def class_levels(labels: LabelArray, cost: FloatArray) -> Levels:
 
 def unit_of(costs: FloatArray) -> float | None:
     """The largest unit of which all costs are whole multiples; None if there is none that is not tiny."""
-    different = set(costs.ravel().tolist()) - {0.0}
+    different = set(np.unique(costs).tolist()) - {0.0}
     if not different:
         return 1.0
     if len(different) == 1:

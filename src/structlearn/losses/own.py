@@ -13,14 +13,18 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.ragged import Ragged
 from structlearn.data.trees import Tree, leaves, nodes
-from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, Levels
+from structlearn.losses.bound import MAX_LEVEL_TABLE, MAX_LEVELS, BoundLoss, Levels, unit_of
 from structlearn.waist.loss import AdditiveLoss, CountedLoss, LocalParts, Loss
 from structlearn.wording import shown
 
+#: Whole numbers ≥ 0, for every local part or for outputs.
+Counts = npt.NDArray[np.int64]
 #: Of numbers for the local parts of every example, the sum over those that its truth has.
 TrueSums = Callable[[Ragged], FloatArray]
-#: Of a count for every local part of an example, no less than any output has.
-Most = Callable[[npt.NDArray[np.int64]], int]
+#: Of a count for every local part of every example, no less than any output of each has.
+Most = Callable[[list[Counts]], IntArray]
+#: Δ of outputs of an example with these counts, (m, 1 or 2) → (m,).
+Value = Callable[[int, Counts], FloatArray]
 
 
 def bound_own(
@@ -32,16 +36,17 @@ def bound_own(
     of_spans: bool = False,
     most: Most | None = None,
 ) -> BoundLoss:
-    """A user's own loss, as compiled decoders take it; see `SpanLoss` of the core for `of_spans`."""
+    """A user's own loss, as compiled decoders take it; see ``core/segments/losses.hpp`` for `of_spans`."""
+    most = most or _one_a_row
     if isinstance(loss, AdditiveLoss):
-        return _bound_additive(loss, truths, local, true_sums, of_spans)
+        return _bound_additive(loss, truths, local, true_sums, of_spans, most)
     if isinstance(loss, CountedLoss):
-        return _bound_counted(loss, truths, local, true_sums, of_spans, most or _one_a_place)
+        return _bound_counted(loss, truths, local, true_sums, of_spans, most)
     raise ValueError(f"loss is {shown(loss)}; a loss of one's own is an AdditiveLoss or a CountedLoss")
 
 
 def _bound_additive(
-    loss: AdditiveLoss, truths: list[Any], local: list[LocalParts], true_sums: TrueSums, of_spans: bool
+    loss: AdditiveLoss, truths: list[Any], local: list[LocalParts], true_sums: TrueSums, of_spans: bool, most: Most
 ) -> BoundLoss:
     """A user's own additive loss: the numbers of all parts of all examples are kept."""
     name = f"{type(loss).__name__}.parts"
@@ -55,9 +60,29 @@ def _bound_additive(
     listed = _core.ListedSpans if of_spans else _core.ListedLosses
     return BoundLoss(
         listed(values.flat, values.offsets, sums),
+        levels=_levels_of_sums(arrays, sums, of_spans, most),
         local=None if constant or of_spans else lambda i: np.asarray(values[i]),
         identity=(values.flat,),
     )
+
+
+def _levels_of_sums(arrays: list[FloatArray], sums: FloatArray, of_spans: bool, most: Most) -> Levels | None:
+    """Where all numbers are multiples of a unit: what is above zero is one count, what is below another."""
+    sizes = np.abs(np.concatenate([*(array.ravel() for array in arrays), np.zeros(1)]))
+    unit = unit_of(sizes)
+    if unit is None or sizes.max() > MAX_LEVELS * unit:
+        return None
+    whole = [np.round(array / unit).astype(np.int64) for array in arrays]
+    signed = any((array < 0).any() for array in whole)
+    counts = [np.stack([np.maximum(array, 0), np.maximum(-array, 0)][: 1 + signed]) for array in whole]
+
+    def value(i: int, found: Counts) -> FloatArray:
+        return np.asarray(unit * (found[:, 0] - (found[:, 1] if signed else 0)) - sums[i])
+
+    ranges = _ranges(counts, most)
+    tables = [_table(each, count) for each, count in zip(ranges, counts, strict=True)]
+    few = max(map(prod, ranges)) <= MAX_LEVELS**2 and max(tables) <= MAX_LEVEL_TABLE
+    return _levels(counts, ranges, value, of_spans) if few else None
 
 
 def _bound_counted(
@@ -73,32 +98,50 @@ def _bound_counted(
         if found.dtype.kind not in "iub" or found.min(initial=0) < 0:
             raise ValueError(f"{name} of example {i} holds {found.min(initial=0)}; expected whole numbers ≥ 0")
         counts.append(found.astype(np.int64))
-    sizes = [[most(count) + 1 for count in both] for both in counts]
-    for i, (size, parts) in enumerate(zip(sizes, local, strict=True)):
-        if (table := 8 * prod(size) * prod(parts.shape)) > MAX_LEVEL_TABLE:
+    ranges = _ranges(counts, most)
+    for i, (each, count) in enumerate(zip(ranges, counts, strict=True)):
+        if (table := _table(each, count)) > MAX_LEVEL_TABLE:
             raise ValueError(
-                f"{name} of example {i} makes {prod(size)} levels, whose table would take {table / 2**30:.3g} GB"
+                f"{name} of example {i} makes {prod(each)} levels, whose table would take {table / 2**30:.3g} GB"
             )
-    flat = Ragged.of([_flattened(count, size).ravel() for count, size in zip(counts, sizes, strict=True)], np.int32)
-    n_levels = np.array([prod(size) for size in sizes], np.int64)
-    widths = np.array([size[-1] for size in sizes], np.int64)
-    true_levels = true_sums(flat).astype(np.int64)
+    true_counts = [true_sums(Ragged.of([both[k].ravel() for both in counts], np.int64)) for k in range(len(counts[0]))]
+    of_truths = np.stack(true_counts, axis=1).astype(np.int64)
 
-    def values_of(i: int) -> FloatArray:
-        every = _unflattened(np.arange(n_levels[i]), sizes[i])
-        found = np.asarray(loss.value(every, _unflattened(true_levels[i : i + 1], sizes[i])[0]), np.float64)
-        if found.shape != (n_levels[i],):
+    def value(i: int, every: Counts) -> FloatArray:
+        found = np.asarray(loss.value(every, of_truths[i]), np.float64)
+        if found.shape != (len(every),):
             raise ValueError(
-                f"{type(loss).__name__}.value has shape {found.shape} for {n_levels[i]} pairs of counts of example {i}"
+                f"{type(loss).__name__}.value has shape {found.shape} for {len(every)} pairs of counts of example {i}"
             )
-        # Pairs of counts that no output has may have any value.
-        return np.where(found >= 0.0, found, 0.0)
+        return found
+
+    levels = _levels(counts, ranges, value, of_spans)
+    return BoundLoss(levels=levels, identity=(np.concatenate([count.ravel() for count in counts]),))
+
+
+def _ranges(counts: list[Counts], most: Most) -> list[list[int]]:
+    """How many values each count of each example can have."""
+    each = [most([both[k] for both in counts]) + 1 for k in range(len(counts[0]))]
+    return [[int(size) for size in both] for both in zip(*each, strict=True)]
+
+
+def _table(ranges: list[int], count: Counts) -> int:
+    """Bytes that a decoder of levels may need."""
+    return 8 * prod(ranges) * int(count[0].size)
+
+
+def _levels(counts: list[Counts], ranges: list[list[int]], value: Value, of_spans: bool) -> Levels:
+    flat = Ragged.of([_flattened(count, size).ravel() for count, size in zip(counts, ranges, strict=True)], np.int32)
+    n_levels = np.array([prod(size) for size in ranges], np.int64)
+    widths = np.array([size[-1] for size in ranges], np.int64)
 
     def values(examples: IntArray) -> FloatArray:
-        return np.concatenate([*(values_of(int(i)) for i in examples), np.empty(0)])
+        found = [value(i, _unflattened(np.arange(n_levels[i]), ranges[i])) for i in examples.tolist()]
+        # Pairs of counts that no output has may have any value.
+        return np.asarray(np.maximum(np.concatenate([*found, np.empty(0)]), 0.0))
 
     steps = _core.ListedSteps(flat.flat, flat.offsets, np.stack([n_levels, widths], axis=1), of_spans)
-    return BoundLoss(levels=Levels(steps, n_levels, values), identity=(flat.flat,))
+    return Levels(steps, n_levels, values)
 
 
 def own_label_loss(loss: Loss, codes: Ragged, Y: list[Any], labels: Sequence[Any]) -> BoundLoss:
@@ -152,10 +195,13 @@ def own_phrase_loss(loss: Loss, trees: list[Tree], labels: Sequence[str], longes
                 sums[i] = sum(prices[begin, end, place[label]] for label, begin, end in phrases)
         return sums
 
-    def most(count: npt.NDArray[np.int64]) -> int:
+    def most(counts: list[Counts]) -> IntArray:
         # A binary tree over n words has 2n − 1 spans.
-        spans = np.sort(count.reshape(-1, len(labels)), axis=1)[:, -longest_chain - 1 :].sum(axis=1)
-        return int(np.sort(spans)[-(2 * len(count) - 3) :].sum())
+        found = []
+        for count in counts:
+            spans = np.sort(count.reshape(-1, len(labels)), axis=1)[:, -longest_chain - 1 :].sum(axis=1)
+            found.append(np.sort(spans)[-(2 * len(count) - 3) :].sum())
+        return np.array(found, np.int64)
 
     return bound_own(loss, trees, local, true_sums, most=most)
 
@@ -169,17 +215,18 @@ def _checked(values: Any, shape: tuple[int, ...], method: str, i: int) -> FloatA
     return found
 
 
-def _one_a_place(count: npt.NDArray[np.int64]) -> int:
+def _one_a_row(counts: list[Counts]) -> IntArray:
     """Where an output has one part a row: one label a token, one partner a letter, one segment from each begin."""
-    return int(count.max(initial=0) if count.ndim == 1 else count.reshape(len(count), -1).max(axis=1, initial=0).sum())
+    rows = (count[None, :] if count.ndim == 1 else count.reshape(len(count), -1) for count in counts)
+    return np.array([row.max(axis=1, initial=0).sum() for row in rows], np.int64)
 
 
-def _flattened(counts: npt.NDArray[np.int64], size: list[int]) -> npt.NDArray[np.int64]:
+def _flattened(counts: Counts, size: list[int]) -> Counts:
     flat = counts[0] if len(counts) == 1 else counts[0] * size[1] + counts[1]
     return np.asarray(flat)
 
 
-def _unflattened(levels: npt.NDArray[np.int64], size: list[int]) -> npt.NDArray[np.int64]:
+def _unflattened(levels: IntArray, size: list[int]) -> Counts:
     if len(size) == 1:
         return levels[:, None]
     return np.stack([levels // size[1], levels % size[1]], axis=1)

@@ -20,6 +20,7 @@ from structlearn.models.multiclass.output_features import (
     Taxonomy,
 )
 from structlearn.models.own.composed import Composed
+from structlearn.models.own.hypergraph_model import HypergraphModel
 from structlearn.models.own.python_latent_model import PythonLatentModel
 from structlearn.models.own.python_model import PythonModel
 from structlearn.models.ranking.multivariate_binary import MultivariateBinary
@@ -39,6 +40,7 @@ __all__ = [
     "Grammar",
     "GrammarSpec",
     "Homologues",
+    "HypergraphModel",
     "LatentChain",
     "LatentForest",
     "LinearSpec",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +19,29 @@ from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.parts import PartProblem
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.waist.zero_one import truth_or_best_wrong
+
+
+class CodedOutputs(Sequence[tuple[int, LabelArray]]):
+    """Outputs of several examples: the number of each, and codes, where these alone do not say what the output is."""
+
+    def __init__(self, examples: IntArray, codes: Ragged):
+        self.examples = examples
+        self.codes = codes
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def __getitem__(self, k: Any) -> Any:
+        if isinstance(k, slice):
+            return [self[j] for j in range(len(self))[k]]
+        return int(self.examples[k]), self.codes[k]
+
+    @classmethod
+    def of(cls, outputs: Outputs) -> CodedOutputs:
+        if isinstance(outputs, CodedOutputs):
+            return outputs
+        examples = np.array([example for example, _ in outputs], np.int64)
+        return cls(examples, Ragged.of(codes for _, codes in outputs))
 
 
 class ComposedProblem(PartProblem):

@@ -129,9 +129,13 @@ def test_a_brackets_label_that_is_a_root_costs_nothing():
 
 
 def test_what_no_decoder_can_do_is_refused_by_name():
-    X, Y = [["x", "y"]], ["(A (x u) (y v))"]
-    with pytest.raises(ValueError, match="loss_levels"):
-        StructuralSVM(Grammar(loss=OwnBrackets()), rescaling="slack").fit(X, Y)
+    class Uneven(LongPhrases):
+        def parts(self, truth, local):
+            return super().parts(truth, local) * np.sqrt(1 + np.arange(local.shape[1]))[:, None]
+
+    X, Y = [["x", "y", "x"]], ["(A (x u) (B (y v) (x u)))"]
+    with pytest.raises(ValueError, match=r"loss_levels.*no multiples of one unit"):
+        StructuralSVM(Grammar(loss=Uneven()), rescaling="slack").fit(X, Y)
 
 
 def test_sentences_with_too_many_parts_are_refused_by_solvers_that_keep_them():

@@ -11,7 +11,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.matches import ENDS, Ends, Matches, matches_of
 from structlearn.data.ragged import Ragged, offsets_of, reduced
-from structlearn.losses.bound import BoundLoss
+from structlearn.losses.bound import NO_UNIT, BoundLoss
 from structlearn.models.alignment.codes import CodedSequences
 from structlearn.models.alignment.features import Layout
 from structlearn.models.composed import ComposedProblem
@@ -60,7 +60,7 @@ class AlignmentProblem(ComposedProblem):
         )
 
     def missing(self, oracle: str) -> str:
-        return ": a loss that adds up numbers of one's own has no levels; use rescaling='margin' with slack='linear'"
+        return NO_UNIT
 
     def joint_features(self, examples: IntArray, outputs: Ragged) -> SparseRows:
         """Ψ(x_i, y) of one output for each of the examples."""

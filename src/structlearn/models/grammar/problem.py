@@ -12,34 +12,11 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.ragged import Ragged
 from structlearn.data.trees import ROOTS, Tree, brackets, flat_tree
-from structlearn.losses.bound import BoundLoss
-from structlearn.models.composed import ComposedProblem
+from structlearn.losses.bound import NO_UNIT, BoundLoss
+from structlearn.models.composed import CodedOutputs, ComposedProblem
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs
-
-
-class CodedTrees(Sequence[tuple[int, LabelArray]]):
-    """Trees of several sentences: the number of each, and codes, see ``core/grammar/data.hpp``."""
-
-    def __init__(self, examples: IntArray, codes: Ragged):
-        self.examples = examples
-        self.codes = codes
-
-    def __len__(self) -> int:
-        return len(self.examples)
-
-    def __getitem__(self, k: Any) -> Any:
-        if isinstance(k, slice):
-            return [self[j] for j in range(len(self))[k]]
-        return int(self.examples[k]), self.codes[k]
-
-    @classmethod
-    def of(cls, outputs: Outputs) -> CodedTrees:
-        if isinstance(outputs, CodedTrees):
-            return outputs
-        examples = np.array([example for example, _ in outputs], np.int64)
-        return cls(examples, Ragged.of(codes for _, codes in outputs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +61,7 @@ class BracketCounts:
 
 
 class GrammarProblem(ComposedProblem):
-    """A `Grammar` bound to data. Outputs are codes of rules, see `CodedTrees`; parts are phrases at places, and rules.
+    """A `Grammar` bound to data. Outputs are codes, see ``core/grammar/data.hpp``; parts are phrases and rules.
 
     `brackets` are for losses that the engine has levels for.
     """
@@ -127,11 +104,14 @@ class GrammarProblem(ComposedProblem):
         levels: set[Oracle] = set() if self._brackets is None else {"loss_levels"}
         return super()._oracles() | levels
 
-    def pack(self, codes: Ragged, examples: IntArray) -> CodedTrees:
-        return CodedTrees(examples, codes)
+    def missing(self, oracle: str) -> str:
+        return NO_UNIT
+
+    def pack(self, codes: Ragged, examples: IntArray) -> CodedOutputs:
+        return CodedOutputs(examples, codes)
 
     def unpack(self, outputs: Outputs) -> Ragged:
-        return CodedTrees.of(outputs).codes
+        return CodedOutputs.of(outputs).codes
 
     def loss_levels(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Outputs:
         assert self.truths is not None
@@ -226,7 +206,7 @@ class GrammarProblem(ComposedProblem):
         return np.where(self.reachable(), -self.log_losses(w), -np.inf)
 
     def present(self, outputs: Outputs) -> list[Tree]:
-        return [self._tree(i, codes) for i, codes in CodedTrees.of(outputs)]
+        return [self._tree(i, codes) for i, codes in CodedOutputs.of(outputs)]
 
     def sizes(self) -> dict[str, int]:
         return {"examples": self.n_examples, "tokens": int(self._offsets[-1])}

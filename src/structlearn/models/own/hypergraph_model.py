@@ -1,0 +1,128 @@
+"""Structures of one's own whose outputs a hypergraph derives: the compiled engine does the rest."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from structlearn.data.hypergraphs import Hypergraph, Step
+from structlearn.data.sequences import read_sequences
+from structlearn.data.tokens import TokenMatrix
+from structlearn.losses import Loss, MissedParts
+from structlearn.models.base import Ability, Model, Spec, TokenColumns
+from structlearn.models.own.hypergraph_problem import HypergraphProblem
+
+
+@dataclass(frozen=True)
+class HypergraphSpec(TokenColumns, Spec):
+    """The names of the features of parts, or how many there are."""
+
+    n_inputs: int
+    vocabulary: tuple[str, ...] | None = None
+
+    def check(self) -> None:
+        self.check_columns()
+
+
+class HypergraphModel(Model, ABC):
+    """F(x, y) = Σ ⟨w, φ(x, p)⟩ over the parts p of y, where the outputs of x are what a hypergraph derives.
+
+    A class of one's own says four things. Best, second and k best outputs, the most violating ones of all formulations,
+    probabilities and samples follow, for `StructuralSVM` and for `ConditionalRandomField`. Time and memory are those of
+    the steps: each is looked at once for the best output and for sums.
+
+    Examples
+    --------
+    Splitting a word into pieces, each of which scores by itself:
+
+    >>> import numpy as np
+    >>> from structlearn import StructuralSVM
+    >>> class Pieces(HypergraphModel):
+    ...     def steps(self, x):
+    ...         for end in range(1, len(x) + 1):
+    ...             for begin in range(end):
+    ...                 yield end, [begin] if begin else [], [(begin, end)]
+    ...
+    ...     def features(self, x, part):
+    ...         return {x[slice(*part)]: 1.0}
+    ...
+    ...     def parts(self, x, y):
+    ...         ends = np.cumsum([len(piece) for piece in y]).tolist()
+    ...         return zip([0, *ends], ends)
+    ...
+    ...     def output(self, x, parts):
+    ...         return [x[slice(*part)] for part in parts]
+    >>> X, Y = ["undo", "redo", "unlock"], [["un", "do"], ["re", "do"], ["un", "lock"]]
+    >>> StructuralSVM(Pieces(), C=10).fit(X, Y).predict(["relock"])
+    [['re', 'lock']]
+    """
+
+    @abstractmethod
+    def steps(self, x: Any) -> Iterable[Step]:
+        """The steps (head, tails, parts) by which outputs of x are derived, see `structlearn.data.Hypergraph.of`.
+
+        Every derivation has each part at most once, and no two derivations have the same parts.
+        """
+
+    @abstractmethod
+    def features(self, x: Any, part: Hashable) -> Mapping[str, float] | Sequence[float]:
+        """φ(x, p): features by name, or always as many numbers."""
+
+    @abstractmethod
+    def parts(self, x: Any, y: Any) -> Iterable[Hashable]:
+        """The parts of an output, in any order."""
+
+    @abstractmethod
+    def output(self, x: Any, parts: list[Any]) -> Any:
+        """The output that has these parts, which come in the order in which they first occur in the steps."""
+
+    def loss_object(self) -> Loss:
+        """Δ over the parts, the attribute `loss` if there is one; the truths that it is given are sets of parts."""
+        loss = getattr(self, "loss", None)
+        return loss if isinstance(loss, Loss) else MissedParts()
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return frozenset({"k_best", "sums", "samples"})
+
+    def specify(self, X: Any, Y: Any) -> HypergraphSpec:
+        self.check_options()
+        if len(X) == 0:
+            raise ValueError("X is empty; training needs at least one example")
+        if len(X) != len(Y):
+            raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
+        read = read_sequences(self._described(X, self._graphs(X)))
+        return HypergraphSpec(n_inputs=read.tokens.shape[1], vocabulary=read.names)
+
+    def bind(self, spec: HypergraphSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> HypergraphProblem:
+        if Y is not None and len(X) != len(Y):
+            raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
+        graphs = self._graphs(X)
+        matrix, offsets = spec.stack(self._described(X, graphs))
+        return HypergraphProblem(
+            model=self,
+            X=X,
+            graphs=graphs,
+            features=TokenMatrix.from_matrix(matrix, intercept=False),
+            n_parts=offsets,
+            truths=None if Y is None else [frozenset(self.parts(x, y)) for x, y in zip(X, Y, strict=True)],
+            loss=self.loss_object(),
+            allow_unknown=allow_unknown,
+        )
+
+    def _graphs(self, X: Any) -> list[Hypergraph]:
+        return [Hypergraph.of(self.steps(x), f"the hypergraph of X[{i}]") for i, x in enumerate(X)]
+
+    def _described(self, X: Any, graphs: list[Hypergraph]) -> list[list[Any]]:
+        return [[self.features(x, part) for part in graph.parts] for x, graph in zip(X, graphs, strict=True)]
+
+    def n_weights(self, spec: HypergraphSpec) -> int:
+        return spec.n_inputs
+
+    def loss_in_words(self) -> str:
+        return self.loss_object().in_words()
+
+    def spec_from_dict(self, values: dict[str, Any]) -> HypergraphSpec:
+        return HypergraphSpec.from_dict(values)

@@ -1,0 +1,145 @@
+"""Hypergraphs bound to data: flattened one after another, decoded and summed by the core."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from structlearn import _core
+from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
+from structlearn.data.hypergraphs import Hypergraph
+from structlearn.data.ragged import Ragged, offsets_of
+from structlearn.data.tokens import TokenMatrix
+from structlearn.losses import LocalParts, Loss, ZeroOneLoss
+from structlearn.losses.bound import NO_UNIT, BoundLoss
+from structlearn.losses.own import bound_own
+from structlearn.models.composed import CodedOutputs, ComposedProblem, token_scorer
+from structlearn.waist.planes import Outputs
+from structlearn.wording import shown
+
+
+class HypergraphProblem(ComposedProblem):
+    """A `HypergraphModel` bound to data. Outputs are codes of parts, see ``core/derivations/structure.hpp``."""
+
+    def __init__(
+        self,
+        *,
+        model: Any,
+        X: Sequence[Any],
+        graphs: list[Hypergraph],
+        features: TokenMatrix,
+        n_parts: IntArray,
+        truths: list[frozenset[Hashable]] | None,
+        loss: Loss,
+        allow_unknown: bool,
+    ):
+        self._model = model
+        self._X = X
+        self._graphs = graphs
+        self._features = features
+        self._places = [{part: k for k, part in enumerate(graph.parts)} for graph in graphs]
+        self._engine = _flattened(graphs, n_parts)
+        self._given = _core.GivenDerivations(self._engine, _core.GivenScores(0, n_parts))
+        scores = token_scorer(n_parts, [(features, 0, 1, False)], [], features.n_columns)
+        codes = None
+        if truths is not None:
+            codes = Ragged.of([self._code(i, truth, allow_unknown) for i, truth in enumerate(truths)])
+            self._check_derived(codes, n_parts, allow_unknown)
+        bound = BoundLoss() if codes is None or truths is None else self._bound(loss, truths, codes)
+        core = _core.Derivations(self._engine, scores)
+        super().__init__(core, features.n_columns, np.diff(n_parts), codes, bound, bound, scores)
+
+    def missing(self, oracle: str) -> str:
+        return NO_UNIT
+
+    def pack(self, codes: Ragged, examples: IntArray) -> CodedOutputs:
+        return CodedOutputs(examples, codes)
+
+    def unpack(self, outputs: Outputs) -> Ragged:
+        return CodedOutputs.of(outputs).codes
+
+    def present(self, outputs: Outputs) -> list[Any]:
+        return [
+            self._model.output(self._X[i], [self._graphs[i].parts[part] for part in code[1:].tolist()])
+            for i, code in CodedOutputs.of(outputs)
+        ]
+
+    def reachable(self) -> npt.NDArray[np.bool_]:
+        assert self.truths is not None
+        return np.asarray(self.truths.flat[self.truths.offsets[:-1]] >= 0)
+
+    def log_probabilities(self, w: FloatArray) -> FloatArray:
+        return np.where(self.reachable(), -self.log_losses(w), -np.inf)
+
+    def radii(self) -> FloatArray:
+        # ‖Ψ(y) − Ψ(ŷ)‖ ≤ Σ ‖φ(p)‖ over the parts of both.
+        return 2.0 * self._largest(self._features.norms())
+
+    def feature_totals(self) -> FloatArray:
+        return self._largest(self._features.totals())
+
+    def sizes(self) -> dict[str, int]:
+        return {"examples": self.n_examples, "steps": sum(graph.n_edges for graph in self._graphs)}
+
+    def fingerprint(self) -> str:
+        assert self.truths is not None
+        features = self._features
+        graphs = [a for g in self._graphs for a in (g.edges, g.tails, g.edge_parts, g.part_numbers)]
+        arrays = [features.indptr, features.columns, features.values, self.truths.flat, self.truths.offsets]
+        return digest(*arrays, *graphs, *self._loss.identity)
+
+    def _largest(self, numbers: FloatArray) -> FloatArray:
+        """The largest sum over the parts of an output, with a number for each part of each example."""
+        _, found = self._given.best(np.ascontiguousarray(numbers, np.float64), np.arange(len(self._graphs)), 1)
+        return found
+
+    def _code(self, i: int, truth: frozenset[Hashable], allow_unknown: bool) -> LabelArray:
+        place = self._places[i]
+        unknown = [part for part in truth if part not in place]
+        if unknown and not allow_unknown:
+            raise ValueError(f"Y[{i}] has the part {shown(unknown[0])}, which no step of the hypergraph of X[{i}] has")
+        return np.array([-1] if unknown else [len(truth), *sorted(place[part] for part in truth)], np.int32)
+
+    def _check_derived(self, codes: Ragged, n_parts: IntArray, allow_unknown: bool) -> None:
+        """Refuses truths that are no derivation: of all outputs, they must have the most true and no other parts."""
+        theta = np.zeros(int(n_parts[-1]))
+        for i, code in enumerate(codes):
+            theta[n_parts[i] : n_parts[i + 1]] = -len(code)
+            theta[n_parts[i] + code[1:]] = 1.0
+        found = Ragged(*self._given.best(theta, np.arange(len(codes)), 1)[0])
+        for i, (code, best) in enumerate(zip(codes, found, strict=True)):
+            if code[0] >= 0 and not np.array_equal(code, best):
+                if not allow_unknown:
+                    raise ValueError(f"Y[{i}] cannot be derived: no output of the hypergraph of X[{i}] has its parts")
+                code[:] = -1
+
+    def _bound(self, loss: Loss, truths: list[frozenset[Hashable]], codes: Ragged) -> BoundLoss:
+        if isinstance(loss, ZeroOneLoss):
+            return BoundLoss()
+        local = [LocalParts((len(graph.parts),), graph.parts) for graph in self._graphs]
+
+        def true_sums(parts: Ragged) -> FloatArray:
+            # A truth that cannot be derived has no parts.
+            return np.array([values[code[1:]].sum() for values, code in zip(parts, codes, strict=True)], np.float64)
+
+        def most(counts: list[npt.NDArray[np.int64]]) -> IntArray:
+            return np.round(self._largest(np.concatenate(counts).astype(np.float64))).astype(np.int64)
+
+        return bound_own(loss, truths, local, true_sums, most=most)
+
+
+def _flattened(graphs: list[Hypergraph], n_parts: IntArray) -> _core.DerivationEngine:
+    """All hypergraphs one after another; numbers of items and parts stay those within each."""
+    edges = offsets_of(np.concatenate([np.diff(graph.edges) for graph in graphs]))
+    brought = offsets_of(np.concatenate([np.diff(graph.edge_parts) for graph in graphs]))
+    return _core.DerivationEngine(
+        offsets_of([graph.n_items for graph in graphs]),
+        edges,
+        np.concatenate([graph.tails for graph in graphs]),
+        brought,
+        np.concatenate([graph.part_numbers for graph in graphs]),
+        n_parts,
+    )
