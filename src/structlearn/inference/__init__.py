@@ -10,7 +10,8 @@ from structlearn.inference.alignment import (
     sample_alignments,
 )
 from structlearn.inference.chain import ChainMarginals, best_per_loss_level, k_best, marginals, sample, viterbi
-from structlearn.inference.correlation import relaxed_clustering
+from structlearn.inference.clustering import best_clustering, greedy_clustering, relaxed_clustering
+from structlearn.inference.forest import best_forest, best_spanning_forest
 from structlearn.inference.segments import (
     SegmentationMarginals,
     best_segmentation,
@@ -25,9 +26,13 @@ __all__ = [
     "align",
     "alignment_marginals",
     "best_alignment",
+    "best_clustering",
+    "best_forest",
     "best_per_loss_level",
     "best_segmentation",
+    "best_spanning_forest",
     "edit_distance",
+    "greedy_clustering",
     "k_best",
     "k_best_alignments",
     "marginals",
