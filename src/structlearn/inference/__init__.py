@@ -18,6 +18,7 @@ from structlearn.inference.segments import (
     sample_segmentations,
     segmentation_marginals,
 )
+from structlearn.inference.sites import best_site
 
 __all__ = [
     "AlignmentMarginals",
@@ -30,6 +31,7 @@ __all__ = [
     "best_forest",
     "best_per_loss_level",
     "best_segmentation",
+    "best_site",
     "best_spanning_forest",
     "edit_distance",
     "greedy_clustering",
