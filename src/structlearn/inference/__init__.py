@@ -12,6 +12,7 @@ from structlearn.inference.alignment import (
 from structlearn.inference.chain import ChainMarginals, best_per_loss_level, k_best, marginals, sample, viterbi
 from structlearn.inference.clustering import best_clustering, greedy_clustering, relaxed_clustering
 from structlearn.inference.forest import best_forest, best_spanning_forest
+from structlearn.inference.ranking import ViolatingRanking, most_violating_ranking
 from structlearn.inference.segments import (
     SegmentationMarginals,
     best_segmentation,
@@ -24,6 +25,7 @@ __all__ = [
     "AlignmentMarginals",
     "ChainMarginals",
     "SegmentationMarginals",
+    "ViolatingRanking",
     "align",
     "alignment_marginals",
     "best_alignment",
@@ -38,6 +40,7 @@ __all__ = [
     "k_best",
     "k_best_alignments",
     "marginals",
+    "most_violating_ranking",
     "relaxed_clustering",
     "sample",
     "sample_alignments",
