@@ -9,6 +9,7 @@ from structlearn.inference.alignment import (
     k_best_alignments,
     sample_alignments,
 )
+from structlearn.inference.binary_labels import ViolatingLabels, most_violating_labels
 from structlearn.inference.chain import ChainMarginals, best_per_loss_level, k_best, marginals, sample, viterbi
 from structlearn.inference.clustering import best_clustering, greedy_clustering, relaxed_clustering
 from structlearn.inference.forest import best_forest, best_spanning_forest
@@ -25,6 +26,7 @@ __all__ = [
     "AlignmentMarginals",
     "ChainMarginals",
     "SegmentationMarginals",
+    "ViolatingLabels",
     "ViolatingRanking",
     "align",
     "alignment_marginals",
@@ -40,6 +42,7 @@ __all__ = [
     "k_best",
     "k_best_alignments",
     "marginals",
+    "most_violating_labels",
     "most_violating_ranking",
     "relaxed_clustering",
     "sample",

@@ -103,3 +103,14 @@ def table_of(given: npt.ArrayLike, name: str, axes: str) -> FloatArray:
     if scores.ndim != 2 or 0 in scores.shape:
         raise ValueError(f"{name} has shape {scores.shape}; expected {axes}, neither of them 0")
     return scores
+
+
+def vector_of(given: npt.ArrayLike, name: str) -> FloatArray:
+    """The same for finite numbers, one for each of some rows or documents."""
+    values = np.asarray(given, np.float64)
+    if values.ndim != 1 or not len(values):
+        raise ValueError(f"{name} has shape {values.shape}; expected (n,), n at least 1")
+    if not np.isfinite(values).all():
+        j = int(np.argmin(np.isfinite(values)))
+        raise ValueError(f"{name}[{j}] is {values[j]}; expected a finite number")
+    return values

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.queries import Gain
+from structlearn.inference.given import vector_of
 from structlearn.losses.rankings import LossName, check_ranking_loss, ranking_loss
 
 
@@ -66,7 +67,7 @@ def most_violating_ranking(
     check_ranking_loss(loss, k, threshold, gain)
     if loss == "roc_area":
         raise ValueError("loss is 'roc_area', whose slack is the mean of max(0, 1 - scores[i] + scores[j]) over pairs")
-    s, y = (_vector(given, name) for given, name in ((scores, "scores"), (relevance, "relevance")))
+    s, y = vector_of(scores, "scores"), vector_of(relevance, "relevance")
     if len(s) != len(y):
         raise ValueError(f"there are {len(s)} scores of documents, but relevance has {len(y)} numbers")
     query, rows, offsets = np.zeros(1, np.int64), np.arange(len(s)), np.array([0, len(s)])
@@ -74,13 +75,3 @@ def most_violating_ranking(
     outputs = bound.most_violating(s, query, rows, offsets, 1)
     coefficients, losses = bound.compare(list(outputs), query, rows, offsets, 1)
     return ViolatingRanking(float(losses[0] - coefficients @ s), -coefficients, outputs[0], float(losses[0]))
-
-
-def _vector(given: npt.ArrayLike, name: str) -> FloatArray:
-    values = np.asarray(given, np.float64)
-    if values.ndim != 1 or not len(values):
-        raise ValueError(f"{name} has shape {values.shape}; expected (n,), a number for each of at least one document")
-    if not np.isfinite(values).all():
-        j = int(np.argmin(np.isfinite(values)))
-        raise ValueError(f"{name}[{j}] is {values[j]}; expected a finite number")
-    return values
