@@ -37,9 +37,9 @@ def test_the_slack_agrees_with_enumeration(loss, given_set):
         return loss_of(loss, y, labels) + (labels - y) @ scores / len(y)
 
     assert found.slack == pytest.approx(max(violation(np.array(labels)) for labels in product([0, 1], repeat=len(y))))
-    assert found.slack == pytest.approx(violation(found.labels.astype(int)))
-    assert found.loss == pytest.approx(loss_of(loss, y, found.labels))
-    np.testing.assert_allclose(found.gradient, (found.labels.astype(int) - y) / len(y))
+    assert found.slack == pytest.approx(violation(found.output.astype(int)))
+    assert found.loss == pytest.approx(loss_of(loss, y, found.output))
+    np.testing.assert_allclose(found.gradient, (found.output.astype(int) - y) / len(y))
 
 
 @pytest.mark.parametrize(

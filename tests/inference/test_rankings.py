@@ -31,7 +31,7 @@ def test_the_slack_agrees_with_enumeration(loss, query, k, gain):
     rankings, coefficients, losses = all_rankings(loss, np.eye(len(y)), y, k, gain)
     violations = losses - coefficients @ scores
     assert found.slack == pytest.approx(violations.max(), abs=1e-9)
-    place = rankings.index(tuple(found.ranking.tolist()))
+    place = rankings.index(tuple(found.output.tolist()))
     assert violations[place] == pytest.approx(found.slack, abs=1e-9)
     assert losses[place] == pytest.approx(found.loss, abs=1e-9)
     np.testing.assert_allclose(found.gradient, -coefficients[place], atol=1e-9)

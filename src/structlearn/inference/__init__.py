@@ -9,11 +9,12 @@ from structlearn.inference.alignment import (
     k_best_alignments,
     sample_alignments,
 )
-from structlearn.inference.binary_labels import ViolatingLabels, most_violating_labels
+from structlearn.inference.binary_labels import most_violating_labels
 from structlearn.inference.chain import ChainMarginals, best_per_loss_level, k_best, marginals, sample, viterbi
 from structlearn.inference.clustering import best_clustering, greedy_clustering, relaxed_clustering
 from structlearn.inference.forest import best_forest, best_spanning_forest
-from structlearn.inference.ranking import ViolatingRanking, most_violating_ranking
+from structlearn.inference.given import Violation
+from structlearn.inference.ranking import most_violating_ranking
 from structlearn.inference.segments import (
     SegmentationMarginals,
     best_segmentation,
@@ -26,8 +27,7 @@ __all__ = [
     "AlignmentMarginals",
     "ChainMarginals",
     "SegmentationMarginals",
-    "ViolatingLabels",
-    "ViolatingRanking",
+    "Violation",
     "align",
     "alignment_marginals",
     "best_alignment",

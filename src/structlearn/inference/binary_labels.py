@@ -2,44 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.data.arrays import FloatArray
 from structlearn.data.options import choice_option
-from structlearn.inference.given import vector_of
-from structlearn.losses.binary_labels import BINARY_LOSSES, BinaryLabels
-
-
-class ViolatingLabels(NamedTuple):
-    """The labels ŷ with the largest Δ(y, ŷ) − (1/n) Σ_j (y_j − ŷ_j) scores[j], which is the slack.
-
-    Attributes
-    ----------
-    slack : float
-        At least 0, and at least the loss of the labels by the signs of the scores.
-    gradient : (n,)
-        Of the slack in the scores: (ŷ − y)/n.
-    labels : (n,)
-        ŷ.
-    loss : float
-        Δ(y, ŷ).
-    """
-
-    slack: float
-    gradient: FloatArray
-    labels: BinaryLabels
-    loss: float
+from structlearn.inference.given import Violation, vector_of
+from structlearn.losses.binary_labels import BINARY_LOSSES
 
 
 def most_violating_labels(
     scores: npt.ArrayLike, truth: npt.ArrayLike, loss: Literal["f1", "error_rate"] = "f1"
-) -> ViolatingLabels:
+) -> Violation:
     """Loss-augmented inference for one set: the structured hinge of a loss of all its labels, and its gradient.
 
-    Exact, in O(n log n).
+    Exact, in O(n log n). Labels score F(ŷ) = (1/n) Σ_j ŷ_j scores[j].
 
     Parameters
     ----------
@@ -53,7 +31,7 @@ def most_violating_labels(
     Examples
     --------
     >>> found = most_violating_labels([1.0, -0.2, 0.1], [1, 0, 0])
-    >>> found.labels, round(found.slack, 3)
+    >>> found.output, round(found.slack, 3)
     (array([0, 0, 1], dtype=uint8), 0.7)
     """
     choice_option("loss", loss, tuple(BINARY_LOSSES))
@@ -67,4 +45,4 @@ def most_violating_labels(
     labels = BINARY_LOSSES[loss].most_violating(s, positive, offsets, 1)
     value = float(BINARY_LOSSES[loss].values(positive, labels, offsets)[0])
     gradient = (labels - y) / len(s)
-    return ViolatingLabels(value + float(gradient @ s), gradient, labels, value)
+    return Violation(value + float(gradient @ s), gradient, labels, value)

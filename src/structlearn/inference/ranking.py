@@ -2,36 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.queries import Gain
-from structlearn.inference.given import vector_of
+from structlearn.inference.given import Violation, vector_of
 from structlearn.losses.rankings import LossName, check_ranking_loss, ranking_loss
-
-
-class ViolatingRanking(NamedTuple):
-    """The ranking ŷ with the largest Δ(y, ŷ) − Σ_j coefficients[j] scores[j], which is the slack.
-
-    Attributes
-    ----------
-    slack : float
-        At least 0, and at least the loss of the ranking by falling scores.
-    gradient : (n,)
-        Of the slack in the scores: −coefficients.
-    ranking : (n,)
-        The documents, the first one first.
-    loss : float
-        Δ(y, ŷ).
-    """
-
-    slack: float
-    gradient: FloatArray
-    ranking: LabelArray
-    loss: float
 
 
 def most_violating_ranking(
@@ -42,11 +18,11 @@ def most_violating_ranking(
     k: int | None = None,
     threshold: float = 0.0,
     gain: Gain = "exponential",
-) -> ViolatingRanking:
+) -> Violation:
     """Loss-augmented inference for one query: the structured hinge of a loss of rankings, and its gradient.
 
-    Exact. The coefficients of a ranking are those of the documents in Ψ(x, y) − Ψ(x, ŷ), which the loss chooses:
-    `structlearn.losses.rankings` has the formulas.
+    Exact. What a ranking scores depends on the loss, which chooses the coefficients of documents in Ψ(x, ŷ):
+    `structlearn.losses.rankings` has the formulas. The output is the ranking, the first document first.
 
     Parameters
     ----------
@@ -61,7 +37,7 @@ def most_violating_ranking(
     Examples
     --------
     >>> found = most_violating_ranking([0.5, 0.0, 0.2], [0, 1, 0])
-    >>> found.ranking, round(found.slack, 3), found.gradient
+    >>> found.output, round(found.slack, 3), found.gradient
     (array([0, 2, 1], dtype=int32), 1.017, array([ 0.5, -1. ,  0.5]))
     """
     check_ranking_loss(loss, k, threshold, gain)
@@ -74,4 +50,4 @@ def most_violating_ranking(
     bound = ranking_loss(loss, y, offsets, k=k, threshold=threshold, gain=gain)
     outputs = bound.most_violating(s, query, rows, offsets, 1)
     coefficients, losses = bound.compare(list(outputs), query, rows, offsets, 1)
-    return ViolatingRanking(float(losses[0] - coefficients @ s), -coefficients, outputs[0], float(losses[0]))
+    return Violation(float(losses[0] - coefficients @ s), -coefficients, outputs[0], float(losses[0]))
