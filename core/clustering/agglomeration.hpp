@@ -17,19 +17,8 @@ namespace structlearn {
 class Agglomeration {
 public:
     // Writes for each item the smallest item of its cluster.
-    void run(const ItemPairsData& data, std::int64_t example, const double* w, const std::int32_t* labels,
-             const PairTerms& terms, std::int32_t* out) {
-        n_ = static_cast<std::size_t>(data.n_items(example));
-        sums_.assign(n_ * n_, 0.0);
-        for (std::int64_t kind = data.kinds.begin(example); kind < data.kinds.end(example); ++kind) {
-            const double score = data.score(kind, w);
-            for (std::int64_t p = data.pairs.begin(kind); p < data.pairs.end(kind); ++p) {
-                const std::int32_t i = data.first[p], j = data.second[p];
-                const double term = labels && labels[i] == labels[j] ? terms.inside : terms.across;
-                sum(static_cast<std::size_t>(i), static_cast<std::size_t>(j)) = score + term;
-                sum(static_cast<std::size_t>(j), static_cast<std::size_t>(i)) = score + term;
-            }
-        }
+    void run(const PairKinds& data, std::int64_t example, const PairScores& scores, std::int32_t* out) {
+        fill(data, example, scores);
         std::iota(out, out + n_, 0);
         alive_.resize(n_);
         std::iota(alive_.begin(), alive_.end(), std::size_t{0});
@@ -49,6 +38,21 @@ public:
     }
 
 private:
+    void fill(const PairKinds& data, std::int64_t example, const PairScores& scores) {
+        n_ = static_cast<std::size_t>(data.n_items(example));
+        sums_.assign(n_ * n_, 0.0);
+        const double* score = scores.of_kinds;
+        for (std::int64_t kind = data.kinds.begin(example); kind < data.kinds.end(example); ++kind, ++score) {
+            for (std::int64_t p = data.pairs.begin(kind); p < data.pairs.end(kind); ++p) {
+                const std::int32_t i = data.first[p], j = data.second[p];
+                const bool together = scores.labels && scores.labels[i] == scores.labels[j];
+                const double value = *score + (together ? scores.inside : scores.across);
+                sum(static_cast<std::size_t>(i), static_cast<std::size_t>(j)) = value;
+                sum(static_cast<std::size_t>(j), static_cast<std::size_t>(i)) = value;
+            }
+        }
+    }
+
     double& sum(std::size_t a, std::size_t b) { return sums_[a * n_ + b]; }
     // The largest sum with another cluster; of a cluster that is alone, 0.
     double best(std::size_t c) { return partner_[c] == c ? 0.0 : sum(c, partner_[c]); }
@@ -78,13 +82,15 @@ private:
     std::vector<std::size_t> alive_, partner_;
 };
 
-// A clustering of each chosen example: for each item the smallest item of its cluster.
-inline void agglomerate(const ItemPairsData& data, std::span<const double> w, std::span<const std::int64_t> examples,
+// A clustering of each chosen example, from the scores of their kinds one after another: for each item the smallest item of
+// its cluster.
+inline void agglomerate(const PairKinds& data, std::span<const double> scores, std::span<const std::int64_t> examples,
                         std::optional<std::span<const std::int32_t>> labels, std::span<const double> inside,
                         std::span<const double> across, std::span<std::int32_t> out, int n_threads) {
-    const auto at = data.items.gathered(examples);
+    const auto at = data.items.gathered(examples), kinds = data.kinds.gathered(examples);
     for_each_example(examples, n_threads, Agglomeration(), [&](std::int64_t k, std::int64_t i, Agglomeration& worker) {
-        worker.run(data, i, w.data(), data.of_example(labels, i), {inside[k], across[k], 0.0}, out.data() + at[k]);
+        const PairScores given{scores.data() + kinds[k], data.of_example(labels, i), inside[k], across[k]};
+        worker.run(data, i, given, out.data() + at[k]);
     });
 }
 

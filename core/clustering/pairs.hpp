@@ -5,15 +5,12 @@
 #include <span>
 
 #include "batch/ragged.hpp"
-#include "linear/tokens.hpp"
 
 namespace structlearn {
 
-// Pairs of items of several examples. The pairs of an example are grouped by kind: all pairs of one kind have the same row of
-// features, so that kinds are scored and sorted, never pairs.
-struct ItemPairsData {
-    CsrMatrix features;         // a row a kind
-    std::int64_t n_features;
+// Pairs of items of several examples. The pairs of an example are grouped by kind: all pairs of one kind score alike, so that
+// kinds are scored and sorted, never pairs.
+struct PairKinds {
     Ragged kinds;               // of the examples
     Ragged pairs;               // of the kinds
     const std::int32_t* first;  // items of the pairs, counted within the example
@@ -26,18 +23,13 @@ struct ItemPairsData {
         return labels ? labels->data() + items.begin(example) : nullptr;
     }
     std::int64_t kind_of(std::int64_t pair) const { return pairs.holding(pair); }
-    double score(std::int64_t kind, const double* w) const {
-        return features.row(kind, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
-            double sum = 0.0;
-            for (std::int64_t k = 0; k < count; ++k) sum += x[k] * w[columns[k]];
-            return sum;
-        });
-    }
 };
 
-// What is added to the score of a pair, by whether its items have the same label, and which sums are too low to take.
-struct PairTerms {
-    double inside, across, floor;
+// Scores of the pairs of one example: those of its kinds, plus a term, such as a loss, by whether the items have one label.
+struct PairScores {
+    const double* of_kinds;
+    const std::int32_t* labels;  // may be null where both terms are the same
+    double inside, across;
 };
 
 }  // namespace structlearn

@@ -16,23 +16,23 @@ namespace structlearn {
 // Kruskal's algorithm: the heaviest forest of an example's pairs.
 class SpanningForest {
 public:
-    // Pairs whose score plus term exceeds the floor, heaviest first; appends their places. `labels` of the example's items
-    // may be null where both terms are the same.
-    void heaviest(const ItemPairsData& data, std::int64_t example, const double* w, const std::int32_t* labels,
-                  const PairTerms& terms, std::vector<std::int64_t>& out) {
+    // Pairs whose score exceeds the floor, heaviest first; appends their places.
+    void heaviest(const PairKinds& data, std::int64_t example, const PairScores& scores, double floor,
+                  std::vector<std::int64_t>& out) {
         groups_.clear();
-        for (std::int64_t kind = data.kinds.begin(example); kind < data.kinds.end(example); ++kind) {
-            const double score = data.score(kind, w);
-            if (terms.inside == terms.across) {
-                add(score + terms.inside, kind, Side::both, terms.floor);
+        const std::int32_t* labels = scores.labels;
+        const double* score = scores.of_kinds;
+        for (std::int64_t kind = data.kinds.begin(example); kind < data.kinds.end(example); ++kind, ++score) {
+            if (scores.inside == scores.across) {
+                add(*score + scores.inside, kind, Side::both, floor);
                 continue;
             }
             const std::int64_t begin = data.pairs.begin(kind), end = data.pairs.end(kind);
             std::int64_t inside = 0;
             for (std::int64_t p = begin; p < end; ++p) inside += labels[data.first[p]] == labels[data.second[p]];
             // Most kinds are on one side only: those need not be looked at pair by pair again.
-            if (inside > 0) add(score + terms.inside, kind, inside == end - begin ? Side::both : Side::inside, terms.floor);
-            if (inside < end - begin) add(score + terms.across, kind, inside == 0 ? Side::both : Side::across, terms.floor);
+            if (inside > 0) add(*score + scores.inside, kind, inside == end - begin ? Side::both : Side::inside, floor);
+            if (inside < end - begin) add(*score + scores.across, kind, inside == 0 ? Side::both : Side::across, floor);
         }
         std::sort(groups_.begin(), groups_.end(), [](const Group& a, const Group& b) {
             if (a.weight != b.weight) return a.weight > b.weight;
@@ -50,7 +50,7 @@ public:
     }
 
     // The pairs between items of the same label, in the order given, as far as they close no cycle.
-    void in_order(const ItemPairsData& data, std::int64_t example, const std::int64_t* begin, const std::int64_t* end,
+    void in_order(const PairKinds& data, std::int64_t example, const std::int64_t* begin, const std::int64_t* end,
                   const std::int32_t* labels, std::vector<std::int64_t>& out) {
         reset(data.n_items(example));
         for (const std::int64_t* p = begin; p < end; ++p)
@@ -96,21 +96,23 @@ private:
     std::int64_t n_trees_ = 0;
 };
 
-// The heaviest forest of each chosen example, as places of pairs.
-inline RaggedArray<std::int64_t> heaviest_forests(const ItemPairsData& data, std::span<const double> w,
+// The heaviest forest of each chosen example, as places of pairs, from the scores of their kinds one after another. With the
+// floor −∞ it spans all that the pairs connect.
+inline RaggedArray<std::int64_t> heaviest_forests(const PairKinds& data, std::span<const double> scores,
                                                   std::span<const std::int64_t> examples,
                                                   std::optional<std::span<const std::int32_t>> labels, double inside,
                                                   double across, double floor, int n_threads) {
     std::vector<std::vector<std::int64_t>> found(examples.size());
+    const auto at = data.kinds.gathered(examples);
     for_each_example(examples, n_threads, SpanningForest(), [&](std::int64_t k, std::int64_t i, SpanningForest& forest) {
-        forest.heaviest(data, i, w.data(), data.of_example(labels, i), {inside, across, floor}, found[k]);
+        forest.heaviest(data, i, {scores.data() + at[k], data.of_example(labels, i), inside, across}, floor, found[k]);
     });
     return RaggedArray(found);
 }
 
 // For every example a forest within its labels, of pairs taken in the order given: that of all pairs of the first example,
 // then those of the second, and so on.
-inline RaggedArray<std::int64_t> forests_in_order(const ItemPairsData& data, std::span<const std::int64_t> order,
+inline RaggedArray<std::int64_t> forests_in_order(const PairKinds& data, std::span<const std::int64_t> order,
                                                   std::span<const std::int32_t> labels) {
     std::vector<std::vector<std::int64_t>> found(static_cast<std::size_t>(data.kinds.count()));
     SpanningForest forest;

@@ -360,19 +360,13 @@ class FoundMatches(PartSteps):
 class MissedMatches(PartLoss):
     def __init__(self, found: FoundMatches) -> None: ...
 
-class ItemPairs:
+class PairKinds:
     def __init__(
-        self,
-        features: Tokens,
-        kind_offsets: Ints,
-        pair_offsets: Ints,
-        first: Labels,
-        second: Labels,
-        item_offsets: Ints,
+        self, kind_offsets: Ints, pair_offsets: Ints, first: Labels, second: Labels, item_offsets: Ints
     ) -> None: ...
     def forests(
         self,
-        w: Floats,
+        scores: Floats,
         examples: Ints,
         labels: Labels | None,
         inside: float,
@@ -381,15 +375,9 @@ class ItemPairs:
         n_threads: int,
     ) -> tuple[Ints, Ints]: ...
     def forests_in_order(self, order: Ints, labels: Labels) -> tuple[Ints, Ints]: ...
-    def forest_differences(
-        self, left: Ints, left_offsets: Ints, right: Ints, right_offsets: Ints
-    ) -> tuple[Ints, Ints, Floats]: ...
-    def cluster_differences(
-        self, examples: Ints, left: Labels, right: Labels
-    ) -> tuple[tuple[Ints, Ints, Floats], Ints]: ...
     def agglomerate(
         self,
-        w: Floats,
+        scores: Floats,
         examples: Ints,
         labels: Labels | None,
         inside: Floats,
@@ -397,6 +385,16 @@ class ItemPairs:
         out: Labels,
         n_threads: int,
     ) -> None: ...
+
+class PairScorer:
+    def __init__(self, pairs: PairKinds, features: Tokens) -> None: ...
+    def scores(self, w: Floats, examples: Ints, n_threads: int) -> Floats: ...
+    def forest_differences(
+        self, left: Ints, left_offsets: Ints, right: Ints, right_offsets: Ints
+    ) -> tuple[Ints, Ints, Floats]: ...
+    def cluster_differences(
+        self, examples: Ints, left: Labels, right: Labels
+    ) -> tuple[tuple[Ints, Ints, Floats], Ints]: ...
 
 class Motif:
     def __init__(

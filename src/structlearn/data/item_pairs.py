@@ -72,10 +72,10 @@ class BoundPairs:
             offsets_of([part.n_items for part in parts]),
         )
 
-    def core(self) -> _core.ItemPairs:
-        return _core.ItemPairs(
-            self.features.core(), self.kind_offsets, self.pair_offsets, self.first, self.second, self.item_offsets
-        )
+    def core(self) -> tuple[_core.PairKinds, _core.PairScorer]:
+        """The pairs for the decoders, and the scorer of their kinds."""
+        kinds = _core.PairKinds(self.kind_offsets, self.pair_offsets, self.first, self.second, self.item_offsets)
+        return kinds, _core.PairScorer(kinds, self.features.core())
 
     def labels(self, Y: Any) -> LabelArray:
         """The canonical labels of all items of all examples."""
@@ -98,11 +98,16 @@ class BoundPairs:
         """How many pairs each example has."""
         return np.diff(self.pair_offsets[self.kind_offsets])
 
-    def scores(self, w: FloatArray, i: int) -> FloatArray:
-        """⟨w, x⟩ of every pair of an example."""
-        kinds = np.arange(self.kind_offsets[i], self.kind_offsets[i + 1])
-        scores = np.array([values @ w[columns] for columns, values in map(self.features.row, kinds.tolist())])
-        return np.repeat(scores, np.diff(self.pair_offsets)[kinds])
+    def of_pairs(self, i: int, of_kinds: FloatArray) -> FloatArray:
+        """Numbers for the pairs of an example, from those for its kinds."""
+        return np.repeat(of_kinds, np.diff(self.pair_offsets[self.kind_offsets[i] : self.kind_offsets[i + 1] + 1]))
+
+    def matrix(self, i: int, of_pairs: FloatArray) -> FloatArray:
+        """Numbers for the pairs of an example as a symmetric matrix, with 0 where there is no pair."""
+        place, items = self.pairs_of(i), self.items_of(i)
+        matrix = np.zeros((items.stop - items.start,) * 2)
+        matrix[self.first[place], self.second[place]] = of_pairs
+        return matrix + matrix.T
 
     def longest(self) -> FloatArray:
         """max ‖x‖ over the pairs of every example."""

@@ -9,8 +9,11 @@ from structlearn.inference.alignment import (
     k_best_alignments,
     sample_alignments,
 )
+from structlearn.inference.binary_labels import most_violating_labels
 from structlearn.inference.chain import ChainMarginals, best_per_loss_level, k_best, marginals, sample, viterbi
-from structlearn.inference.correlation import relaxed_clustering
+from structlearn.inference.clustering import best_clustering, greedy_clustering, relaxed_clustering
+from structlearn.inference.forest import best_forest, best_spanning_forest
+from structlearn.inference.given import Violation
 from structlearn.inference.hypergraph import (
     DerivationMarginals,
     best_derivation,
@@ -18,30 +21,40 @@ from structlearn.inference.hypergraph import (
     k_best_derivations,
     sample_derivations,
 )
+from structlearn.inference.ranking import most_violating_ranking
 from structlearn.inference.segments import (
     SegmentationMarginals,
     best_segmentation,
     sample_segmentations,
     segmentation_marginals,
 )
+from structlearn.inference.sites import best_site
 
 __all__ = [
     "AlignmentMarginals",
     "ChainMarginals",
     "DerivationMarginals",
     "SegmentationMarginals",
+    "Violation",
     "align",
     "alignment_marginals",
     "best_alignment",
+    "best_clustering",
     "best_derivation",
+    "best_forest",
     "best_per_loss_level",
     "best_segmentation",
+    "best_site",
+    "best_spanning_forest",
     "derivation_marginals",
     "edit_distance",
+    "greedy_clustering",
     "k_best",
     "k_best_alignments",
     "k_best_derivations",
     "marginals",
+    "most_violating_labels",
+    "most_violating_ranking",
     "relaxed_clustering",
     "sample",
     "sample_alignments",

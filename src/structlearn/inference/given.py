@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -103,3 +103,35 @@ def table_of(given: npt.ArrayLike, name: str, axes: str) -> FloatArray:
     if scores.ndim != 2 or 0 in scores.shape:
         raise ValueError(f"{name} has shape {scores.shape}; expected {axes}, neither of them 0")
     return scores
+
+
+class Violation(NamedTuple):
+    """The output ŷ with the largest Δ(y, ŷ) + F(ŷ) − F(y): the structured hinge in the scores, of which F is linear.
+
+    Attributes
+    ----------
+    slack : float
+        The hinge, at least 0 and at least the loss of the output that scores most.
+    gradient : (n,)
+        That of the slack in the scores, or one of its subgradients.
+    output : (n,)
+        ŷ.
+    loss : float
+        Δ(y, ŷ).
+    """
+
+    slack: float
+    gradient: FloatArray
+    output: npt.NDArray[Any]
+    loss: float
+
+
+def vector_of(given: npt.ArrayLike, name: str) -> FloatArray:
+    """The same for finite numbers, one for each of some rows or documents."""
+    values = np.asarray(given, np.float64)
+    if values.ndim != 1 or not len(values):
+        raise ValueError(f"{name} has shape {values.shape}; expected (n,), n at least 1")
+    if not np.isfinite(values).all():
+        j = int(np.argmin(np.isfinite(values)))
+        raise ValueError(f"{name}[{j}] is {values[j]}; expected a finite number")
+    return values

@@ -6,16 +6,22 @@ queries lie in flat arrays; `rows` are the documents of the queries that are ask
 
 from __future__ import annotations
 
+import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.data.queries import grades_of, ranked
+from structlearn.data.fields import LARGEST
+from structlearn.data.options import choice_option, whole_option
+from structlearn.data.queries import Gain, gains_of, grades_of, ranked
 from structlearn.data.ragged import Ragged, owners_of, ranks_of, summed
+
+LossName = Literal["roc_area", "average_precision", "ndcg", "precision_at_k", "recall_at_k", "break_even"]
 
 #: How many states the dynamic programme of a query may have.
 MOST_STATES = 10_000_000
@@ -39,6 +45,10 @@ class RankingLoss(ABC):
         self, outputs: Sequence[Any], examples: IntArray, rows: IntArray, offsets: IntArray, n_threads: int
     ) -> tuple[FloatArray, FloatArray]:
         """Of each document the coefficient in Ψ(x, y) − Ψ(x, ŷ), and of each query Δ(y, ŷ)."""
+
+    def identity(self) -> tuple[npt.NDArray[Any], ...]:
+        """What tells the loss from others on the same documents, for digests."""
+        return np.frombuffer(type(self).__name__.encode(), np.uint8), self.grades
 
     def max_losses(self) -> FloatArray:
         """Δ of the worst ranking of each query."""
@@ -160,6 +170,9 @@ class NdcgLoss(PairLoss):
         gained = summed(self.gains[rows][placed] * self.weights[rows], offsets)
         return coefficients, np.maximum(self.best[examples] - gained, 0.0)
 
+    def identity(self) -> tuple[npt.NDArray[Any], ...]:
+        return *super().identity(), self.gains, self.weights
+
     def _check_states(self) -> None:
         for q, grades in enumerate(Ragged(self.grades, self.offsets)):
             n_states = np.prod(np.minimum(np.bincount(grades), self.k) + 1.0)
@@ -211,6 +224,56 @@ class PositionLoss(RankingLoss):
         gained = summed(self.gains[rows][placed] * weights, offsets)
         coefficients[placed] -= weights
         return coefficients, np.maximum(self.best[examples] - gained, 0.0)
+
+    def identity(self) -> tuple[npt.NDArray[Any], ...]:
+        return *super().identity(), self.gains, self.weights
+
+
+def ranking_loss(
+    name: LossName,
+    relevance: FloatArray,
+    offsets: IntArray,
+    *,
+    k: int | None = None,
+    threshold: float = 0.0,
+    gain: Gain = "exponential",
+) -> RankingLoss:
+    """The loss of this name on documents of this relevance, with a query between any two offsets; see `Ranking`."""
+    if name == "roc_area":
+        return PairLoss(relevance, offsets)
+    if name == "ndcg":
+        return NdcgLoss(relevance, gains_of(relevance, gain, offsets), k, offsets)
+    relevant = (relevance > threshold).astype(np.float64)
+    if name == "average_precision":
+        return AveragePrecisionLoss(relevant, offsets)
+    counts = np.diff(offsets)
+    n_relevant = summed(relevant, offsets)
+    if name == "break_even":
+        return PositionLoss(relevant, top_weights(n_relevant, offsets), offsets)
+    places = np.full(len(counts), k)
+    if name == "recall_at_k":
+        relevant *= np.repeat(places / np.maximum(n_relevant, 1.0), counts)
+    return PositionLoss(relevant, top_weights(places, offsets), offsets)
+
+
+def check_ranking_loss(name: Any, k: Any, threshold: Any, gain: Any) -> None:
+    """Refuses options that no loss of rankings has."""
+    choice_option("loss", name, get_args(LossName))
+    choice_option("gain", gain, get_args(Gain))
+    if k is None and name in ("precision_at_k", "recall_at_k"):
+        raise ValueError(f"loss {name!r} needs k, the number of documents that count")
+    if k is not None:
+        check_k(k)
+    check_threshold(threshold)
+
+
+def check_k(k: Any) -> None:
+    whole_option("k", k, 1, LARGEST)
+
+
+def check_threshold(threshold: Any) -> None:
+    if isinstance(threshold, bool) or not isinstance(threshold, numbers.Real) or np.isnan(float(threshold)):
+        raise ValueError(f"threshold is {threshold!r}; it must be a number")
 
 
 def top_weights(k: IntArray, offsets: IntArray) -> FloatArray:

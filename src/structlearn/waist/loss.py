@@ -43,7 +43,7 @@ class LocalParts(NamedTuple):
 
 
 class Loss(BaseEstimator):  # type: ignore[misc]
-    """Δ(y, ŷ) ≥ 0, zero on the truth. One of `AdditiveLoss`, `CountedLoss` and `ZeroOneLoss`.
+    """Δ(y, ŷ) ≥ 0, zero on the truth. One of `AdditiveLoss`, `CountedLoss` and `ZeroOneLoss`, or with an own oracle.
 
     Options are arguments of the constructor, kept under their names, so that losses can be cloned and searched.
     """

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import structlearn
 from structlearn import StructuralSVM
 from structlearn.data import ItemPairs
-from structlearn.inference import relaxed_clustering
 from structlearn.models import CorrelationClustering
 from structlearn.models.clustering.correlation_clustering import CorrelationClusteringProblem
 from structlearn.models.clustering.pairs import PairSpec
@@ -71,32 +70,6 @@ def test_decoders_come_near_to_the_best_of_all_clusterings(document: tuple[ItemP
         (labels,) = bound(x, y, decoder).best(w, ONE)
         found[decoder] = score(x, together(x, labels), w)
     assert 0.0 <= found["greedy"] <= found["lp"] <= best
-
-
-@given(st.integers(0, 100), st.integers(2, 6))
-def test_the_linear_program_bounds_the_best_clustering(seed: int, n: int) -> None:
-    scores = np.random.default_rng(seed).normal(size=(n, n))
-    scores = np.triu(scores, 1) + np.triu(scores, 1).T
-    labels, bound_ = relaxed_clustering(scores)
-
-    def value(labels: Any) -> float:
-        return float(sum(scores[i, j] for i, j in combinations(range(n), 2) if labels[i] == labels[j]))
-
-    best = max(map(value, clusterings(n)))
-    assert best <= bound_ + 1e-6
-    assert value(labels) <= best + 1e-9
-    # Relaxations of so few items are mostly whole: then the rounded clustering is the best one.
-    if abs(value(labels) - bound_) < 1e-6:
-        assert value(labels) == pytest.approx(best)
-
-
-def test_the_program_of_a_cycle_is_fractional_and_rounded() -> None:
-    # One item that goes well with three which do not go together: the program gives each one half.
-    scores = -np.ones((4, 4))
-    scores[0] = scores[:, 0] = 1.0
-    labels, bound_ = relaxed_clustering(scores)
-    assert bound_ == pytest.approx(1.5)
-    assert sorted(labels.tolist())[0] == 0
 
 
 @given(documents(), weights, st.sampled_from(["greedy", "lp"]))

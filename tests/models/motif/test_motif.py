@@ -235,7 +235,7 @@ def test_either_label_may_be_the_positive_one(Y, positive, expected):
 def test_small_letters_and_uracil_are_bases_and_windows_with_other_letters_no_sites():
     model = Motif(2, 0)
     problem = bound(model, ["acguRYa", "AC"], [1, 0])
-    assert problem.present_latent(problem.sites(0)) == [Site(0, "+", 2), Site(1, "+", 2), Site(2, "+", 2)]
+    assert problem.present_latent(problem.sites.of(0)) == [Site(0, "+", 2), Site(1, "+", 2), Site(2, "+", 2)]
 
 
 def test_sequences_without_a_site_are_negative_and_refused_as_positive_in_training():

@@ -11,7 +11,8 @@ from structlearn.data.clusterings import to_labels
 from structlearn.data.item_pairs import BoundPairs
 from structlearn.data.options import choice_option
 from structlearn.data.ragged import Ragged, offsets_of
-from structlearn.inference.correlation import MOST_ITEMS, relaxed_clustering
+from structlearn.inference.clustering import MOST_ITEMS, relaxed_clustering
+from structlearn.inference.pair_scores import PairScores
 from structlearn.models.clustering.pairs import PairModel, PairSpec
 from structlearn.waist.objective import Oracle
 from structlearn.waist.planes import Outputs
@@ -79,7 +80,7 @@ class CorrelationClusteringProblem(Problem):
         self.n_examples = len(pairs.item_offsets) - 1
         self.n_features = n_features
         self._pairs = pairs
-        self._core = pairs.core()
+        self._engine, self._scorer = pairs.core()
         self._labels = labels
         self._decoder = decoder
         self._share = 1.0 / np.maximum(pairs.n_pairs(), 1)
@@ -105,15 +106,18 @@ class CorrelationClusteringProblem(Problem):
 
     def _decode(self, w: FloatArray, examples: IntArray, margins: FloatArray) -> list[LabelArray]:
         """Pairs that are apart in the truth score a margin more, those together as much less."""
-        found = self._greedy(w, examples, margins)
+        examples = np.ascontiguousarray(examples, np.int64)
+        scores = self._scorer.scores(np.ascontiguousarray(w), examples, self.n_threads)
+        found = self._greedy(scores, examples, margins)
         if self._decoder == "greedy":
             return found
-        return [self._better(w, *each) for each in zip(examples.tolist(), found, margins.tolist(), strict=True)]
+        each = Ragged(scores, offsets_of(np.diff(self._pairs.kind_offsets)[examples]))
+        return [self._better(*one) for one in zip(examples.tolist(), found, each, margins.tolist(), strict=True)]
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
         truths = _joined([self._truth(int(i)) for i in examples])
         examples = np.ascontiguousarray(examples, np.int64)
-        rows, disagreements = self._core.cluster_differences(examples, truths, _joined(list(outputs)))
+        rows, disagreements = self._scorer.cluster_differences(examples, truths, _joined(list(outputs)))
         return SparseRows(*rows), disagreements * self._share[examples]
 
     def max_losses(self) -> FloatArray:
@@ -133,30 +137,25 @@ class CorrelationClusteringProblem(Problem):
         assert self._labels is not None
         return self._pairs.fingerprint(self._labels, np.array([self._decoder == "lp"]))
 
-    def _greedy(self, w: FloatArray, examples: IntArray, margins: FloatArray) -> list[LabelArray]:
+    def _greedy(self, scores: FloatArray, examples: IntArray, margins: FloatArray) -> list[LabelArray]:
         """By agglomeration."""
-        examples = np.ascontiguousarray(examples, np.int64)
         sizes = np.diff(self._pairs.item_offsets)[examples]
         out = np.empty(int(sizes.sum()), np.int32)
-        w, margins = np.ascontiguousarray(w), np.ascontiguousarray(margins)
-        self._core.agglomerate(w, examples, self._labels, -margins, margins, out, self.n_threads)
+        margins = np.ascontiguousarray(margins)
+        self._engine.agglomerate(scores, examples, self._labels, -margins, margins, out, self.n_threads)
         return [to_labels(labels, len(labels)) for labels in Ragged(out, offsets_of(sizes))]
 
-    def _better(self, w: FloatArray, i: int, greedy: LabelArray, margin: float) -> LabelArray:
-        place, n = self._pairs.pairs_of(i), len(greedy)
-        first, second = self._pairs.first[place], self._pairs.second[place]
-        scores = self._pairs.scores(w, i)
+    def _better(self, i: int, greedy: LabelArray, kind_scores: FloatArray, margin: float) -> LabelArray:
+        """The better of a clustering and the rounded linear relaxation."""
+        values = self._pairs.of_pairs(i, kind_scores)
         if margin:
-            truth = self._truth(i)
-            scores = scores + margin * np.where(truth[first] == truth[second], -1.0, 1.0)
-        matrix = np.zeros((n, n))
-        matrix[first, second] = matrix[second, first] = scores
-        rounded, _ = relaxed_clustering(matrix)
-
-        def total(labels: LabelArray) -> float:
-            return float(scores[labels[first] == labels[second]].sum())
-
-        return rounded if total(rounded) > total(greedy) else greedy
+            place, truth = self._pairs.pairs_of(i), self._truth(i)
+            together = truth[self._pairs.first[place]] == truth[self._pairs.second[place]]
+            values = values + margin * np.where(together, -1.0, 1.0)
+        scores = self._pairs.matrix(i, values)
+        rounded, _ = relaxed_clustering(scores)
+        pairs = PairScores.of(scores)
+        return rounded if pairs.within(rounded) > pairs.within(greedy) else greedy
 
     def _truth(self, i: int) -> LabelArray:
         assert self._labels is not None

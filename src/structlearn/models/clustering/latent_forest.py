@@ -88,7 +88,7 @@ class LatentForestProblem(LatentProblem):
         self.n_examples = len(pairs.item_offsets) - 1
         self.n_features = n_features
         self._pairs = pairs
-        self._core = pairs.core()
+        self._engine, self._scorer = pairs.core()
         self._labels = labels
         self._r = r
         # n − k(y), with the clusters that the pairs connect.
@@ -98,17 +98,17 @@ class LatentForestProblem(LatentProblem):
         return ": LatentForest has no such decoder; use rescaling='margin' with slack='linear'"
 
     def best(self, w: FloatArray, examples: IntArray) -> list[IntArray]:
-        return self._heaviest(w, examples, 0.0, 0.0, 0.0)
+        return self._heaviest(self._scores(w, examples), examples)
 
     def loss_augmented(self, w: FloatArray, examples: IntArray) -> list[IntArray]:
-        return self._heaviest(w, examples, -1.0, self._r, 0.0)
+        return self._heaviest(self._scores(w, examples), examples, inside=-1.0, across=self._r)
 
     def complete(self, w: FloatArray, examples: IntArray) -> list[IntArray]:
-        return self._heaviest(w, examples, 0.0, -np.inf, -np.inf)
+        return self._heaviest(self._scores(w, examples), examples, across=-np.inf, floor=-np.inf)
 
     def between(self, examples: IntArray, left: Outputs, right: Outputs) -> SparseRows:
         left, right = Ragged.of(left, np.int64), Ragged.of(right, np.int64)
-        rows = self._core.forest_differences(left.flat, left.offsets, right.flat, right.offsets)
+        rows = self._scorer.forest_differences(left.flat, left.offsets, right.flat, right.offsets)
         return SparseRows(*rows)
 
     def output_losses(self, examples: IntArray, outputs: Outputs) -> FloatArray:
@@ -124,7 +124,8 @@ class LatentForestProblem(LatentProblem):
 
     def max_losses(self) -> FloatArray:
         assert self._n_links is not None
-        across = self._heaviest(np.zeros(self.n_features), np.arange(self.n_examples), -np.inf, 0.0, -np.inf)
+        alike = np.zeros(int(self._pairs.kind_offsets[-1]))
+        across = self._heaviest(alike, np.arange(self.n_examples), inside=-np.inf, floor=-np.inf)
         return self._n_links + self._r * np.array([len(h) for h in across])
 
     def radii(self) -> FloatArray:
@@ -162,13 +163,17 @@ class LatentForestProblem(LatentProblem):
         assert self._labels is not None
         return self._pairs.fingerprint(self._labels, np.array([self._r]))
 
+    def _scores(self, w: FloatArray, examples: IntArray) -> FloatArray:
+        """Of the kinds of pairs, one example after another."""
+        return self._scorer.scores(np.ascontiguousarray(w), np.ascontiguousarray(examples, np.int64), self.n_threads)
+
     def _heaviest(
-        self, w: FloatArray, examples: IntArray, inside: float, across: float, floor: float
+        self, scores: FloatArray, examples: IntArray, *, inside: float = 0.0, across: float = 0.0, floor: float = 0.0
     ) -> list[IntArray]:
         """Heaviest forests of links whose score, plus a term for those inside or across clusters, exceeds the floor."""
         examples = np.ascontiguousarray(examples, np.int64)
-        w = np.ascontiguousarray(w, np.float64)
-        return _forests(*self._core.forests(w, examples, self._labels, inside, across, floor, self.n_threads))
+        found = self._engine.forests(scores, examples, self._labels, inside, across, floor, self.n_threads)
+        return _forests(*found)
 
     def _nearest(self) -> list[IntArray]:
         """The truths with every item linked to the one before it in its cluster, as far as there are such pairs."""
@@ -182,7 +187,7 @@ class LatentForestProblem(LatentProblem):
             place = self._pairs.pairs_of(i)
             orders.append(place.start + np.argsort(keys[place], kind="stable"))
         order = np.concatenate([np.empty(0, np.int64), *orders])
-        return _forests(*self._core.forests_in_order(order, self._labels))
+        return _forests(*self._engine.forests_in_order(order, self._labels))
 
     def _completion(self, i: int, h: Any) -> IntArray:
         assert self._labels is not None

@@ -16,14 +16,14 @@ from structlearn.data.fields import check_distinct
 from structlearn.data.labels import LabelCodes, check_label, observed_classes, plain
 from structlearn.data.options import flag_option, whole_option
 from structlearn.drawing import Drawing, draw_site
+from structlearn.inference.sites import HIGHEST_ORDER
 from structlearn.models.base import Model, Spec
 from structlearn.models.motif.best_word import BestWord, best_word
 from structlearn.models.motif.problem import MotifProblem
 from structlearn.wording import shown
 
-#: Of the pattern; and the order of the background: its features are numbered by 16 bits.
+#: Of the pattern.
 LONGEST = 1000
-HIGHEST_ORDER = 6
 
 
 @dataclass(frozen=True)

@@ -9,20 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
-from structlearn.data.dna import BASES, OTHER, Site, reverse_complement
+from structlearn.data.dna import BASES, Site, reverse_complement
 from structlearn.data.labels import label_array
-from structlearn.data.ragged import offsets_of
+from structlearn.inference.sites import Sites, no_sites
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
 from structlearn.wording import count
-
-#: As in the core.
-WORD = 4
-NO_SITE = (-1, 0, 0)
 
 #: How many patterns a start is chosen from, and how often each is fitted to its sites.
 N_TRIES = 50
@@ -44,21 +39,15 @@ class MotifProblem(LatentProblem):
         both_strands: bool,
     ):
         self.n_examples = len(letters)
-        self.n_features = len(BASES) * sum(widths) + len(BASES) ** (order + 1)
-        self._offsets = offsets_of([len(x) for x in letters])
-        self._letters = np.concatenate([*letters, np.empty(0, np.int8)])
+        self.sites = Sites(letters, widths, order, both_strands)
+        self.n_features = self.sites.n_parts
+        self._widths = widths
         self._labels = labels
         self._classes = classes
-        self._widths = widths
-        self._both_strands = both_strands
-        self._order = order
-        words = _windows(letters, range(WORD), OTHER + 1)
-        self._contexts = _windows(letters, range(-order, 1), len(BASES))
-        self._core = _core.Motif(self._offsets, words, self._contexts, np.array(widths, np.int64), both_strands)
 
     def best(self, w: FloatArray, examples: IntArray) -> LabelArray:
         sites, scores = self._best(w, examples)
-        return np.where(scores[:, None] > 0.0, sites, _no_sites(len(examples)))
+        return np.where(scores[:, None] > 0.0, sites, no_sites(len(examples)))
 
     def loss_augmented(self, w: FloatArray, examples: IntArray) -> LabelArray:
         return self.loss_levels(w, examples, Scaling("margin", "linear"))
@@ -72,13 +61,13 @@ class MotifProblem(LatentProblem):
         a, b = scaling(np.array([0.0, 1.0]))
         truth = np.zeros(len(examples))
         if a[0] != a[1]:
-            truth = self.between(examples, self.truths(w, examples), _no_sites(len(examples))).dot(w)
+            truth = self.between(examples, self.truths(w, examples), no_sites(len(examples))).dot(w)
         errs = b[1] + a[1] * (wrong - truth) > b[0] + a[0] * (right - truth)
-        return np.where((is_positive ^ errs)[:, None], sites, _no_sites(len(examples)))
+        return np.where((is_positive ^ errs)[:, None], sites, no_sites(len(examples)))
 
     def complete(self, w: FloatArray, examples: IntArray) -> LabelArray:
         assert self._labels is not None
-        outputs = _no_sites(len(examples))
+        outputs = no_sites(len(examples))
         is_positive = self._labels[examples] == 1
         sites, scores = self._best(w, examples[is_positive])
         if np.isneginf(scores).any():
@@ -87,7 +76,7 @@ class MotifProblem(LatentProblem):
         return outputs
 
     def between(self, examples: IntArray, left: Outputs, right: Outputs) -> SparseRows:
-        return SparseRows(*self._core.between(examples, _rows(left), _rows(right)))
+        return SparseRows(*self.sites.between(examples, _rows(left), _rows(right)))
 
     def output_losses(self, examples: IntArray, outputs: Outputs) -> FloatArray:
         assert self._labels is not None
@@ -96,9 +85,9 @@ class MotifProblem(LatentProblem):
     def random_completions(self, random: np.random.Generator) -> LabelArray:
         """Uniformly over all sites of a positive sequence, of all widths and strands."""
         assert self._labels is not None
-        outputs = _no_sites(self.n_examples)
+        outputs = no_sites(self.n_examples)
         for i in np.flatnonzero(self._labels == 1):
-            sites = self.sites(int(i))
+            sites = self.sites.of(int(i))
             if not len(sites):
                 raise self._without_site(int(i))
             outputs[i] = sites[random.integers(len(sites))]
@@ -114,8 +103,9 @@ class MotifProblem(LatentProblem):
         assert self._labels is not None
         positives = np.flatnonzero(self._labels == 1)
         drawn = self.random_completions(random)
-        known = self._contexts[self._contexts >= 0]
-        background = np.bincount(known, minlength=len(BASES) ** (self._order + 1)).reshape(-1, len(BASES)) + 1.0
+        known = self.sites.contexts[self.sites.contexts >= 0]
+        n_contexts = self.n_features - self.sites.pattern_size
+        background = np.bincount(known, minlength=n_contexts).reshape(-1, len(BASES)) + 1.0
         log_background = np.log(background / background.sum(axis=1, keepdims=True)).ravel()
 
         def likeliest(examples: IntArray, sites: LabelArray, weight: float) -> FloatArray:
@@ -134,26 +124,14 @@ class MotifProblem(LatentProblem):
 
     def _base_counts(self, examples: IntArray, sites: LabelArray) -> FloatArray:
         """How often each base stands at each place of the patterns, those of all widths one below the other."""
-        rows = self.between(examples, sites, _no_sites(len(examples)))
+        rows = self.between(examples, sites, no_sites(len(examples)))
         counts = np.zeros(self.n_features)
         rows.add_to(counts, np.ones(len(examples)))
-        return counts[: len(BASES) * sum(self._widths)].reshape(-1, len(BASES))
-
-    def sites(self, i: int) -> LabelArray:
-        """All sites of a sequence, (n_sites, 3)."""
-        letters = self._letters[self._offsets[i] : self._offsets[i + 1]]
-        found = [np.empty((0, 3), np.int32)]
-        others = np.concatenate([[0], np.cumsum(letters == OTHER)])
-        for number, width in enumerate(self._widths):
-            starts = np.flatnonzero(others[width:] == others[:-width]) if width <= len(letters) else np.empty(0)
-            for strand in range(1 + self._both_strands):
-                rows = np.column_stack([np.full(len(starts), number), np.full(len(starts), strand), starts])
-                found.append(rows.astype(np.int32))
-        return np.concatenate(found)
+        return counts[: self.sites.pattern_size].reshape(-1, len(BASES))
 
     def completions_of(self, latent: Sequence[Any]) -> LabelArray:
         assert self._labels is not None
-        outputs = _no_sites(self.n_examples)
+        outputs = no_sites(self.n_examples)
         for i, h in enumerate(latent):
             if (h is None) != (self._labels[i] != 1):
                 wanted = "a site" if h is None else "None"
@@ -182,10 +160,7 @@ class MotifProblem(LatentProblem):
         return labels
 
     def present_latent(self, outputs: Outputs) -> list[Site | None]:
-        return [
-            None if number < 0 else Site(start, "-" if strand else "+", self._widths[number])
-            for number, strand, start in _rows(outputs).tolist()
-        ]
+        return self.sites.present(_rows(outputs))
 
     def describe_latent(self, w: FloatArray, outputs: Outputs) -> list[dict[str, Any]]:
         """Where the sites lie, counted from 1 with both ends included as in GFF, their letters, and what they score."""
@@ -193,7 +168,7 @@ class MotifProblem(LatentProblem):
         for i, (site, score) in enumerate(zip(self.present_latent(outputs), self.site_scores(w).tolist(), strict=True)):
             row = dict.fromkeys(("start", "end", "strand", "letters"))
             if site is not None:
-                codes = self._letters[self._offsets[i] + site.start :][: site.width]
+                codes = self.sites.letters[i][site.start : site.start + site.width]
                 letters = "".join(BASES[code] for code in codes)
                 row = {
                     "start": site.start + 1,
@@ -209,52 +184,33 @@ class MotifProblem(LatentProblem):
         return self._best(w, np.arange(self.n_examples))[1]
 
     def sizes(self) -> dict[str, int]:
-        return {"examples": self.n_examples, "letters": int(self._offsets[-1])}
+        return {"examples": self.n_examples, "letters": len(self.sites.letters.flat)}
 
     def fingerprint(self) -> str:
         assert self._labels is not None
-        options = np.array([*self._widths, self._order, self._both_strands])
-        return digest(self._letters, self._offsets, self._labels, options)
+        sites = self.sites
+        options = np.array([*sites.widths, sites.order, sites.both_strands])
+        return digest(sites.letters.flat, sites.letters.offsets, self._labels, options)
 
     def _best(self, w: FloatArray, examples: IntArray) -> tuple[LabelArray, FloatArray]:
-        sites, scores = np.empty((len(examples), 3), np.int32), np.empty(len(examples))
-        self._core.best(w, examples, sites.reshape(-1), scores, self.n_threads)
-        return sites, scores
+        return self.sites.best(w, examples, self.n_threads)
 
     def _site(self, i: int, h: Any) -> LabelArray:
         start, strand, width = (*((h,) if isinstance(h, numbers.Integral) else tuple(h)), *Site(0)[1:])[:3]
         width = width or self._widths[0]
         if width in self._widths and strand in ("+", "-"):
             row = np.array([self._widths.index(width), strand == "-", start], np.int32)
-            if (self.sites(i) == row).all(axis=1).any():
+            if (self.sites.of(i) == row).all(axis=1).any():
                 return row
         raise ValueError(f"the latent part {h!r} of example {i} is no site: see Motif for what is one")
 
     def _without_site(self, i: int) -> ValueError:
-        length = int(self._offsets[i + 1] - self._offsets[i])
+        length = len(self.sites.letters[i])
         return ValueError(
             f"Y[{i}] is {self._classes[1]!r}, but X[{i}] has {count(length, 'letter')} and no site for a pattern of "
             f"width {min(self._widths)}"
         )
 
 
-def _no_sites(n: int) -> LabelArray:
-    return np.tile(np.array(NO_SITE, np.int32), (n, 1))
-
-
 def _rows(outputs: Outputs) -> LabelArray:
     return np.ascontiguousarray(outputs, np.int32).reshape(-1, 3)
-
-
-def _windows(letters: Sequence[npt.NDArray[np.int8]], places: range, base: int) -> npt.NDArray[np.int16]:
-    """The letters at these places beside each letter, as digits of one number; −1 if one is no digit of that base."""
-    apart = np.full(max(map(abs, places)), OTHER, np.int8)
-    row = np.concatenate([apart, *(part for x in letters for part in (x, apart))]).astype(np.int16)
-    code, known = np.zeros(len(row), np.int16), np.ones(len(row), bool)
-    for place in places:
-        digit = np.roll(row, -place)
-        code = base * code + digit
-        known &= digit < base
-    gaps = len(apart) * np.arange(1, len(letters) + 1)
-    inside = np.arange(sum(map(len, letters))) + np.repeat(gaps, [len(x) for x in letters])
-    return np.where(known, code, np.int16(-1))[inside]

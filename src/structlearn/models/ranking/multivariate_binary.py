@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.labels import (
     LabelSequences,
@@ -19,13 +18,12 @@ from structlearn.data.labels import (
 from structlearn.data.options import choice_option
 from structlearn.data.ragged import Ragged, summed
 from structlearn.data.sequences import Sequences, read_sequences
+from structlearn.losses.binary_labels import BINARY_LOSSES, BinaryLabels, BinaryLoss
 from structlearn.models.base import LinearSpec, Model
 from structlearn.models.ranking.documents import Documents
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
-
-LOSSES = ("f1", "error_rate")
 
 
 class MultivariateBinary(Model):
@@ -60,7 +58,7 @@ class MultivariateBinary(Model):
     """
 
     def loss_in_words(self) -> str:
-        return "1 − F1" if self.loss == "f1" else "the share of wrong labels"
+        return BINARY_LOSSES[self.loss].in_words()
 
     def __init__(self, loss: Literal["f1", "error_rate"] = "f1", classes: Sequence[Any] | None = None):
         self.loss = loss
@@ -70,7 +68,7 @@ class MultivariateBinary(Model):
         return read_sequences(X), read_label_sequences(Y)
 
     def check_options(self) -> None:
-        choice_option("loss", self.loss, LOSSES)
+        choice_option("loss", self.loss, tuple(BINARY_LOSSES))
 
     def specify(self, X: Any, Y: Any) -> LinearSpec:
         self.check_options()
@@ -93,7 +91,7 @@ class MultivariateBinary(Model):
         positive = None
         if Y is not None:
             positive = read_label_sequences(Y).coded(spec.classes, documents.offsets).astype(np.uint8)
-        return MultivariateBinaryProblem(documents, positive, spec.classes, self.loss)
+        return MultivariateBinaryProblem(documents, positive, spec.classes, BINARY_LOSSES[self.loss])
 
 
 class MultivariateBinaryProblem(Problem):
@@ -101,13 +99,13 @@ class MultivariateBinaryProblem(Problem):
 
     oracles = frozenset({"best", "loss_augmented"})
 
-    def __init__(self, documents: Documents, positive: npt.NDArray[np.uint8] | None, classes: Sequence[Any], loss: str):
+    def __init__(self, documents: Documents, positive: BinaryLabels | None, classes: Sequence[Any], loss: BinaryLoss):
         self.n_examples = len(documents)
         self.n_features = documents.flat.shape[1]
         self._documents = documents
         self._positive = positive
         self._labels = label_array(classes)
-        self._f1 = loss == "f1"
+        self._loss = loss
 
     def best(self, w: FloatArray, examples: IntArray) -> Ragged:
         rows, offsets = self._documents.places(examples)
@@ -117,27 +115,15 @@ class MultivariateBinaryProblem(Problem):
         assert self._positive is not None
         rows, offsets = self._documents.places(examples)
         scores = self._documents.scores(w, rows)
-        truth = self._positive[rows]
-        if self._f1:
-            labels = np.empty(len(rows), np.uint8)
-            _core.least_f1(scores, truth, offsets, labels, self.n_threads)
-        else:
-            labels = (scores > 2.0 * truth - 1.0).astype(np.uint8)
-        return Ragged(labels, offsets)
+        return Ragged(self._loss.most_violating(scores, self._positive[rows], offsets, self.n_threads), offsets)
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
         assert self._positive is not None
         rows, offsets = self._documents.places(examples)
-        truth, found = self._positive[rows].astype(np.float64), Ragged.of(outputs, np.uint8).flat.astype(np.float64)
-        sizes = np.diff(offsets).astype(np.float64)
-        wrong = summed(np.abs(truth - found), offsets)
-        if self._f1:
-            both = summed(truth + found, offsets)
-            losses = np.divide(wrong, both, out=np.zeros_like(both), where=both > 0)
-        else:
-            losses = wrong / sizes
-        coefficients = (truth - found) / np.repeat(sizes, np.diff(offsets))
-        return self._documents.combined(coefficients, rows, offsets), losses
+        truth, found = self._positive[rows], Ragged.of(outputs, np.uint8).flat
+        sizes = np.diff(offsets)
+        coefficients = (truth - found.astype(np.float64)) / np.repeat(sizes, sizes)
+        return self._documents.combined(coefficients, rows, offsets), self._loss.values(truth, found, offsets)
 
     def max_losses(self) -> FloatArray:
         return np.ones(self.n_examples)
@@ -154,4 +140,4 @@ class MultivariateBinaryProblem(Problem):
 
     def fingerprint(self) -> str:
         assert self._positive is not None
-        return self._documents.digest(self._positive, np.array([self._f1]))
+        return self._documents.digest(self._positive, np.frombuffer(type(self._loss).__name__.encode(), np.uint8))

@@ -13,11 +13,11 @@ from structlearn.data.queries import grades_of, ranked, relevances, warn_of_empt
 from structlearn.data.ragged import Ragged, owners_of, summed
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.drawing import Drawing, draw_ranking
+from structlearn.losses.rankings import check_k, check_threshold
 from structlearn.metrics import Measures
 from structlearn.metrics.rankings import ranking_measures
 from structlearn.models.base import Model
 from structlearn.models.ranking.documents import Documents
-from structlearn.models.ranking.ranking import checked_k, checked_threshold
 from structlearn.models.ranking.spec import DocumentSpec
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.planes import Outputs
@@ -71,8 +71,8 @@ class PrecisionAtK(Model):
         return read_sequences(X), Y
 
     def check_options(self) -> None:
-        checked_k(self.k)
-        checked_threshold(self.threshold)
+        check_k(self.k)
+        check_threshold(self.threshold)
 
     def specify(self, X: Any, Y: Any) -> DocumentSpec:
         self.check_options()

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import numbers
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.data.fields import LARGEST
-from structlearn.data.options import choice_option, whole_option
-from structlearn.data.queries import Gain, gains_of, ranked, relevances, warn_of_empty
-from structlearn.data.ragged import Ragged, summed
+from structlearn.data.queries import Gain, ranked, relevances, warn_of_empty
+from structlearn.data.ragged import Ragged
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.drawing import Drawing, draw_ranking
-from structlearn.losses.rankings import (
-    AveragePrecisionLoss,
-    NdcgLoss,
-    PairLoss,
-    PositionLoss,
-    RankingLoss,
-    top_weights,
-)
+from structlearn.losses.rankings import LossName, RankingLoss, check_ranking_loss, ranking_loss
 from structlearn.metrics import Measures
 from structlearn.metrics.rankings import ranking_measures
 from structlearn.models.base import Model
@@ -30,10 +20,6 @@ from structlearn.models.ranking.spec import DocumentSpec
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
-
-Loss = Literal["roc_area", "average_precision", "ndcg", "precision_at_k", "recall_at_k", "break_even"]
-LOSSES = ("roc_area", "average_precision", "ndcg", "precision_at_k", "recall_at_k", "break_even")
-GAINS = ("exponential", "linear")
 
 
 class Ranking(Model):
@@ -94,7 +80,7 @@ class Ranking(Model):
         }[self.loss]
 
     def __init__(
-        self, loss: Loss = "roc_area", *, k: int | None = None, threshold: float = 0.0, gain: Gain = "exponential"
+        self, loss: LossName = "roc_area", *, k: int | None = None, threshold: float = 0.0, gain: Gain = "exponential"
     ):
         self.loss = loss
         self.k = k
@@ -135,30 +121,10 @@ class Ranking(Model):
 
     def loss_of(self, relevance: FloatArray, offsets: IntArray) -> RankingLoss:
         """The loss on documents of this relevance, with a query between any two offsets."""
-        if self.loss == "roc_area":
-            return PairLoss(relevance, offsets)
-        if self.loss == "ndcg":
-            return NdcgLoss(relevance, gains_of(relevance, self.gain, offsets), self.k, offsets)
-        relevant = (relevance > self.threshold).astype(np.float64)
-        if self.loss == "average_precision":
-            return AveragePrecisionLoss(relevant, offsets)
-        counts = np.diff(offsets)
-        n_relevant = summed(relevant, offsets)
-        if self.loss == "break_even":
-            return PositionLoss(relevant, top_weights(n_relevant, offsets), offsets)
-        k = np.full(len(counts), self.k)
-        if self.loss == "recall_at_k":
-            relevant *= np.repeat(k / np.maximum(n_relevant, 1.0), counts)
-        return PositionLoss(relevant, top_weights(k, offsets), offsets)
+        return ranking_loss(self.loss, relevance, offsets, k=self.k, threshold=self.threshold, gain=self.gain)
 
     def check_options(self) -> None:
-        choice_option("loss", self.loss, LOSSES)
-        choice_option("gain", self.gain, GAINS)
-        if self.k is None and self.loss in ("precision_at_k", "recall_at_k"):
-            raise ValueError(f"loss {self.loss!r} needs k, the number of documents that count")
-        if self.k is not None:
-            checked_k(self.k)
-        checked_threshold(self.threshold)
+        check_ranking_loss(self.loss, self.k, self.threshold, self.gain)
 
 
 class RankingProblem(Problem):
@@ -201,21 +167,5 @@ class RankingProblem(Problem):
         return {"examples": self.n_examples, "documents": int(self._documents.offsets[-1])}
 
     def fingerprint(self) -> str:
-        loss = self._loss
-        assert loss is not None
-        options = np.array([LOSSES_BY_CLASS.index(type(loss))])
-        priced = (loss.gains, loss.weights) if isinstance(loss, (PositionLoss, NdcgLoss)) else ()
-        return self._documents.digest(loss.grades, options, *priced)
-
-
-LOSSES_BY_CLASS: list[type[RankingLoss]] = [PairLoss, AveragePrecisionLoss, NdcgLoss, PositionLoss]
-
-
-def checked_k(k: Any) -> int:
-    return whole_option("k", k, 1, LARGEST)
-
-
-def checked_threshold(threshold: Any) -> float:
-    if isinstance(threshold, bool) or not isinstance(threshold, numbers.Real) or np.isnan(float(threshold)):
-        raise ValueError(f"threshold is {threshold!r}; it must be a number")
-    return float(threshold)
+        assert self._loss is not None
+        return self._documents.digest(*self._loss.identity())
