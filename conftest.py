@@ -12,6 +12,8 @@ import pytest
 hypothesis.settings.register_profile("structlearn", deadline=None)
 hypothesis.settings.load_profile("structlearn")
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Every core has a worker already. With threads of BLAS, tests of tune took four times the time on a busy machine.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A shell starts jobs in the background with Ctrl-C ignored; the tests of it need it in any case.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
