@@ -133,6 +133,7 @@ private:
                        trees.push_back(tree);
                    });
         }
+        std::erase_if(trees, [](const Tree& tree) { return tree.value == no_tree; });
         std::make_heap(trees.begin(), trees.end());
         items_[at].candidates = std::move(trees);
     }

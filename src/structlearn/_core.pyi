@@ -321,6 +321,9 @@ class Grammar(ListingComposed):
         n_threads: int,
     ) -> Codes: ...
 
+class GivenGrammar(ListingEngine):
+    def __init__(self, engine: GrammarEngine, scores: GivenScores) -> None: ...
+
 class AlignmentEngine:
     def __init__(self, s: Ints, t: Ints, ends: int) -> None: ...
 

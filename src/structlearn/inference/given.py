@@ -22,8 +22,8 @@ class GivenParts:
 
     Parameters
     ----------
-    outputs : str
-        What an output is called in messages.
+    nothing : str
+        What is said where every output is forbidden.
     bind : callable
         The structure, with the core's `GivenScores` as the argument that is left.
     local, shared : lists of arrays
@@ -32,16 +32,14 @@ class GivenParts:
 
     def __init__(
         self,
-        outputs: str,
+        nothing: str,
         bind: Callable[[_core.GivenScores], Any],
         local: Sequence[FloatArray],
         shared: Sequence[FloatArray] = (),
     ):
-        self._outputs = outputs
+        self._nothing = nothing
         self._shapes = [array.shape for array in (*local, *shared)]
         self._theta = np.concatenate([array.ravel() for array in (*shared, *local)])
-        if not (self._theta < np.inf).all():
-            raise ValueError("the scores hold NaN or +inf")
         self._n_shared = sum(array.size for array in shared)
         n_local = len(self._theta) - self._n_shared
         self._core = bind(_core.GivenScores(self._n_shared, np.array([0, n_local])))
@@ -50,7 +48,7 @@ class GivenParts:
         """The codes of the best output, and its score."""
         (codes, _), scores = self._core.best(self._theta, _ONE, 1)
         if scores[0] == -np.inf:
-            raise ValueError(f"every {self._outputs} is forbidden: all scores are -inf")
+            raise ValueError(self._nothing)
         return codes, float(scores[0])
 
     def k_best(self, k: int) -> list[tuple[LabelArray, float]]:
@@ -94,7 +92,7 @@ def scores_of(given: npt.ArrayLike | None, name: str, *shapes: tuple[int, ...]) 
     scores = np.asarray(given, np.float64)
     if scores.shape not in shapes:
         raise ValueError(f"{name} has shape {scores.shape}; expected {' or '.join(map(str, shapes))}")
-    return scores
+    return checked(scores, name)
 
 
 def table_of(given: npt.ArrayLike, name: str, axes: str) -> FloatArray:
@@ -102,4 +100,14 @@ def table_of(given: npt.ArrayLike, name: str, axes: str) -> FloatArray:
     scores = np.asarray(given, np.float64)
     if scores.ndim != 2 or 0 in scores.shape:
         raise ValueError(f"{name} has shape {scores.shape}; expected {axes}, neither of them 0")
+    return checked(scores, name)
+
+
+def checked(scores: FloatArray, name: str) -> FloatArray:
+    """Refuses what is no score, by its place."""
+    bad = np.argwhere(~(scores < np.inf))
+    if len(bad):
+        place = tuple(bad[0].tolist())
+        at = f"[{', '.join(map(str, place))}]" if place else ""
+        raise ValueError(f"{name}{at} is {scores[place]}; a score must not be NaN or +inf")
     return scores
