@@ -38,11 +38,11 @@ class GivenParts:
         shared: Sequence[FloatArray] = (),
     ):
         self._nothing = nothing
-        self._shapes = [array.shape for array in (*local, *shared)]
-        self._theta = np.concatenate([array.ravel() for array in (*shared, *local)])
-        self._n_shared = sum(array.size for array in shared)
-        n_local = len(self._theta) - self._n_shared
-        self._core = bind(_core.GivenScores(self._n_shared, np.array([0, n_local])))
+        arrays = [*local, *shared]
+        self._shapes = [array.shape for array in arrays]
+        self._theta = np.concatenate([array.ravel() for array in arrays])
+        n_shared = sum(array.size for array in shared)
+        self._core = bind(_core.GivenScores(n_shared, np.array([0, len(self._theta) - n_shared])))
 
     def best(self) -> tuple[LabelArray, float]:
         """The codes of the best output, and its score."""
@@ -63,15 +63,16 @@ class GivenParts:
 
     def sums(self) -> tuple[float, float, list[FloatArray]]:
         """log Z, the entropy of P(y) = exp F(y) / Z, and how often a part is expected, in the shapes of the scores."""
-        scores, log_z = np.concatenate([self._theta[self._n_shared :], self._theta[: self._n_shared]]), np.empty(1)
-        expected = np.empty(len(scores))
-        self._core.part_sums(scores, _ONE, log_z, expected, 1)
+        log_z, expected = np.empty(1), np.empty(len(self._theta))
+        self._core.part_sums(self._theta, _ONE, log_z, expected, 1)
         # What is forbidden has probability 0, not the least number that the core's exponentials give.
-        forbidden = scores == -np.inf
-        expected[forbidden] = scores[forbidden] = 0.0
+        forbidden = self._theta == -np.inf
+        expected[forbidden] = 0.0
         if log_z[0] == -np.inf:
             expected[:] = 0.0
-        entropy = max(0.0, float(log_z[0] - scores @ expected))
+        # Not by BLAS, whose threads take longer to wake than all the rest.
+        score = np.einsum("k,k", np.where(forbidden, 0.0, self._theta), expected)
+        entropy = max(0.0, float(log_z[0] - score))
         ends = offsets_of([prod(shape) for shape in self._shapes]).tolist()
         parts = [
             expected[begin:end].reshape(shape) for (begin, end), shape in zip(pairwise(ends), self._shapes, strict=True)
