@@ -85,6 +85,7 @@ nb::class_<BoundProblem<Structure, Scorer>> bind_composed(nb::module_& module, c
         .def("difference_dots", unlocked_method<Bound>(&difference_dots<Problem>))
         .def("add_differences", unlocked_method<Bound>(&add_differences<Problem>))
         .def("part_scores", unlocked_method<Bound>(&part_scores<Problem>))
+        .def("local_marginals", unlocked_method<Bound>(&local_marginals<Problem>))
         .def("push", unlocked_method<Bound>(&push<Problem>))
         .def("indicators", unlocked_method<Bound>(&indicators<Problem>))
         .def("log_losses", unlocked_method<Bound>(&log_losses<Problem>), nb::arg(), nb::arg(), nb::arg(), nb::arg(),

@@ -49,6 +49,14 @@ void bind_grammar(nb::module_& module) {
             },
             nb::arg("engine"), nb::arg("edges").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def("most_violating", unlocked_method<Bound>(&most_violating_trees<Bound::Problem>));
+    using Given = BoundProblem<GrammarStructure, GivenScorer>;
+    bind_engine<GrammarStructure, GivenScorer>(module, "GivenGrammar")
+        .def(
+            "__init__",
+            [](Given* place, const GrammarEngine& engine, const GivenScores& scores) {
+                new (place) Given{{GrammarStructure(engine.shape), scores.scorer()}};
+            },
+            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
     nb::class_<MissedBrackets, PartLoss>(module, "MissedBrackets")
         .def(
             "__init__",

@@ -68,7 +68,10 @@ public:
             forbid(T * L, shape_.allowed_labels + shape_.tokens.begin(i) * L, emission_.data());
             emission = emission_.data();
         }
-        if (!shape_.pairs) return {T, L, emission, transition(), ends, ends + L};
+        // Where pairs add nothing, one matrix serves them all: sums over it are quicker.
+        const bool varying =
+            std::any_of(local + T * L, local + shape_.n_local(i), [](double score) { return score != 0.0; });
+        if (!varying) return {T, L, emission, transition(), ends, ends + L};
         transition_.assign(local + T * L, local + shape_.n_local(i));
         for (std::int64_t t = 0; t + 1 < T; ++t) add_scaled(L * L, 1.0, transition(), &transition_[t * L * L]);
         return {T, L, emission, transition_.data(), ends, ends + L, true};
@@ -191,9 +194,10 @@ private:
         const std::int64_t L = scores.n_labels, T = scores.length;
         std::fill_n(of_shared, n_shared(), 0.0);
         if (T == 0) return;
-        double* edges = scores.varying ? of_local + T * L : of_shared;
-        sums_.marginals(scores, of_local, edges, scores.varying);
-        if (scores.varying)
+        const bool each = reader_.shape().pairs;
+        double* edges = each ? of_local + T * L : of_shared;
+        sums_.marginals(scores, of_local, edges, each);
+        if (each)
             for (std::int64_t t = 0; t + 1 < T; ++t) add_scaled(L * L, 1.0, edges + t * L * L, of_shared);
         if (!reader_.shape().boundaries) return;
         std::copy_n(of_local, L, of_shared + L * L);
@@ -294,10 +298,11 @@ private:
         const std::int64_t L = scores.chain.n_labels, T = scores.chain.length;
         std::fill_n(of_shared, n_shared(), 0.0);
         if (T == 0) return;
-        double* edges = scores.chain.varying ? of_local + T * L : of_shared;
+        const bool each = reader_.shape().pairs;
+        double* edges = each ? of_local + T * L : of_shared;
         double* triplets = of_shared + reader_.shape().n_shared();
-        sums_.marginals(scores, factors_, of_local, edges, scores.chain.varying, triplets);
-        if (scores.chain.varying)
+        sums_.marginals(scores, factors_, of_local, edges, each, triplets);
+        if (each)
             for (std::int64_t t = 0; t + 1 < T; ++t) add_scaled(L * L, 1.0, edges + t * L * L, of_shared);
         if (!reader_.shape().boundaries) return;
         std::copy_n(of_local, L, triplets - 2 * L);

@@ -144,24 +144,30 @@ private:
     // image. Most symbols of a binarised treebank are parts that only few words can continue.
     void find_neighbours() {
         const std::int32_t n_phrases_ = n_phrases(), K = n_plain - n_phrases_ + 1;
+        // Sets of tags are bits, W numbers for each symbol: every rule joins such sets several times.
+        const auto W = static_cast<std::size_t>(K + 63) / 64;
+        using Sets = std::vector<std::uint64_t>;
+        auto add = [&](Sets& to, std::int32_t symbol, std::int32_t tag) {
+            to[symbol * W + tag / 64] |= std::uint64_t{1} << tag % 64;
+        };
+        auto grow = [&](Sets& to, std::int32_t a, const Sets& from, std::int32_t b) {
+            std::uint64_t fresh = 0;
+            for (std::size_t k = 0; k < W; ++k) {
+                fresh |= from[b * W + k] & ~to[a * W + k];
+                to[a * W + k] |= from[b * W + k];
+            }
+            return fresh != 0;
+        };
         auto closed = [&](const std::vector<std::int32_t>& near, const std::vector<std::int32_t>& far) {
             // edge: tags at the near end of a symbol; beside: those beyond its far end.
-            std::vector<std::uint8_t> edge(static_cast<std::size_t>(n_symbols) * K, 0), beside(edge.size(), 0);
-            for (std::int32_t tag = 0; tag + 1 < K; ++tag) edge[(n_phrases_ + tag) * K + tag] = 1;
-            auto grow = [&](std::vector<std::uint8_t>& to, std::int32_t a, const std::vector<std::uint8_t>& from,
-                            std::int32_t b) {
-                bool changed = false;
-                for (std::int32_t t = 0; t < K; ++t)
-                    if (from[std::size_t(b) * K + t] && !to[std::size_t(a) * K + t])
-                        to[std::size_t(a) * K + t] = 1, changed = true;
-                return changed;
-            };
+            Sets edge(n_symbols * W, 0), beside(edge.size(), 0);
+            for (std::int32_t tag = 0; tag + 1 < K; ++tag) add(edge, n_phrases_ + tag, tag);
             for (bool changed = true; changed;) {
                 changed = false;
                 for (std::size_t r = 0; r < parent.size(); ++r) changed |= grow(edge, parent[r], edge, near[r]);
                 for (std::size_t u = 0; u < upper.size(); ++u) changed |= grow(edge, upper[u], edge, lower[u]);
             }
-            for (std::int32_t s : starts) beside[std::size_t(s) * K + K - 1] = 1;
+            for (std::int32_t s : starts) add(beside, s, K - 1);
             for (bool changed = true; changed;) {
                 changed = false;
                 for (std::size_t r = 0; r < parent.size(); ++r) {
@@ -170,9 +176,10 @@ private:
                 }
                 for (std::size_t u = 0; u < upper.size(); ++u) changed |= grow(beside, lower[u], beside, upper[u]);
             }
-            std::vector<std::uint8_t> rows(beside.size());
+            std::vector<std::uint8_t> rows(static_cast<std::size_t>(K) * n_symbols);
             for (std::int32_t s = 0; s < n_symbols; ++s)
-                for (std::int32_t t = 0; t < K; ++t) rows[std::size_t(t) * n_symbols + s] = beside[std::size_t(s) * K + t];
+                for (std::int32_t t = 0; t < K; ++t)
+                    rows[std::size_t(t) * n_symbols + s] = beside[s * W + t / 64] >> t % 64 & 1;
             return rows;
         };
         follows = closed(left, right);

@@ -41,6 +41,22 @@ void part_sums(const Problem& problem, std::span<const double> theta, std::span<
     });
 }
 
+// The marginals of the local parts alone, at the weights w. θ exists for one example at a time.
+template <class Problem>
+RaggedArray<double> local_marginals(const Problem& problem, std::span<const double> w,
+                                    std::span<const std::int64_t> examples, int n_threads) {
+    RaggedArray<double> found;
+    found.offsets = offsets_of(examples, [&](std::int64_t i) { return problem.n_local(i); });
+    found.values.resize(static_cast<std::size_t>(found.offsets.back()));
+    Problem prepared = problem;
+    prepared.prepare(w.data());
+    for_each_example(examples, n_threads, prepared, [&](std::int64_t k, std::int64_t i, Problem& worker) {
+        std::vector<double> of_shared(static_cast<std::size_t>(worker.scorer.n_shared()));
+        worker.structure.sums(i, worker.local(i), found.values.data() + found.offsets[k], of_shared.data());
+    });
+    return found;
+}
+
 // w += Σ_k coefficients[k] Aᵀ marginals_k
 template <class Problem>
 void push(const Problem& problem, std::span<const double> marginals, std::span<const std::int64_t> examples,

@@ -244,7 +244,7 @@ private:
     std::int64_t n_shared_ = 0;
 };
 
-// Scores that are given: w is θ itself, the shared scores first, then the local ones of one example after another.
+// Scores that are given: w is θ itself, the local scores of one example after another, then the shared ones.
 class GivenScorer {
 public:
     GivenScorer(std::int64_t n_shared, Ragged local) : n_shared_(n_shared), local_(local) {}
@@ -252,9 +252,9 @@ public:
     std::int64_t n_weights() const { return n_shared_ + local_.total(); }
     std::int64_t n_shared() const { return n_shared_; }
     std::int64_t n_local(std::int64_t i) const { return local_.size(i); }
-    void shared(const double* w, double* theta) const { std::copy_n(w, n_shared_, theta); }
+    void shared(const double* w, double* theta) const { std::copy_n(w + local_.total(), n_shared_, theta); }
     void local(std::int64_t i, const double* w, double* theta) const {
-        std::copy_n(w + n_shared_ + local_.begin(i), n_local(i), theta);
+        std::copy_n(w + local_.begin(i), n_local(i), theta);
     }
 
 private:

@@ -46,6 +46,11 @@ def test_the_offset_of_a_likelihood_is_the_entropy(problem, w):
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES[:-1], ids=str)
+def test_violations_are_the_losses_of_the_risk(objective, problem, w):
+    np.testing.assert_array_equal(problem.violations(w, objective), problem.risk(w, objective).losses)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES[:-1], ids=str)
 def test_observed_planes_with_the_coefficients_are_the_gradient(objective, problem, w):
     seen = []
     risk = problem.risk(w, objective, seen.append)

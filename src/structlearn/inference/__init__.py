@@ -14,6 +14,7 @@ from structlearn.inference.chain import ChainMarginals, best_per_loss_level, k_b
 from structlearn.inference.clustering import best_clustering, greedy_clustering, relaxed_clustering
 from structlearn.inference.forest import best_forest, best_spanning_forest
 from structlearn.inference.given import Violation
+from structlearn.inference.grammar import TreeMarginals, best_tree, k_best_trees, sample_trees, tree_marginals
 from structlearn.inference.hypergraph import (
     DerivationMarginals,
     best_derivation,
@@ -35,6 +36,7 @@ __all__ = [
     "ChainMarginals",
     "DerivationMarginals",
     "SegmentationMarginals",
+    "TreeMarginals",
     "Violation",
     "align",
     "alignment_marginals",
@@ -46,12 +48,14 @@ __all__ = [
     "best_segmentation",
     "best_site",
     "best_spanning_forest",
+    "best_tree",
     "derivation_marginals",
     "edit_distance",
     "greedy_clustering",
     "k_best",
     "k_best_alignments",
     "k_best_derivations",
+    "k_best_trees",
     "marginals",
     "most_violating_labels",
     "most_violating_ranking",
@@ -60,6 +64,8 @@ __all__ = [
     "sample_alignments",
     "sample_derivations",
     "sample_segmentations",
+    "sample_trees",
     "segmentation_marginals",
+    "tree_marginals",
     "viterbi",
 ]

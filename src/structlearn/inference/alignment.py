@@ -20,7 +20,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray
 from structlearn.data.matches import ENDS, Ends, Matches, matches_of
 from structlearn.data.ragged import Ragged
-from structlearn.inference.given import GivenParts, scores_of, table_of
+from structlearn.inference.given import GivenParts, checked, scores_of, table_of
 from structlearn.wording import shown
 
 #: One score for all letters, or those of each letter of s and of each letter of t.
@@ -209,14 +209,16 @@ def _given(match: npt.ArrayLike, gap: GapScores, first: GapScores, ends: Ends) -
         # Models can also score where in the other sequence a gap is: before each letter, or after the last.
         local += [of_s, np.zeros(n + 1), of_t, np.zeros(m + 1)]
     engine = _core.AlignmentEngine(np.array([0, m]), np.array([0, n]), _number_of(ends))
-    return GivenParts("alignment", partial(_core.GivenAlignment, engine), local)
+    nothing = "every alignment is forbidden: all scores are -inf"
+    return GivenParts(nothing, partial(_core.GivenAlignment, engine), local)
 
 
 def _sides(given: GapScores, m: int, n: int, name: str) -> tuple[FloatArray, FloatArray]:
     if isinstance(given, (tuple, list)) and len(given) == 2:
         sides = scores_of(given[0], f"{name}[0]", (m,)), scores_of(given[1], f"{name}[1]", (n,))
     elif np.ndim(given) == 0:
-        sides = np.full(m, given, np.float64), np.full(n, given, np.float64)
+        score = checked(np.asarray(given, np.float64), name)
+        sides = np.full(m, score), np.full(n, score)
     else:
         raise ValueError(
             f"{name} is {shown(given)}; expected a number, or scores of the letters of s and of those of t"

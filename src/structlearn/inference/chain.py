@@ -192,7 +192,8 @@ def _given(
     shared = [moves if everywhere else np.zeros((L, L))]
     shared += [scores_of(start, "start", (L,)), scores_of(stop, "stop", (L,))]
     engine = _core.ChainEngine(np.array([0, length]), L, True, pairs)
+    nothing = "every label sequence is forbidden: all scores are -inf"
     if triplets is None:
-        return GivenParts("label sequence", partial(_core.GivenChain, engine), local, shared)
+        return GivenParts(nothing, partial(_core.GivenChain, engine), local, shared)
     shared.append(scores_of(triplets, "triplets", (L, L, L)))
-    return GivenParts("label sequence", partial(_core.GivenSecondOrderChain, engine), local, shared)
+    return GivenParts(nothing, partial(_core.GivenSecondOrderChain, engine), local, shared)

@@ -22,8 +22,8 @@ class GivenParts:
 
     Parameters
     ----------
-    outputs : str
-        What an output is called in messages.
+    nothing : str
+        What is said where every output is forbidden.
     bind : callable
         The structure, with the core's `GivenScores` as the argument that is left.
     local, shared : lists of arrays
@@ -32,25 +32,23 @@ class GivenParts:
 
     def __init__(
         self,
-        outputs: str,
+        nothing: str,
         bind: Callable[[_core.GivenScores], Any],
         local: Sequence[FloatArray],
         shared: Sequence[FloatArray] = (),
     ):
-        self._outputs = outputs
-        self._shapes = [array.shape for array in (*local, *shared)]
-        self._theta = np.concatenate([array.ravel() for array in (*shared, *local)])
-        if not (self._theta < np.inf).all():
-            raise ValueError("the scores hold NaN or +inf")
-        self._n_shared = sum(array.size for array in shared)
-        n_local = len(self._theta) - self._n_shared
-        self._core = bind(_core.GivenScores(self._n_shared, np.array([0, n_local])))
+        self._nothing = nothing
+        arrays = [*local, *shared]
+        self._shapes = [array.shape for array in arrays]
+        self._theta = np.concatenate([array.ravel() for array in arrays])
+        n_shared = sum(array.size for array in shared)
+        self._core = bind(_core.GivenScores(n_shared, np.array([0, len(self._theta) - n_shared])))
 
     def best(self) -> tuple[LabelArray, float]:
         """The codes of the best output, and its score."""
         (codes, _), scores = self._core.best(self._theta, _ONE, 1)
         if scores[0] == -np.inf:
-            raise ValueError(f"every {self._outputs} is forbidden: all scores are -inf")
+            raise ValueError(self._nothing)
         return codes, float(scores[0])
 
     def k_best(self, k: int) -> list[tuple[LabelArray, float]]:
@@ -65,15 +63,16 @@ class GivenParts:
 
     def sums(self) -> tuple[float, float, list[FloatArray]]:
         """log Z, the entropy of P(y) = exp F(y) / Z, and how often a part is expected, in the shapes of the scores."""
-        scores, log_z = np.concatenate([self._theta[self._n_shared :], self._theta[: self._n_shared]]), np.empty(1)
-        expected = np.empty(len(scores))
-        self._core.part_sums(scores, _ONE, log_z, expected, 1)
+        log_z, expected = np.empty(1), np.empty(len(self._theta))
+        self._core.part_sums(self._theta, _ONE, log_z, expected, 1)
         # What is forbidden has probability 0, not the least number that the core's exponentials give.
-        forbidden = scores == -np.inf
-        expected[forbidden] = scores[forbidden] = 0.0
+        forbidden = self._theta == -np.inf
+        expected[forbidden] = 0.0
         if log_z[0] == -np.inf:
             expected[:] = 0.0
-        entropy = max(0.0, float(log_z[0] - scores @ expected))
+        # Not by BLAS, whose threads take longer to wake than all the rest.
+        score = np.einsum("k,k", np.where(forbidden, 0.0, self._theta), expected)
+        entropy = max(0.0, float(log_z[0] - score))
         ends = offsets_of([prod(shape) for shape in self._shapes]).tolist()
         parts = [
             expected[begin:end].reshape(shape) for (begin, end), shape in zip(pairwise(ends), self._shapes, strict=True)
@@ -94,7 +93,7 @@ def scores_of(given: npt.ArrayLike | None, name: str, *shapes: tuple[int, ...]) 
     scores = np.asarray(given, np.float64)
     if scores.shape not in shapes:
         raise ValueError(f"{name} has shape {scores.shape}; expected {' or '.join(map(str, shapes))}")
-    return scores
+    return checked(scores, name)
 
 
 def table_of(given: npt.ArrayLike, name: str, axes: str) -> FloatArray:
@@ -102,6 +101,16 @@ def table_of(given: npt.ArrayLike, name: str, axes: str) -> FloatArray:
     scores = np.asarray(given, np.float64)
     if scores.ndim != 2 or 0 in scores.shape:
         raise ValueError(f"{name} has shape {scores.shape}; expected {axes}, neither of them 0")
+    return checked(scores, name)
+
+
+def checked(scores: FloatArray, name: str) -> FloatArray:
+    """Refuses what is no score, by its place."""
+    bad = np.argwhere(~(scores < np.inf))
+    if len(bad):
+        place = tuple(bad[0].tolist())
+        at = f"[{', '.join(map(str, place))}]" if place else ""
+        raise ValueError(f"{name}{at} is {scores[place]}; a score must not be NaN or +inf")
     return scores
 
 

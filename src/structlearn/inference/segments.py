@@ -133,7 +133,8 @@ def _given(emission: Any, transition: Any, lengths: Any, first: Any, last: Any) 
         if np.isneginf(scores).any():
             raise ValueError(f"{name} holds -inf; only transition, lengths and first may forbid")
     engine = _core.SegmentEngine(np.array([0, length]), L, len(spans), True, True)
-    return GivenParts("segmentation", partial(_core.GivenSegments, engine), [emission, *ends], [moves, spans])
+    nothing = "every segmentation is forbidden: all scores are -inf"
+    return GivenParts(nothing, partial(_core.GivenSegments, engine), [emission, *ends], [moves, spans])
 
 
 def _segments(codes: LabelArray, n_labels: int) -> list[Segment]:

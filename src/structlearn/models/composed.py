@@ -252,12 +252,11 @@ class ComposedProblem(PartProblem):
 
     def _token_marginals(self, w: FloatArray, lengths: IntArray, n_labels: int) -> list[FloatArray]:
         """The marginals (length, n_labels) with which the parts of every sequence begin."""
-        found = []
+        found: list[FloatArray] = []
         for examples in self.chunks():
-            _, marginals = self.expectations(self.scores(w, examples), examples)
-            places = self.part_offsets[examples] - self.part_offsets[examples[0]]
-            for begin, length in zip(places, lengths[examples], strict=True):
-                found.append(marginals[begin : begin + length * n_labels].reshape(length, n_labels).copy())
+            marginals = Ragged(*self.kernel.local_marginals(w, examples, self.n_threads))
+            for local, length in zip(marginals, lengths[examples], strict=True):
+                found.append(local[: length * n_labels].reshape(length, n_labels).copy())
         return found
 
     def _log_losses(

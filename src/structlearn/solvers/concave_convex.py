@@ -118,12 +118,12 @@ class ConcaveConvex(Solver):
         completions = problem.complete(w, np.arange(problem.n_examples)) if start.w is not None else start.completions
         assert completions is not None
         # At w = 0 all completions are equally good: the upper bound touches the objective there whichever they are.
-        risk = problem.risk(w, objective).value
+        violations = problem.violations(w, objective)
         state = ConcaveConvexState(
             w=w,
             inner=self.inner.init_state(problem.completed(completions), objective),
             completions=completions,
-            value=0.5 * float(w @ w) + objective.price * risk,
+            value=objective.primal(w, violations),
             objective=objective,
         )
         state.record = self._record(state, problem)
@@ -136,12 +136,12 @@ class ConcaveConvex(Solver):
         if not isinstance(state, ConcaveConvexState):
             raise ValueError(f"ConcaveConvex cannot go on from a {type(state).__name__}")
         objective.project(state.w)
-        risk = problem.risk(state.w, objective).value
+        violations = problem.violations(state.w, objective)
         fresh = ConcaveConvexState(
             w=state.w,
             inner=self.inner.resume(state.inner, problem.completed(state.completions), objective),
             completions=state.completions,
-            value=0.5 * float(state.w @ state.w) + objective.price * risk,
+            value=objective.primal(state.w, violations),
             objective=objective,
         )
         fresh.record = self._record(fresh, problem)
@@ -283,5 +283,4 @@ def _value(
     if objective.rescaling == "margin" and hasattr(inner, "slacks"):
         # Every constraint of an example moves by ⟨w, shift⟩, so no oracle need be asked.
         return objective.primal(w, inner.slacks - shifts.dot(w))
-    risk = problem.risk(w, objective).value
-    return 0.5 * float(w @ w) + objective.price * risk
+    return objective.primal(w, problem.violations(w, objective))

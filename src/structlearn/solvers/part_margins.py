@@ -25,8 +25,8 @@ def check_part_losses(solver: Solver, problem: PartProblem, objective: MarginObj
 def price_margins(state: DualState, w: FloatArray, problem: PartProblem, objective: MarginObjective) -> None:
     """An oracle pass: certifies w exactly."""
     with state.timed("oracle_seconds"):
-        risk = problem.risk(w, objective)
-    state.certify(w, risk.losses, objective)
+        violations = problem.violations(w, objective)
+    state.certify(w, violations, objective)
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,6 +174,15 @@ class Problem(ABC):
                 observe(planes)
         return Risk(value, gradient, offset, violations, coefficients)
 
+    def violations(self, w: FloatArray, objective: MarginObjective) -> FloatArray:
+        """The `losses` of `risk` alone: all that the value of the objective takes, without the sum of a gradient."""
+        found = np.full(self.n_examples, -np.inf)
+        for examples in self.chunks():
+            planes = self.oracle(w, examples, objective.scaling)
+            w = self.extend(w)
+            np.maximum.at(found, planes.examples, planes.bounds)
+        return found
+
     def chunks(self) -> Iterator[IntArray]:
         """All examples in order, a few thousand at a time, so that planes never fill the memory."""
         for begin in range(0, self.n_examples, self._chunk):
