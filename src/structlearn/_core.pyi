@@ -329,7 +329,7 @@ class Grammar(Composed):
         n_threads: int,
     ) -> Codes: ...
 
-class GivenGrammar(ListingEngine):
+class GivenGrammar(Engine):
     def __init__(self, engine: GrammarEngine, scores: GivenScores) -> None: ...
 
 class AlignmentEngine:

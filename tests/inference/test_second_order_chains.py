@@ -78,10 +78,20 @@ def test_triplets_of_another_shape_are_named():
         viterbi(np.zeros((3, 2)), np.zeros((2, 2)), triplets=np.zeros((2, 2)))
 
 
-@pytest.mark.parametrize(("decoder", "more"), [(k_best, 2), (best_per_loss_level, [0, 0, 0])])
-def test_decoders_of_first_order_refuse_triplets(decoder, more):
-    with pytest.raises(TypeError, match="triplets"):
-        decoder(np.zeros((3, 2)), np.zeros((2, 2)), more, triplets=np.zeros((2, 2, 2)))
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_k_best_and_loss_levels_with_triplets(length):
+    random = np.random.default_rng(length)
+    emission, transition, triplets = (random.normal(size=shape) for shape in ((length, 3), (3, 3), (3, 3, 3)))
+    outputs, total = enumerated(emission, transition, np.zeros(3), np.zeros(3), triplets)
+    found = k_best(emission, transition, 12, triplets=triplets)
+    np.testing.assert_allclose([score for _, score in found], np.sort(total)[::-1][:12])
+    assert len({tuple(labels) for labels, _ in found}) == min(12, len(total))
+    truth = random.integers(3, size=length)
+    wrong = (np.array(outputs) != truth).sum(axis=1)
+    levels = best_per_loss_level(emission, transition, truth, triplets=triplets)
+    assert [n for n, _, _ in levels] == list(range(length + 1))
+    np.testing.assert_allclose([s for _, _, s in levels], [total[wrong == n].max() for n in range(length + 1)])
+    assert [int((labels != truth).sum()) for _, labels, _ in levels] == list(range(length + 1))
 
 
 def test_nothing_is_drawn_where_all_is_forbidden():

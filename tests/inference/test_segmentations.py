@@ -5,7 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structlearn.inference import best_segmentation, sample_segmentations, segmentation_marginals
+from structlearn.inference import (
+    best_segmentation,
+    k_best_segmentations,
+    sample_segmentations,
+    segmentation_marginals,
+)
 
 
 @st.composite
@@ -53,6 +58,11 @@ def test_decoding_and_sums_agree_with_enumeration(arrays):
         with pytest.raises(ValueError, match="every segmentation is forbidden"):
             best_segmentation(*arrays)
         return
+    listed = k_best_segmentations(arrays[0], arrays[1], 7, *arrays[2:])
+    np.testing.assert_allclose(
+        [s for _, s in listed], np.sort(values[values > -np.inf])[::-1][:7], rtol=1e-12, atol=1e-9
+    )
+    assert len({tuple(y) for y, _ in listed}) == len(listed)
     best, score = best_segmentation(*arrays)
     assert score == pytest.approx(top, rel=1e-12, abs=1e-9)
     assert total[tuple(best)] == pytest.approx(score, rel=1e-12, abs=1e-9)

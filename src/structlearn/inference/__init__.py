@@ -26,6 +26,7 @@ from structlearn.inference.ranking import most_violating_ranking
 from structlearn.inference.segments import (
     SegmentationMarginals,
     best_segmentation,
+    k_best_segmentations,
     sample_segmentations,
     segmentation_marginals,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "k_best",
     "k_best_alignments",
     "k_best_derivations",
+    "k_best_segmentations",
     "k_best_trees",
     "marginals",
     "most_violating_labels",

@@ -60,15 +60,17 @@ def k_best(
     k: int,
     start: npt.ArrayLike | None = None,
     stop: npt.ArrayLike | None = None,
+    *,
+    triplets: npt.ArrayLike | None = None,
 ) -> list[tuple[LabelArray, float]]:
-    """The k best label sequences and their scores, best first; fewer if there are not as many. Without triplets.
+    """The k best label sequences and their scores, best first; fewer if there are not as many.
 
     Examples
     --------
     >>> [(labels.tolist(), score) for labels, score in k_best([[0.0, 1.0]], np.zeros((2, 2)), 3)]
     [([1], 1.0), ([0], 0.0)]
     """
-    return _given(emission, transition, start, stop).k_best(k)
+    return _given(emission, transition, start, stop, triplets).k_best(k)
 
 
 def best_per_loss_level(
@@ -77,8 +79,10 @@ def best_per_loss_level(
     truth: npt.ArrayLike,
     start: npt.ArrayLike | None = None,
     stop: npt.ArrayLike | None = None,
+    *,
+    triplets: npt.ArrayLike | None = None,
 ) -> list[tuple[int, LabelArray, float]]:
-    """(number of wrong labels, labels, score) of the best sequence for each number of wrong labels. Without triplets.
+    """(number of wrong labels, labels, score) of the best sequence for each number of wrong labels.
 
     Examples
     --------
@@ -86,7 +90,7 @@ def best_per_loss_level(
     >>> [(wrong, labels.tolist(), score) for wrong, labels, score in levels]
     [(0, [0, 0], 0.5), (1, [1, 0], 1.5), (2, [1, 1], 1.0)]
     """
-    chain = _given(emission, transition, start, stop)
+    chain = _given(emission, transition, start, stop, triplets)
     truth = np.ascontiguousarray(truth, np.int32)
     length, n_labels = np.shape(emission)
     if truth.shape != (length,) or truth.min() < 0 or truth.max() >= n_labels:

@@ -113,7 +113,9 @@ def _given(graph: Hypergraph, scores: npt.ArrayLike) -> GivenParts:
         graph.part_numbers,
         np.array([0, len(graph.parts)]),
     )
-    return GivenParts("derivation", partial(_core.GivenDerivations, engine), [theta])
+    return GivenParts(
+        "every derivation is forbidden: all scores are -inf", partial(_core.GivenDerivations, engine), [theta]
+    )
 
 
 def _parts(graph: Hypergraph, codes: LabelArray) -> Parts:

@@ -51,6 +51,25 @@ def best_segmentation(
     return _segments(codes, np.shape(emission)[1]), score
 
 
+def k_best_segmentations(
+    emission: npt.ArrayLike,
+    transition: npt.ArrayLike,
+    k: int,
+    lengths: npt.ArrayLike | None = None,
+    first: npt.ArrayLike | None = None,
+    last: npt.ArrayLike | None = None,
+) -> list[tuple[list[Segment], float]]:
+    """The k best segmentations and their scores, best first; fewer if there are not as many.
+
+    Examples
+    --------
+    >>> k_best_segmentations([[1.0], [1.0]], [[-0.5]], 3)
+    [([(0, 0, 2)], 2.0), ([(0, 0, 1), (0, 1, 2)], 1.5)]
+    """
+    found = _given(emission, transition, lengths, first, last).k_best(k)
+    return [(_segments(codes, np.shape(emission)[1]), score) for codes, score in found]
+
+
 @dataclass(frozen=True, slots=True)
 class SegmentationMarginals:
     """What the distribution P(y) = exp F(y) / Z over segmentations is like.
