@@ -17,8 +17,12 @@ public:
     // label takes at each position, (length, n_labels).
     const std::vector<double>& run(const ChainScores& scores, const std::int32_t* steps, std::int64_t n_levels) {
         steps_ = steps, levels_ = n_levels, L_ = scores.n_labels;
+        best_.assign(static_cast<std::size_t>(levels_), minus_infinity);
+        if (scores.length == 0) {
+            best_[0] = 0.0;
+            return best_;
+        }
         forward(scores, *this);
-        best_.resize(static_cast<std::size_t>(levels_));
         for (std::int64_t level = 0; level < levels_; ++level) {
             double* end = at(scores.length - 1, level);
             add_scaled(L_, 1.0, scores.stop, end);
@@ -52,6 +56,7 @@ public:
 
     // After `run`: the best labels of a level.
     void trace(const ChainScores& scores, std::int64_t level, std::int32_t* labels) {
+        if (scores.length == 0) return;
         const std::int64_t last = scores.length - 1;
         const double* end = at(last, level);
         std::int64_t label = std::max_element(end, end + L_) - end;
