@@ -11,6 +11,7 @@ from structlearn.estimators.generative import Discrete, Gaussian
 from structlearn.evaluation import evaluate
 from structlearn.features import TextFeatures, TokenTransformer
 from structlearn.models import Chain, LatentChain, Segments
+from tests.losses.test_own_losses import LabelF1, Uneven, mark_labels
 
 WORDS = [["the", "dog"], ["a", "cat", "sleeps"]]
 TAGS = [["DET", "NOUN"], ["DET", "NOUN", "VERB"]]
@@ -81,8 +82,19 @@ def test_they_neither_help_nor_hurt_a_score():
     assert found.predicted[1] == []
     assert found.accuracy.estimate == alone.accuracy.estimate
     assert found.n_examples == 4
-    with pytest.raises(ValueError, match=r"Y\[1\] has 1 entries but X\[1\] has 0 rows"):
+    with pytest.raises(ValueError, match=r"Y\[1\] has 1 labels but X\[1\] has 0 rows"):
         tagger.score(BETWEEN, [TAGS[0], ["DET"], TAGS[1], []])
+
+
+@pytest.mark.parametrize("loss", ["zero_one", LabelF1(), Uneven(mark_labels)], ids=["zero_one", "counted", "additive"])
+def test_no_loss_charges_for_them(loss):
+    tagger = StructuralSVM(Chain(loss=loss), rescaling="margin" if isinstance(loss, Uneven) else "slack")
+    tagger.fit(X, [[0, 1], [0, 1, 2]])
+    other, other_between = [[0, 0], [0, 1, 2]], [[0, 0], [], [0, 1, 2], []]
+    assert tagger.score(X, other) < 1.0
+    assert tagger.score(BETWEEN, other_between) == tagger.score(X, other)
+    assert tagger.score([[]], [[]]) == 1.0
+    assert evaluate(tagger, BETWEEN, other_between).n_examples == 4
 
 
 @pytest.mark.parametrize("learner", [StructuralSVM(Chain()), StructuralSVM(Segments()), HiddenMarkov(Gaussian())])

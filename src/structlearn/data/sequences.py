@@ -119,10 +119,13 @@ def chosen(X: Any, which: IntArray) -> Any:
 def read_sequences(X: Any) -> Sequences:
     """Sequences in any of the forms that users have them in: lists of matrices, of dicts, or of lists of names.
 
+    There is nothing to learn from those without tokens, so they are refused.
+
     >>> read_sequences([[{"word": "the"}, {"word": "dog", "length": 3}]]).names
     ('length', 'word=dog', 'word=the')
     """
-    X, offsets = _checked(X)
+    X, offsets = _listed(X)
+    check_tokens(offsets)
     if isinstance(X, Sequences):
         return X
     if not _are_dicts(X):
@@ -142,9 +145,12 @@ def read_sequences(X: Any) -> Sequences:
 def stack(X: Any, columns: NamedColumns | None, n_inputs: int | None) -> tuple[Any, IntArray]:
     """All tokens as one matrix, and the offsets of the sequences in it.
 
-    Names that have no column are left out; `n_inputs` is the width that numeric tokens must have.
+    Names that have no column are left out; `n_inputs` is the width that numeric tokens must have; those
+    of a sequence without tokens may have any.
     """
-    X, offsets = _checked(X)
+    X, offsets = _listed(X)
+    if not offsets[-1]:
+        return np.empty((0, (n_inputs or 0) if columns is None else len(columns.names))), offsets
     if columns is not None:
         return columns.rows(X, int(offsets[-1])), offsets
     if not isinstance(X, Sequences):
@@ -154,18 +160,22 @@ def stack(X: Any, columns: NamedColumns | None, n_inputs: int | None) -> tuple[A
     return X.tokens, offsets
 
 
-def _checked(X: Any) -> tuple[Any, IntArray]:
-    """A list of sequences, none of them empty, and their offsets."""
+def check_tokens(offsets: IntArray) -> None:
+    """Refuses sequences without tokens."""
+    empty = np.flatnonzero(np.diff(offsets) == 0)
+    if len(empty):
+        raise ValueError(f"X[{empty[0]}] is an empty sequence")
+
+
+def _listed(X: Any) -> tuple[Any, IntArray]:
+    """A list of sequences, and their offsets."""
     if not is_listed(X):
         raise ValueError(f"X must be a list of sequences, not {type(X).__name__}")
     if len(X) == 0:
         raise ValueError("X is empty; at least one sequence is needed")
     if not isinstance(X, Sequences):
         X = [_sequence(x, i) for i, x in enumerate(X)]
-    lengths = X.lengths if isinstance(X, Sequences) else np.array([_length(x) for x in X])
-    if not lengths.all():
-        raise ValueError(f"X[{int(np.argmin(lengths))}] is an empty sequence")
-    return X, offsets_of(lengths)
+    return X, X.offsets if isinstance(X, Sequences) else offsets_of([_length(x) for x in X])
 
 
 def _read(read: Callable[..., Any], X: Sequence[Any]) -> Any:
@@ -208,7 +218,7 @@ def _sequence(x: Any, i: int) -> Any:
         return checked_sparse(x, f"X[{i}]")
     if isinstance(x, np.ndarray) or not is_listed(x):
         x = np.asanyarray(x)
-        if x.ndim != 2:
+        if x.ndim != 2 and x.shape != (0,):
             raise ValueError(f"X[{i}] has {x.ndim} dimensions; a sequence is a matrix with a row a token")
     elif hasattr(x, "to_numpy"):
         x = x.to_numpy()
@@ -220,10 +230,12 @@ def _length(x: Any) -> int:
 
 
 def _arrays(X: Sequence[Any], n_inputs: int | None) -> list[Any]:
-    """Numeric sequences as matrices of one width."""
+    """Numeric sequences as matrices of one width; those without tokens are left out."""
     parts = []
     width = n_inputs
     for i, x in enumerate(X):
+        if _length(x) == 0:
+            continue
         if isinstance(x, Sequence) and isinstance(x[0], str):
             raise ValueError(f"X[{i}][0] is {shown(x[0])}; {_WORDS}")
         part = x if sp.issparse(x) else np.asarray(checked_numbers(x, f"X[{i}]"), np.float64)

@@ -13,7 +13,6 @@ from structlearn.data.fields import LARGEST
 from structlearn.data.options import flag_option, whole_option
 from structlearn.estimators.abilities import lacks, needs
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
-from structlearn.estimators.empty_sequences import answering_empty
 from structlearn.solvers import LBFGS, DualCoordinate, ExponentiatedGradient, IterativeScaling, Solver
 from structlearn.waist.objective import LikelihoodObjective
 from structlearn.waist.parts import PartProblem
@@ -103,7 +102,6 @@ class ConditionalRandomField(StructuredEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @answering_empty(lambda _, __: [])
     def predict(self, X: Any, *, allowed: Any = None, posterior: bool = False) -> Any:
         """The most probable output of every example.
 
@@ -126,7 +124,6 @@ class ConditionalRandomField(StructuredEstimator):
         return problem.present(problem.most_probable_labels(self.w_))
 
     @needs("sums")
-    @answering_empty(lambda crf, _: np.empty((0, len(crf.classes_))))
     def predict_marginals(self, X: Any, *, allowed: Any = None) -> Any:
         """P(y_t = l | x): for a chain one array (length, n_labels) a sequence, for classes (n_examples, n_classes).
 
@@ -141,7 +138,6 @@ class ConditionalRandomField(StructuredEstimator):
         return self.predict_marginals(X)
 
     @needs("sums")
-    @answering_empty(lambda _, __: 0.0)
     def predict_log_proba(self, X: Any, y: Any = None) -> FloatArray:
         """log P(y | x) of one given output an example, −∞ for labels never seen or forbidden.
 
@@ -156,7 +152,6 @@ class ConditionalRandomField(StructuredEstimator):
         return self._sums(X, y).log_probabilities(self.w_)
 
     @needs("k_best")
-    @answering_empty(lambda _, __: [([], 0.0)])
     def k_best(self, X: Any, k: int, *, allowed: Any = None) -> list[list[tuple[Any, float]]]:
         """The k most probable outputs of every example with log P(y | x), best first.
 
@@ -168,7 +163,6 @@ class ConditionalRandomField(StructuredEstimator):
         return [[(y, score - z) for y, score in best] for best, z in zip(found, log_z.tolist(), strict=True)]
 
     @needs("samples")
-    @answering_empty(lambda _, arguments: [[] for _ in range(arguments["n_samples"])])
     def sample(self, X: Any, n_samples: int = 1, random_state: Any = None) -> list[list[Any]]:
         """Outputs drawn from P(y | x), `n_samples` for every example."""
         n_samples = whole_option("n_samples", n_samples, 1, LARGEST)
@@ -178,7 +172,6 @@ class ConditionalRandomField(StructuredEstimator):
         return drawn
 
     @needs("sums")
-    @answering_empty(lambda _, __: 0.0)
     def entropy(self, X: Any) -> FloatArray:
         """H(P(· | x)) of every example, in nats: how undecided the model is."""
         return self._sums(X).output_entropies(self.w_)

@@ -19,7 +19,6 @@ from structlearn.data.examples import check_examples
 from structlearn.data.options import whole_option
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, margin_objective
 from structlearn.estimators.checkpoint import Checkpoint
-from structlearn.estimators.empty_sequences import answering_empty
 from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.training import Training
 from structlearn.solvers import BlockCoordinate, ConcaveConvex, NSlack, OneSlack, Solver, Subgradient
@@ -193,7 +192,6 @@ class LatentStructuralSVM(StructuredEstimator):
             raise KeyboardInterrupt(told)
         return self
 
-    @answering_empty(lambda _, __: [])
     def predict_latent(self, X: Any) -> list[Any]:
         """The latent parts of the predictions."""
         problem = self._bind(X)
@@ -206,7 +204,6 @@ class LatentStructuralSVM(StructuredEstimator):
         assert isinstance(problem, LatentProblem)
         return problem.describe_latent(self.w_, problem.predict(self.w_))
 
-    @answering_empty(lambda _, __: [])
     def complete(self, X: Any, y: Any) -> list[Any]:
         """The best latent parts for given y."""
         check_examples("y", y)

@@ -16,10 +16,8 @@ from structlearn.data.examples import check_examples
 from structlearn.data.fields import LARGEST
 from structlearn.data.matrices import checked_table
 from structlearn.data.options import whole_option
-from structlearn.data.sequences import chosen
 from structlearn.estimators.abilities import needs
 from structlearn.estimators.card import WithCard
-from structlearn.estimators.empty_sequences import answering_empty, check_nothing_said, full_sequences
 from structlearn.estimators.inspectable import Inspectable
 from structlearn.estimators.training import checked_weight, n_threads, restriction
 from structlearn.models.multiclass.multiclass import MulticlassProblem
@@ -42,14 +40,12 @@ class StructuredPredictor(Inspectable, WithCard, BaseEstimator):  # type: ignore
     model: Any
     n_jobs: int | None
 
-    @answering_empty(lambda _, __: [])
     def predict(self, X: Any, *, allowed: Any = None) -> Any:
         """The best output of every example; `allowed` restricts them as in `fit`."""
         problem = self._bind(X, allowed=allowed)
         return problem.present(problem.predict(self.w_))
 
     @needs("k_best")
-    @answering_empty(lambda _, __: [([], 0.0)])
     def k_best(self, X: Any, k: int, *, allowed: Any = None) -> list[list[tuple[Any, float]]]:
         """The k best outputs of every example with their scores ⟨w, Ψ(x, y)⟩, best first."""
         k = whole_option("k", k, 1, LARGEST)
@@ -69,11 +65,6 @@ class StructuredPredictor(Inspectable, WithCard, BaseEstimator):  # type: ignore
         """1 − ΣΔ/ΣΔ_max: accuracy for the zero-one and the Hamming loss."""
         check_is_fitted(self)
         check_examples("y", y)
-        full = full_sequences(self.model_, X)
-        if full is not None:
-            check_nothing_said(y, len(X), full, "Y")
-            weight = checked_weight(sample_weight, len(X))[full]
-            return self.score(chosen(X, full), chosen(y, full), weight) if len(full) else 1.0
         problem = self._bind(X, y)
         weight = checked_weight(sample_weight, problem.n_examples)
         loss = weight @ problem.losses(problem.predict(self.w_))

@@ -11,12 +11,10 @@ import scipy.sparse as sp
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.arrays import FloatArray
 from structlearn.data.labels import LabelCodes, plain
 from structlearn.data.segments import checked_segments
-from structlearn.data.sequences import chosen
 from structlearn.data.tags import Scheme, are_tags
-from structlearn.estimators.empty_sequences import check_nothing_said, full_sequences
 from structlearn.evaluation.label_counts import in_order, label_codes, label_counts, span_counts, token_labels
 from structlearn.evaluation.result import BUILT_IN, Evaluation
 from structlearn.metrics import Confusion, Interval, Measures
@@ -155,9 +153,6 @@ def _scores(sums: ResampledSums, measures: Measures | None, begin: int) -> dict[
 def _judged(estimator: Any, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray]:
     """Predictions, their losses, and by how much each is preferred to the truth."""
     model, spec = estimator.model_, estimator.spec_
-    full = full_sequences(model, X)
-    if full is not None:
-        return _judged_beside_empty(estimator, X, Y, full)
     cost = model.cost_matrix(spec.classes) if isinstance(model, Multiclass) else None
     if cost is None:
         problem = estimator._bind(X, Y)
@@ -176,18 +171,6 @@ def _judged(estimator: Any, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray
         # Rounding makes a right answer differ from itself by −0.
         margins[known] = 0.0 - problem.true_margins(estimator.w_, known, [outputs[i] for i in known])
     return problem.present(outputs), losses, margins
-
-
-def _judged_beside_empty(estimator: Any, X: Any, Y: Any, full: IntArray) -> tuple[Any, FloatArray, FloatArray]:
-    """The same where only the `full` sequences have tokens; the others are right."""
-    check_nothing_said(Y, len(X), full, "Y")
-    predicted: list[Any] = [[] for _ in range(len(X))]
-    losses, margins = np.zeros((2, len(X)))
-    if len(full):
-        found, losses[full], margins[full] = _judged(estimator, chosen(X, full), chosen(Y, full))
-        for i, y in zip(full, found, strict=True):
-            predicted[i] = y
-    return predicted, losses, margins
 
 
 def _unseen(kind: Kind, spec: Any, Y: Any) -> npt.NDArray[np.bool_]:

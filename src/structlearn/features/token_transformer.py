@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from structlearn.data.fields import check_distinct, check_tuple
 from structlearn.data.labels import LabelSequences, label_array, read_label_sequences
-from structlearn.data.sequences import NamedColumns, Sequences, chosen, read_sequences, stack, with_tokens
+from structlearn.data.sequences import NamedColumns, Sequences, read_sequences, stack
 from structlearn.wording import shown
 
 
@@ -58,16 +58,10 @@ class TokenTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Sequences:
         check_is_fitted(self)
         columns = None if self.vocabulary_ is None else NamedColumns(self.vocabulary_)
-        full = with_tokens(X)
-        if full is None:
-            tokens, offsets = stack(X, columns, None)
-            return Sequences(self.transformer_.transform(tokens), np.diff(offsets))
-        lengths = np.zeros(len(X), np.int64)
-        if not len(full):
-            return Sequences(np.empty((0, 0)), lengths)
-        tokens, offsets = stack(chosen(X, full), columns, None)
-        lengths[full] = np.diff(offsets)
-        return Sequences(self.transformer_.transform(tokens), lengths)
+        tokens, offsets = stack(X, columns, None)
+        # Transformers refuse a matrix without rows.
+        made = self.transformer_.transform(tokens) if offsets[-1] else np.empty((0, 0))
+        return Sequences(made, np.diff(offsets))
 
 
 def _flat(Y: LabelSequences) -> Any:

@@ -15,7 +15,7 @@ from structlearn.data.examples import check_examples, is_listed
 from structlearn.data.fields import check_tuple, check_whole
 from structlearn.data.labels import LabelCodes, check_label, declared_classes, label_array, observed_classes, plain
 from structlearn.data.options import real_option
-from structlearn.data.sequences import stack
+from structlearn.data.sequences import check_tokens, stack
 from structlearn.estimators.generative.probabilities import Smoothing, checked_distributions, frequencies, log
 from structlearn.features.piecewise_linear import PiecewiseLinear
 from structlearn.wording import shown
@@ -135,6 +135,7 @@ class _Numeric(Emission):
 
     def stack(self, X: Any) -> tuple[FloatArray, IntArray]:
         tokens, offsets = stack(X, None, getattr(self, "n_features_in_", None))
+        check_tokens(offsets)
         return np.asarray(tokens.toarray() if sp.issparse(tokens) else tokens, np.float64), offsets
 
     def _check_numbers(self, name: str, shape: tuple[int, ...]) -> FloatArray:

@@ -91,13 +91,13 @@ def first_impossible(offsets: IntArray, labels: Flags | None, moves: TransitionM
                 return int(where[np.searchsorted(lengths, t)])
             reach = np.asarray(moves.moves[reach].any(axis=0))
         return None
-    for i in range(len(offsets) - 1):
+    for i in np.flatnonzero(np.diff(offsets)).tolist():
         rows = labels[offsets[i] : offsets[i + 1]]
         reach = moves.start & rows[0]
         for row in rows[1:]:
             reach = np.asarray(moves.moves[reach].any(axis=0)) & row
         if not (reach & moves.stop).any():
-            return i
+            return int(i)
     return None
 
 

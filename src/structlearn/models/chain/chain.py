@@ -11,7 +11,7 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.labels import LabelSequences, check_label, declared_classes, read_label_sequences
 from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.data.ragged import Ragged, reduced
-from structlearn.data.sequences import Sequences, read_sequences
+from structlearn.data.sequences import Sequences, check_tokens, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Hamming, Loss, ZeroOneLoss, loss_option
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, bound_label_costs, level_table
@@ -140,6 +140,7 @@ class Chain(Model):
         if self.ends is not None:
             tokens, codes, labels = self._with_ends(spec, tokens, codes, labels, offsets)
         if codes is not None and not allow_unknown:
+            check_tokens(offsets)
             check_truth(codes, spec.classes, offsets, labels, moves)
         impossible = first_impossible(offsets, labels, moves)
         if impossible is not None:
@@ -247,7 +248,8 @@ class Chain(Model):
         if self.ends not in spec.classes:
             raise ValueError(f"ends is {shown(self.ends)}, which is not one of the labels")
         code = spec.classes.index(self.ends)
-        ends = np.unique(np.concatenate([offsets[:-1], offsets[1:] - 1]))
+        filled = np.diff(offsets) > 0
+        ends = np.unique(np.concatenate([offsets[:-1][filled], offsets[1:][filled] - 1]))
         labels = np.ones((tokens.n_tokens, len(spec.classes)), bool) if labels is None else labels
         labels[ends] = np.arange(len(spec.classes)) == code
         if codes is not None:

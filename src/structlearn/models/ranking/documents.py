@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray, digest
 from structlearn.data.ragged import Ragged, offsets_of, places_of, reduced, summed
+from structlearn.data.sequences import check_tokens
 from structlearn.models.base import TokenColumns
 from structlearn.waist.rows import SparseRows
 
@@ -23,6 +24,7 @@ class Documents(Ragged):
     def bound(cls, spec: TokenColumns, X: Any, *, intercept: bool = False) -> Documents:
         """The documents that a spec finds in X."""
         matrix, offsets = spec.stack(X)
+        check_tokens(offsets)
         if not sp.issparse(matrix):
             matrix = np.ascontiguousarray(matrix, np.float64)
         if intercept:

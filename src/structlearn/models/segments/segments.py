@@ -192,8 +192,9 @@ def _encode(
     possible = np.empty(len(encoded), np.bool_)
     for i, segments in enumerate(Y):
         length = int(offsets[i + 1] - offsets[i])
-        if not segments or segments[-1][2] != length:
-            raise ValueError(f"Y[{i}] ends at {segments[-1][2] if segments else 0} but X[{i}] has {length} rows")
+        reached = segments[-1][2] if segments else 0
+        if reached != length:
+            raise ValueError(f"Y[{i}] ends at {reached} but X[{i}] has {length} rows")
         labels = codes.encode([label for label, _, _ in segments], f"Y[{i}]")
         for k, (code, (_, begin, end)) in enumerate(zip(labels.tolist(), segments, strict=True)):
             fits = end - begin <= spec.max_length
