@@ -43,7 +43,7 @@ public:
         const double more = match ? scores_.match[i - 1][j - 1] : 0.0;
         const std::int32_t taken = match && steps_ ? steps_[(i - 1) * tables_.n() + j - 1] : 0;
         tables_.each_before(scores_, step, i, j, [&](Step before, std::int64_t i_before, std::int64_t j_before, double score) {
-            visit(Edge{.score = score + more, .left = this->item(before, i_before, j_before), .step = taken});
+            visit(Edge{.score = score, .of_item = more, .left = this->item(before, i_before, j_before), .step = taken});
         });
     }
     void write(std::int64_t item, const Edge&, Codes& codes) const {

@@ -28,9 +28,9 @@ struct ChainGraph {
             for (std::int64_t k = 0; k < L; ++k) visit(Edge{.score = scores.stop[k], .left = item - L + k});
             return;
         }
-        if (t == 0) return visit(Edge{.score = scores.start[l] + scores.emission[l]});
+        if (t == 0) return visit(Edge{.score = scores.start[l], .of_item = scores.emission[l]});
         for (std::int64_t k = 0; k < L; ++k)
-            visit(Edge{.score = scores.into(t)[k * L + l] + scores.emission[item], .left = (t - 1) * L + k});
+            visit(Edge{.score = scores.into(t)[k * L + l], .of_item = scores.emission[item], .left = (t - 1) * L + k});
     }
     void write(std::int64_t item, const Edge&, Codes& codes) const {
         if (item == goal()) return codes.resize(static_cast<std::size_t>(scores.length));
@@ -64,9 +64,12 @@ struct SecondOrderGraph {
         const std::int64_t t = item / (L * L) + 1, a = item / L % L, b = item % L;
         const double arrival = chain.into(t)[a * L + b] + chain.emission[t * L + b];
         if (t == 1)
-            return visit(Edge{.score = chain.start[a] + chain.emission[a] + arrival, .step = step(0, a) + step(1, b)});
+            return visit(Edge{.score = chain.start[a] + chain.emission[a],
+                              .of_item = arrival,
+                              .step = step(0, a) + step(1, b)});
         for (std::int64_t c = 0; c < L; ++c)
-            visit(Edge{.score = scores.around(a)[c * L + b] + arrival,
+            visit(Edge{.score = scores.around(a)[c * L + b],
+                       .of_item = arrival,
                        .left = ((t - 2) * L + c) * L + a,
                        .step = step(t, b)});
     }

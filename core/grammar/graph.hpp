@@ -114,7 +114,7 @@ private:
         if (const std::int32_t word = end == begin + 1 ? scores_.word(begin) : -1; word >= 0)
             for (std::int32_t k = rules().word_begin[word]; k < rules().word_begin[word + 1]; ++k)
                 if (rules().word_tag[k] == symbol)
-                    visit(Edge{.score = scores_.lexical(k) + node, .step = taken, .name = k});
+                    visit(Edge{.score = scores_.lexical(k), .of_item = node, .step = taken, .name = k});
         const Items& tops = chart_.tops;
         for (std::int64_t split = begin + 1; split < end; ++split) {
             const std::int64_t left_cell = chart_.cell(begin, split), right_cell = chart_.cell(split, end);
@@ -123,7 +123,12 @@ private:
                 const std::int32_t left = item_[rules().left[r]];
                 const std::int32_t right = left < 0 ? -1 : tops.find(right_cell, rules().right[r]);
                 if (right >= 0)
-                    visit(Edge{.score = scores_.rule(r) + node, .left = top(left), .right = top(right), .step = taken, .name = r});
+                    visit(Edge{.score = scores_.rule(r),
+                               .of_item = node,
+                               .left = top(left),
+                               .right = top(right),
+                               .step = taken,
+                               .name = r});
             }
             for (std::int32_t t = tops.begin[left_cell]; t < tops.end[left_cell]; ++t) item_[tops.symbol[t]] = -1;
         }

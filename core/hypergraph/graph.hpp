@@ -7,9 +7,12 @@
 
 namespace structlearn {
 
-// One way to derive an item: from no, one or two others, −1 for none. Where levels are counted it takes `step` of them.
+// One way to derive an item: from no, one or two others, −1 for none. It adds a score, and then what all edges of the item add;
+// apart, so that sums are rounded as in the structure's own recursion, and ties are ties. Where levels are counted it takes
+// `step` of them.
 struct Edge {
     double score = 0.0;
+    double of_item = 0.0;
     std::int64_t left = -1, right = -1;
     std::int32_t step = 0;
     std::int32_t name = 0;  // for `write`
@@ -32,5 +35,13 @@ concept Hypergraph = requires(const G graph, std::int64_t item, const Edge& edge
     graph.each_edge(item, [](const Edge&) {});
     graph.write(item, edge, codes);
 };
+
+// What the best, or all, derivations are worth that end with this edge.
+template <Hypergraph Graph>
+double value_of(const Graph& graph, const Edge& edge) {
+    double value = edge.left >= 0 ? graph.value(edge.left) : 0.0;
+    if (edge.right >= 0) value += graph.value(edge.right);
+    return value + edge.score + edge.of_item;
+}
 
 }  // namespace structlearn

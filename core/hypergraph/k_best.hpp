@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "hypergraph/graph.hpp"
@@ -28,12 +29,16 @@ public:
     }
 
 private:
-    // An edge with the derivation of that rank of each of its items.
+    // An edge with the derivation of that rank of each of its items. Of equal ones the first comes first.
     struct Derivation {
         double value;
         Edge edge;
+        std::int32_t place;  // among the edges of its item
         std::int32_t left = 0, right = 0;
-        bool operator<(const Derivation& other) const { return value < other.value; }
+        bool operator<(const Derivation& other) const {
+            if (value != other.value) return value < other.value;
+            return std::tie(place, left, right) > std::tie(other.place, other.left, other.right);
+        }
     };
     struct Item {
         std::int64_t item;
@@ -83,11 +88,10 @@ private:
 
     void open(Item& item) {
         item.opened = true;
+        std::int32_t place = 0;
         graph_.each_edge(item.item, [&](const Edge& edge) {
-            double value = edge.score;
-            if (edge.left >= 0) value += graph_.value(edge.left);
-            if (edge.right >= 0) value += graph_.value(edge.right);
-            if (value > minus_infinity) item.candidates.push_back({value, edge});
+            const double value = value_of(graph_, edge);
+            if (value > minus_infinity) item.candidates.push_back({value, edge, place++});
         });
         std::make_heap(item.candidates.begin(), item.candidates.end());
     }

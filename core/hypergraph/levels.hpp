@@ -101,8 +101,9 @@ private:
         if (!box.holds(c)) return minus_infinity;
         return cells_[box.at + (c.first - box.least.first) * box.columns() + c.second - box.least.second];
     }
+    static double score_of(const Edge& edge) { return edge.score + edge.of_item; }
     bool possible(const Edge& edge) const {
-        return edge.score > minus_infinity && (edge.left < 0 || !box(edge.left).empty()) &&
+        return score_of(edge) > minus_infinity && (edge.left < 0 || !box(edge.left).empty()) &&
                (edge.right < 0 || !box(edge.right).empty());
     }
 
@@ -130,16 +131,16 @@ private:
         const Counts step = counts(edge.step);
         if (edge.left < 0) {
             double& best = row(head, step.first)[step.second - head.least.second];
-            best = std::max(best, edge.score);
+            best = std::max(best, score_of(edge));
         } else if (edge.right < 0) {
-            take_shifted(box(edge.left), step, edge.score, head);
+            take_shifted(box(edge.left), step, score_of(edge), head);
         } else {
             const Box& left = box(edge.left);
             for (std::int64_t first = left.least.first; first <= left.most.first; ++first)
                 for (std::int64_t second = left.least.second; second <= left.most.second; ++second) {
                     const double score = cell(left, {first, second});
                     if (score > minus_infinity)
-                        take_shifted(box(edge.right), step + Counts{first, second}, edge.score + score, head);
+                        take_shifted(box(edge.right), step + Counts{first, second}, score_of(edge) + score, head);
                 }
         }
     }
@@ -163,17 +164,17 @@ private:
             if (found || !possible(edge)) return;
             const Counts rest = goal.counts - counts(edge.step);
             if (edge.left < 0) {
-                found = rest.first == 0 && rest.second == 0 && edge.score == score;
+                found = rest.first == 0 && rest.second == 0 && score_of(edge) == score;
                 if (found) chosen.edge = edge;
             } else if (edge.right < 0) {
-                found = edge.score + cell(box(edge.left), rest) == score;
+                found = score_of(edge) + cell(box(edge.left), rest) == score;
                 if (found) chosen = {edge, rest, {}};
             } else {
                 const Box& left = box(edge.left);
                 for (std::int64_t first = left.least.first; first <= left.most.first && !found; ++first)
                     for (std::int64_t second = left.least.second; second <= left.most.second && !found; ++second) {
                         const Counts here{first, second}, there = rest - here;
-                        found = edge.score + cell(left, here) + cell(box(edge.right), there) == score;
+                        found = score_of(edge) + cell(left, here) + cell(box(edge.right), there) == score;
                         if (found) chosen = {edge, here, there};
                     }
             }

@@ -19,10 +19,7 @@ void draw_derivation(const Graph& graph, Uniform&& uniform, Codes& codes) {
         rest.pop_back();
         edges.clear(), weights.clear();
         graph.each_edge(item, [&](const Edge& edge) {
-            double weight = edge.score;
-            if (edge.left >= 0) weight += graph.value(edge.left);
-            if (edge.right >= 0) weight += graph.value(edge.right);
-            edges.push_back(edge), weights.push_back(weight);
+            edges.push_back(edge), weights.push_back(value_of(graph, edge));
         });
         const Edge& drawn = edges[draw(static_cast<std::int64_t>(edges.size()), weights.data(), uniform())];
         graph.write(item, drawn, codes);

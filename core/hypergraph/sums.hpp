@@ -13,17 +13,12 @@ namespace structlearn {
 template <Semiring S>
 class InsideValues {
 public:
-    // value[item] for all items of a graph whose own values are these.
+    // Writes value[item] for all items of a graph whose own values are these.
     template <Hypergraph Graph>
     void run(const Graph& graph, std::vector<double>& value) {
         graph.each_item([&](std::int64_t item) {
             scores_.clear();
-            graph.each_edge(item, [&](const Edge& edge) {
-                double score = edge.score;
-                if (edge.left >= 0) score += value[edge.left];
-                if (edge.right >= 0) score += value[edge.right];
-                scores_.push_back(score);
-            });
+            graph.each_edge(item, [&](const Edge& edge) { scores_.push_back(value_of(graph, edge)); });
             value[item] = semiring_.total(static_cast<std::int64_t>(scores_.size()), scores_.data());
         });
     }
@@ -44,10 +39,7 @@ void each_expected_edge(const Graph& graph, std::vector<double>& expected, Visit
     for (auto item = order.rbegin(); item != order.rend(); ++item) {
         if (expected[*item] == 0.0) continue;
         graph.each_edge(*item, [&](const Edge& edge) {
-            double score = edge.score - graph.value(*item);
-            for (const std::int64_t tail : {edge.left, edge.right})
-                if (tail >= 0) score += graph.value(tail);
-            const double number = expected[*item] * std::exp(score);
+            const double number = expected[*item] * std::exp(value_of(graph, edge) - graph.value(*item));
             if (!(number > 0.0)) return;
             for (const std::int64_t tail : {edge.left, edge.right})
                 if (tail >= 0) expected[tail] += number;

@@ -37,7 +37,8 @@ struct SegmentGraph {
             for (std::int64_t k = 0; k < L; ++k) visit(Edge{.left = goal() - L + k});
         } else if (item >= n) {
             for (std::int64_t k = 0; k < std::min(t + 1, scores.longest); ++k)
-                visit(Edge{.score = scores.span[k * L + l] + scores.closing[node],
+                visit(Edge{.score = scores.span[k * L + l],
+                           .of_item = scores.closing[node],
                            .left = node - k * L,
                            .step = steps ? steps[((t - k) * scores.max_length + k) * L + l] : 0,
                            .name = static_cast<std::int32_t>(k)});
@@ -45,7 +46,9 @@ struct SegmentGraph {
             visit(Edge{.score = scores.opening[node]});
         } else {
             for (std::int64_t k = 0; k < L; ++k)
-                visit(Edge{.score = scores.transition[k * L + l] + scores.opening[node], .left = n + (t - 1) * L + k});
+                visit(Edge{.score = scores.transition[k * L + l],
+                           .of_item = scores.opening[node],
+                           .left = n + (t - 1) * L + k});
         }
     }
     void write(std::int64_t item, const Edge& edge, Codes& codes) const {

@@ -86,7 +86,7 @@ def test_a_bound_problem_has_k_best_where_its_model_says_so():
     assert not hasattr(Problem, "k_best")
     X, Y = [np.eye(2)], [["a", "b"]]
     assert hasattr(bound(Chain(), X, Y), "k_best")
-    assert not hasattr(bound(Segments(), X, [[("a", 0, 1), ("b", 1, 2)]]), "k_best")
+    assert not hasattr(bound(Ranking(), [np.eye(2)], [[0, 1]]), "k_best")
     listed = PythonLatentModel(OneOfSeveral(2, 3))
     assert hasattr(bound(listed, [np.ones((2, 3))], [0]), "k_best") == ("k_best" in listed.abilities)
 

@@ -25,7 +25,7 @@ class Hypergraph:
     Attributes
     ----------
     parts : tuple
-        The parts, in the order of their numbers.
+        The parts, in the order of their numbers, which is that of the steps that bring them.
     edges : (n_items + 1,)
         Where the steps to each item begin.
     tails : (n_edges, 2)
@@ -73,8 +73,9 @@ class Hypergraph:
         listed = _read(steps, what)
         edges = [edge for k, step in enumerate(listed) for edge in _binary(step, k)]
         number = _numbers(edges, listed[-1][0], what)
-        edges = sorted((edge for edge in edges if edge[0] in number), key=lambda edge: number[edge[0]])
+        edges = [edge for edge in edges if edge[0] in number]
         parts = {part: k for k, part in enumerate(dict.fromkeys(part for edge in edges for part in edge[2]))}
+        edges.sort(key=lambda edge: number[edge[0]])
         tails = np.full((len(edges), 2), -1, np.int32)
         for e, (_, items, _) in enumerate(edges):
             tails[e, : len(items)] = [number[item] for item in items]
@@ -115,18 +116,19 @@ def _binary(step: Step, k: int) -> list[Step]:
 
 def _numbers(edges: list[Step], goal: Hashable, what: str) -> dict[Hashable, int]:
     """Numbers of the items that the goal needs, each above those of what it is derived from; the goal has the last."""
-    needs: dict[Hashable, set[Hashable]] = {}
     ways: dict[Hashable, list[Sequence[Hashable]]] = {}
     for head, tails, _ in edges:
-        needs.setdefault(head, set()).update(tails)
         ways.setdefault(head, []).append(tails)
-    used, rest = {goal}, [goal]
+    # Lists, not sets, so that numbers do not depend on the hashes of names.
+    needs: dict[Hashable, list[Hashable]] = {}
+    rest = [goal]
     while rest:
-        below = needs.get(rest.pop(), set()) - used
-        used |= below
-        rest += below
+        item = rest.pop()
+        if item not in needs:
+            needs[item] = list(dict.fromkeys(tail for tails in ways.get(item, ()) for tail in tails))
+            rest += needs[item]
     try:
-        order = list(TopologicalSorter({item: needs.get(item, ()) for item in used}).static_order())
+        order = list(TopologicalSorter(needs).static_order())
     except CycleError as error:
         raise ValueError(f"{what} derives {shown(error.args[1][0])} from itself") from None
     derived: set[Hashable] = set()

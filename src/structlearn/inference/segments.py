@@ -133,7 +133,7 @@ def sample_segmentations(
     Examples
     --------
     >>> sample_segmentations(np.zeros((3, 1)), [[0.0]], 2, random_state=0)
-    [[(0, 0, 1), (0, 1, 2), (0, 2, 3)], [(0, 0, 1), (0, 1, 3)]]
+    [[(0, 0, 1), (0, 1, 2), (0, 2, 3)], [(0, 0, 3)]]
     """
     drawn = _given(emission, transition, lengths, first, last).samples(n_samples, random_state)
     return [_segments(codes, np.shape(emission)[1]) for codes in drawn]
