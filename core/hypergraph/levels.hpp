@@ -39,6 +39,8 @@ public:
         });
         best_.assign(static_cast<std::size_t>(counted.n_levels), minus_infinity);
         const Box& goal = box(graph.goal());
+        if (!goal.empty() && goal.most.first * width_ + goal.most.second >= counted.n_levels)
+            throw std::logic_error("an output takes more steps than there are loss levels");
         for (std::int64_t first = goal.least.first; first <= goal.most.first; ++first)
             std::copy_n(row(goal, first), goal.columns(), best_.begin() + first * width_ + goal.least.second);
         return best_;

@@ -56,7 +56,7 @@ def enumerated(emission, rules, scores, start, spans):
 @st.composite
 def sentences(draw):
     """Rules without unary cycles, with forbidden scores everywhere, ties, and scores that exponentials cannot hold."""
-    length, n_symbols = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    length, n_symbols = draw(st.integers(1, 4)), draw(st.integers(1, 3))
     random = np.random.default_rng(draw(st.integers(0, 10**6)))
     symbols = range(n_symbols)
     binary = [rule for rule in itertools.product(symbols, repeat=3) if random.random() < 2.5 / n_symbols**2]
@@ -73,11 +73,11 @@ def sentences(draw):
     for array in arrays:
         array[random.uniform(size=array.shape) < draw(st.sampled_from([0.0, 0.0, 0.2, 0.5]))] = -np.inf
     emission, scores, start, spans = arrays
-    assume(len(enumerated(emission, rules, scores, start, spans)[0]) <= 1000)
+    assume(len(enumerated(emission, rules, scores, start, spans)[0]) <= 200)
     return emission, rules, scores, start, spans
 
 
-SETTINGS = settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+SETTINGS = settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 
 
 @SETTINGS

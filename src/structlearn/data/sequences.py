@@ -116,16 +116,17 @@ def chosen(X: Any, which: IntArray) -> Any:
     return X.take(which) if isinstance(X, Ragged) else [X[i] for i in which.tolist()]
 
 
-def read_sequences(X: Any) -> Sequences:
+def read_sequences(X: Any, *, empty: bool = False) -> Sequences:
     """Sequences in any of the forms that users have them in: lists of matrices, of dicts, or of lists of names.
 
-    There is nothing to learn from those without tokens, so they are refused.
+    There is mostly nothing to learn from those without tokens, so they are refused unless `empty`.
 
     >>> read_sequences([[{"word": "the"}, {"word": "dog", "length": 3}]]).names
     ('length', 'word=dog', 'word=the')
     """
     X, offsets = _listed(X)
-    check_tokens(offsets)
+    if not empty:
+        check_tokens(offsets)
     if isinstance(X, Sequences):
         return X
     if not _are_dicts(X):

@@ -217,8 +217,8 @@ def _checked(values: Any, shape: tuple[int, ...], method: str, i: int) -> FloatA
 
 def _one_a_row(counts: list[Counts]) -> IntArray:
     """Where an output has one part a row: one label a token, one partner a letter, one segment from each begin."""
-    rows = (count[None, :] if count.ndim == 1 else count.reshape(len(count), -1) for count in counts)
-    return np.array([row.max(axis=1, initial=0).sum() for row in rows], np.int64)
+    places = (count[None, :] if count.ndim == 1 else count for count in counts)
+    return np.array([rows.max(axis=tuple(range(1, rows.ndim)), initial=0).sum() for rows in places], np.int64)
 
 
 def _flattened(counts: Counts, size: list[int]) -> Counts:

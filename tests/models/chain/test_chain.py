@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from structlearn.models import Chain
 from structlearn.waist import Scaling
-from tests.models.enumerated import BEST, asked, bound
-from tests.models.instances import SCALINGS, chain_instances, chain_twins
+from tests.models.decoders import check_k_best, check_most_violating
+from tests.models.enumerated import bound
+from tests.models.instances import chain_instances, chain_twins
 
 
 def score(twins, i, y, w):
@@ -27,31 +28,13 @@ def test_viterbi_agrees_with_enumeration(instance):
 @settings(max_examples=200)
 @given(chain_instances())
 def test_every_oracle_agrees_with_enumeration(instance):
-    twins, w = instance
-    every = np.arange(twins.problem.n_examples)
-    for scaling in [BEST, *SCALINGS]:
-        planes = asked(twins.problem, w, every, scaling)
-        found = dict(zip(planes.examples.tolist(), planes.bounds, strict=True))
-        for i, listed in enumerate(twins.listed()):
-            best = listed.violations(w, scaling).max()
-            if best == -np.inf:
-                assert i not in found
-            else:
-                assert found[i] == pytest.approx(best, abs=1e-9)
-        barred = [np.array_equal(y, twins.Y[i]) for i, y in zip(planes.examples, planes.outputs, strict=True)]
-        assert scaling is BEST or scaling.rescaling is not None or not any(barred)
+    check_most_violating(*instance)
 
 
 @settings(max_examples=120)
 @given(chain_instances(), st.integers(1, 7))
 def test_k_best_lists_different_sequences_with_the_highest_scores(instance, k):
-    twins, w = instance
-    for i, best in enumerate(twins.problem.k_best(w, k)):
-        outputs = twins.reference.outputs(twins.X[i])
-        scores = sorted((score(twins, i, y, w) for y in outputs), reverse=True)[:k]
-        assert [value for _, value in best] == pytest.approx(scores, abs=1e-9)
-        assert [score(twins, i, y, w) for y, _ in best] == pytest.approx(scores, abs=1e-9)
-        assert len({tuple(y) for y, _ in best}) == min(k, len(outputs))
+    check_k_best(*instance, k)
 
 
 @settings(max_examples=120)

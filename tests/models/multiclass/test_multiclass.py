@@ -5,24 +5,15 @@ from hypothesis import given, settings
 
 from structlearn.models import Multiclass, Taxonomy
 from structlearn.waist import Scaling
-from tests.models.enumerated import BEST, asked, bound
-from tests.models.instances import SCALINGS, multiclass_instances
+from tests.models.decoders import check_k_best, check_most_violating
+from tests.models.enumerated import bound
+from tests.models.instances import multiclass_instances
 
 
 @settings(max_examples=120)
 @given(multiclass_instances())
 def test_every_oracle_agrees_with_enumeration(instance):
-    twins, w = instance
-    every = np.arange(twins.problem.n_examples)
-    for scaling in [BEST, *SCALINGS]:
-        planes = asked(twins.problem, w, every, scaling)
-        found = dict(zip(planes.examples.tolist(), planes.bounds, strict=True))
-        for i, listed in enumerate(twins.listed()):
-            best = listed.violations(w, scaling).max()
-            if best == -np.inf:
-                assert i not in found
-            else:
-                assert found[i] == pytest.approx(best, abs=1e-9)
+    check_most_violating(*instance)
 
 
 @settings(max_examples=40)
@@ -53,12 +44,7 @@ def test_largest_losses_are_exact_and_radii_are_upper_bounds(instance):
 @settings(max_examples=30)
 @given(multiclass_instances())
 def test_k_best_lists_the_highest_scores_in_order(instance):
-    twins, w = instance
-    for x, best in zip(twins.X, twins.problem.k_best(w, 3), strict=True):
-        scores = sorted((twins.reference.joint_feature(x, y) @ w for y in twins.reference.outputs(x)), reverse=True)
-        assert [score for _, score in best] == pytest.approx(scores[:3], abs=1e-9)
-        assert [twins.reference.joint_feature(x, y) @ w for y, _ in best] == pytest.approx(scores[:3], abs=1e-9)
-        assert len({y for y, _ in best}) == min(3, len(scores))
+    check_k_best(*instance, 3)
 
 
 def test_a_radius_survives_output_features_of_opposite_sign():

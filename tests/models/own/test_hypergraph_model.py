@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 import structlearn
 from structlearn import ConditionalRandomField, StructuralSVM
+from structlearn.data import Hypergraph
+from structlearn.inference import derivation_marginals, k_best_derivations
 from structlearn.losses import AdditiveLoss, MissedParts, PartF1, ZeroOneLoss
 from structlearn.models import Chain, HypergraphModel
 from tests.models import sums
@@ -236,8 +238,13 @@ def test_truths_that_cannot_be_derived_are_always_wrong_in_a_score():
 
 
 def test_deep_derivations_do_not_exhaust_the_stack():
-    n = 30_000
-    steps = tuple((t, [t - 1] if t else [], [(t, kind)]) for t in range(n) for kind in (0, 1))
-    problem = bound(Given(steps), [0], [[(t, 0) for t in range(n)]])
-    assert problem.log_partitions(np.zeros(problem.n_features)) == pytest.approx(n * np.log(2))
-    assert len(problem.k_best(np.ones(problem.n_features), 3)[0]) == 3
+    n = 20_000
+    graph = Hypergraph.of((t, [t - 1] if t else [], [(t, kind)]) for t in range(n) for kind in (0, 1))
+    assert derivation_marginals(graph, np.zeros(2 * n)).log_z == pytest.approx(n * np.log(2))
+    assert [score for _, score in k_best_derivations(graph, np.tile([1.0, 0.0], n), 3)] == [n, n - 1, n - 1]
+
+
+def test_outputs_without_parts_and_inputs_of_one_piece():
+    X, Y = [np.ones(1), np.ones(2)], [(), ((0, 0, 2), ("node", 0, 1, 2))]
+    svm = StructuralSVM(Bracketings()).fit(X, Y)
+    assert svm.predict([np.ones(1)]) == [()]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from structlearn.data.hypergraphs import Hypergraph, Step
-from structlearn.data.sequences import read_sequences
+from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Loss, MissedParts
 from structlearn.models.base import Ability, Model, Spec, TokenColumns
@@ -24,6 +24,18 @@ class HypergraphSpec(TokenColumns, Spec):
 
     def check(self) -> None:
         self.check_columns()
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedInputs:
+    """Inputs with their hypergraphs, and the features of the parts of each, in the order of their numbers."""
+
+    X: Sequence[Any]
+    graphs: list[Hypergraph]
+    features: Sequences | list[list[Any]]  # the latter where there are no parts at all
+
+    def __len__(self) -> int:
+        return len(self.X)
 
 
 class HypergraphModel(Model, ABC):
@@ -87,36 +99,42 @@ class HypergraphModel(Model, ABC):
     def abilities(self) -> frozenset[Ability]:
         return frozenset({"k_best", "sums", "samples"})
 
+    def read(self, X: Any, Y: Any) -> tuple[DerivedInputs, Any]:
+        return self._derived(X), Y
+
     def specify(self, X: Any, Y: Any) -> HypergraphSpec:
         self.check_options()
         if len(X) == 0:
             raise ValueError("X is empty; training needs at least one example")
         if len(X) != len(Y):
             raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
-        read = read_sequences(self._described(X, self._graphs(X)))
-        return HypergraphSpec(n_inputs=read.tokens.shape[1], vocabulary=read.names)
+        features = self._derived(X).features
+        if not isinstance(features, Sequences):
+            raise ValueError("no step of any hypergraph brings a part: there is nothing to learn")
+        return HypergraphSpec(n_inputs=features.tokens.shape[1], vocabulary=features.names)
 
     def bind(self, spec: HypergraphSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> HypergraphProblem:
         if Y is not None and len(X) != len(Y):
             raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
-        graphs = self._graphs(X)
-        matrix, offsets = spec.stack(self._described(X, graphs))
+        inputs = self._derived(X)
+        matrix, offsets = spec.stack(inputs.features)
         return HypergraphProblem(
             model=self,
-            X=X,
-            graphs=graphs,
+            X=inputs.X,
+            graphs=inputs.graphs,
             features=TokenMatrix.from_matrix(matrix, intercept=False),
             n_parts=offsets,
-            truths=None if Y is None else [frozenset(self.parts(x, y)) for x, y in zip(X, Y, strict=True)],
+            truths=None if Y is None else [frozenset(self.parts(x, y)) for x, y in zip(inputs.X, Y, strict=True)],
             loss=self.loss_object(),
             allow_unknown=allow_unknown,
         )
 
-    def _graphs(self, X: Any) -> list[Hypergraph]:
-        return [Hypergraph.of(self.steps(x), f"the hypergraph of X[{i}]") for i, x in enumerate(X)]
-
-    def _described(self, X: Any, graphs: list[Hypergraph]) -> list[list[Any]]:
-        return [[self.features(x, part) for part in graph.parts] for x, graph in zip(X, graphs, strict=True)]
+    def _derived(self, X: Any) -> DerivedInputs:
+        if isinstance(X, DerivedInputs):
+            return X
+        graphs = [Hypergraph.of(self.steps(x), f"the hypergraph of X[{i}]") for i, x in enumerate(X)]
+        features = [[self.features(x, part) for part in graph.parts] for x, graph in zip(X, graphs, strict=True)]
+        return DerivedInputs(X, graphs, read_sequences(features, empty=True) if any(features) else features)
 
     def n_weights(self, spec: HypergraphSpec) -> int:
         return spec.n_inputs
