@@ -14,6 +14,8 @@ import scipy.sparse as sp
 from structlearn.data.arrays import FloatArray
 from structlearn.models.own.composed import Composed
 from structlearn.models.own.composed_check import composed_findings
+from structlearn.models.own.hypergraph_check import hypergraph_findings
+from structlearn.models.own.hypergraph_model import HypergraphModel
 from structlearn.models.own.pystruct_latent import PystructLatentModel, adapter
 from structlearn.models.own.python_latent_model import PythonLatentModel
 from structlearn.models.own.python_problem import same_output
@@ -88,6 +90,11 @@ def check_model(
     draw = _Draw(np.random.default_rng(random_state), weights)
     if isinstance(model, Composed):
         findings = composed_findings(model, X, Y, draw, n_weights, np.random.default_rng(random_state))
+        if findings:
+            raise ModelError(findings)
+        return
+    if isinstance(model, HypergraphModel):
+        findings = hypergraph_findings(model, X, Y, draw, n_weights)
         if findings:
             raise ModelError(findings)
         return

@@ -324,6 +324,25 @@ def test_counts_that_do_not_fit_are_refused():
             StructuralSVM(Chain(classes="abc", loss=Counts(returned))).fit([np.zeros((3, 1))], [["a", "b", "c"]])
 
 
+def test_a_counted_loss_must_be_zero_on_the_truth():
+    class Always(LabelF1):
+        def value(self, counts, true_counts):
+            return super().value(counts, true_counts) + 0.25
+
+    with pytest.raises(
+        ValueError, match=r"Always.value of the truth of example 0, with counts \[1, 1\], is 0.25; not 0"
+    ):
+        StructuralSVM(Chain(loss=Always())).fit([np.zeros((2, 1))], [[0, 1]])
+
+
+@pytest.mark.parametrize("loss", [SpanF1(), Uneven(mark_segments)])
+def test_true_segments_that_training_never_saw_are_missed(loss):
+    X, Y = [np.eye(3)], [[(1, 0, 1), (0, 1, 2), (1, 2, 3)]]
+    svm = StructuralSVM(Segments(loss=loss), C=10).fit(X, Y)
+    assert svm.score(X, [[(1, 0, 3)]]) < 0.5
+    assert svm.score(X, [[(2, 0, 1), (0, 1, 2), (1, 2, 3)]]) < 1.0
+
+
 def test_losses_clone_and_those_of_the_library_are_saved(tmp_path):
     X, Y = [np.eye(2)], [["a", "b"]]
     for loss in (Hamming({"a": 2.0}), Hamming()):

@@ -89,7 +89,9 @@ class Hypergraph:
 
 
 def _read(steps: Iterable[Step], what: str) -> list[Step]:
-    listed = []
+    if not isinstance(steps, Iterable):
+        raise ValueError(f"the steps of {what} are {shown(steps)}; expected (head, tails, parts), one after another")
+    listed: list[Step] = []
     for k, step in enumerate(steps):
         if not isinstance(step, (tuple, list)) or len(step) != 3:
             raise ValueError(f"step {k} of {what} is {shown(step)}; expected (head, tails, parts)")
@@ -97,10 +99,21 @@ def _read(steps: Iterable[Step], what: str) -> list[Step]:
         for name, several in (("tails", tails), ("parts", parts)):
             if isinstance(several, str) or not isinstance(several, Sequence):
                 raise ValueError(f"step {k} of {what} has {name} {shown(several)}; expected a list")
+        for each in (head, *tails, *parts):
+            if not _hashes(each):
+                raise ValueError(f"step {k} of {what} has {shown(each)}, which is not hashable; use tuples, not lists")
         listed.append((head, tails, parts))
     if not listed:
         raise ValueError(f"{what} has no steps")
     return listed
+
+
+def _hashes(item: object) -> bool:
+    try:
+        hash(item)
+    except TypeError:
+        return False
+    return True
 
 
 def _binary(step: Step, k: int) -> list[Step]:

@@ -128,7 +128,8 @@ class ConditionalRandomField(StructuredEstimator):
         """P(y_t = l | x): for a chain one array (length, n_labels) a sequence, for classes (n_examples, n_classes).
 
         For a model of your own, P(y | x) of all outputs of an example, in the order in which ``outputs(x)`` lists them;
-        for `Composed`, an array of the shape of an example's local parts.
+        for `Composed`, an array of the shape of an example's local parts; for a `HypergraphModel`, a dict with the
+        probability of each part.
         """
         return self._sums(X, allowed=allowed).label_probabilities(self.w_)
 

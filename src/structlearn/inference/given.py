@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, LabelArray
+from structlearn.data.fields import LARGEST
+from structlearn.data.options import whole_option
 from structlearn.data.ragged import Ragged, offsets_of
 
 _ONE = np.zeros(1, np.int64)
@@ -52,8 +54,7 @@ class GivenParts:
         return codes, float(scores[0])
 
     def k_best(self, k: int) -> list[tuple[LabelArray, float]]:
-        if k < 1:
-            raise ValueError(f"k is {k}; it must be at least 1")
+        k = whole_option("k", k, 1, LARGEST)
         found, _, scores = self._core.k_best(self._theta, _ONE, k, 1)
         return list(zip(Ragged(*found), scores.tolist(), strict=True))
 
@@ -81,6 +82,7 @@ class GivenParts:
 
     def samples(self, n_samples: int, random_state: int | np.random.Generator | None) -> Ragged:
         """The codes of outputs drawn from P(y)."""
+        n_samples = whole_option("n_samples", n_samples, 0, LARGEST)
         self.best()  # refuses where there is nothing to draw
         seeds = np.random.default_rng(random_state).integers(2**63 - 1, size=n_samples)
         return Ragged(*self._core.samples(self._theta, _ONE, n_samples, seeds, 1))

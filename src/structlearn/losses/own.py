@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -19,43 +20,55 @@ from structlearn.wording import shown
 
 #: Whole numbers ≥ 0, for every local part or for outputs.
 Counts = npt.NDArray[np.int64]
-#: Of numbers for the local parts of every example, the sum over those that its truth has.
-TrueSums = Callable[[Ragged], FloatArray]
 #: Of a count for every local part of every example, no less than any output of each has.
 Most = Callable[[list[Counts]], IntArray]
 #: Δ of outputs of an example with these counts, (m, 1 or 2) → (m,).
 Value = Callable[[int, Counts], FloatArray]
 
 
-def bound_own(
-    loss: Loss,
-    truths: list[Any],
-    local: list[LocalParts],
-    true_sums: TrueSums,
-    *,
-    of_spans: bool = False,
-    most: Most | None = None,
-) -> BoundLoss:
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What a loss is asked about an example.
+
+    Attributes
+    ----------
+    output : object
+        In the user's own terms.
+    local : LocalParts
+        The local parts that outputs can have, and in each axis after them what only the truth has: labels that
+        training never saw, segments that are too long.
+    known : tuple of slices
+        The local parts that outputs can have.
+    parts : tuple of arrays
+        The places of the parts of the truth in an array of all.
+    """
+
+    output: Any
+    local: LocalParts
+    known: tuple[slice, ...]
+    parts: tuple[IntArray, ...]
+
+    def total(self, numbers: npt.NDArray[Any]) -> Any:
+        """The sum over the parts of the truth."""
+        return numbers[self.parts].sum()
+
+
+def bound_own(loss: Loss, truths: list[Truth], *, of_spans: bool = False, most: Most | None = None) -> BoundLoss:
     """A user's own loss, as compiled decoders take it; see ``core/segments/losses.hpp`` for `of_spans`."""
     most = most or _one_a_row
     if isinstance(loss, AdditiveLoss):
-        return _bound_additive(loss, truths, local, true_sums, of_spans, most)
+        return _bound_additive(loss, truths, of_spans, most)
     if isinstance(loss, CountedLoss):
-        return _bound_counted(loss, truths, local, true_sums, of_spans, most)
+        return _bound_counted(loss, truths, of_spans, most)
     raise ValueError(f"loss is {shown(loss)}; a loss of one's own is an AdditiveLoss or a CountedLoss")
 
 
-def _bound_additive(
-    loss: AdditiveLoss, truths: list[Any], local: list[LocalParts], true_sums: TrueSums, of_spans: bool, most: Most
-) -> BoundLoss:
+def _bound_additive(loss: AdditiveLoss, truths: list[Truth], of_spans: bool, most: Most) -> BoundLoss:
     """A user's own additive loss: the numbers of all parts of all examples are kept."""
-    name = f"{type(loss).__name__}.parts"
-    arrays = [
-        _checked(loss.parts(y, parts), parts.shape, name, i)
-        for i, (y, parts) in enumerate(zip(truths, local, strict=True))
-    ]
+    every = [_checked_parts(loss, truth, i) for i, truth in enumerate(truths)]
+    sums = np.array([truth.total(numbers) for truth, numbers in zip(truths, every, strict=True)], np.float64)
+    arrays = [numbers[truth.known] for truth, numbers in zip(truths, every, strict=True)]
     values = Ragged.of([array.ravel() for array in arrays], np.float64)
-    sums = true_sums(values)
     constant = bool(np.any(sums != 0.0))
     listed = _core.ListedSpans if of_spans else _core.ListedLosses
     return BoundLoss(
@@ -85,38 +98,67 @@ def _levels_of_sums(arrays: list[FloatArray], sums: FloatArray, of_spans: bool, 
     return _levels(counts, ranges, value, of_spans) if few else None
 
 
-def _bound_counted(
-    loss: CountedLoss, truths: list[Any], local: list[LocalParts], true_sums: TrueSums, of_spans: bool, most: Most
-) -> BoundLoss:
+def _bound_counted(loss: CountedLoss, truths: list[Truth], of_spans: bool, most: Most) -> BoundLoss:
     """A user's own counted loss: a level for every pair of counts."""
-    name = f"{type(loss).__name__}.counts"
-    counts = []
-    for i, (y, parts) in enumerate(zip(truths, local, strict=True)):
-        found = np.asarray(loss.counts(y, parts))
-        if found.shape[1:] != parts.shape or found.shape[0] not in (1, 2):
-            raise ValueError(f"{name} of example {i} has shape {found.shape}; expected (1 or 2, {str(parts.shape)[1:]}")
-        if found.dtype.kind not in "iub" or found.min(initial=0) < 0:
-            raise ValueError(f"{name} of example {i} holds {found.min(initial=0)}; expected whole numbers ≥ 0")
-        counts.append(found.astype(np.int64))
+    name = type(loss).__name__
+    every = _checked_counts(loss, truths)
+    counts = [count[(slice(None), *truth.known)] for truth, count in zip(truths, every, strict=True)]
     ranges = _ranges(counts, most)
     for i, (each, count) in enumerate(zip(ranges, counts, strict=True)):
         if (table := _table(each, count)) > MAX_LEVEL_TABLE:
             raise ValueError(
-                f"{name} of example {i} makes {prod(each)} levels, whose table would take {table / 2**30:.3g} GB"
+                f"{name}.counts of example {i} makes {prod(each)} levels, whose table would take {table / 2**30:.3g} GB"
             )
-    true_counts = [true_sums(Ragged.of([both[k].ravel() for both in counts], np.int64)) for k in range(len(counts[0]))]
-    of_truths = np.stack(true_counts, axis=1).astype(np.int64)
+    true_counts = [
+        np.array([truth.total(number) for number in count], np.int64)
+        for truth, count in zip(truths, every, strict=True)
+    ]
 
-    def value(i: int, every: Counts) -> FloatArray:
-        found = np.asarray(loss.value(every, of_truths[i]), np.float64)
-        if found.shape != (len(every),):
-            raise ValueError(
-                f"{type(loss).__name__}.value has shape {found.shape} for {len(every)} pairs of counts of example {i}"
-            )
-        return found
+    def value(i: int, found: Counts) -> FloatArray:
+        values = np.asarray(loss.value(found, true_counts[i]), np.float64)
+        if values.shape != (len(found),):
+            raise ValueError(f"{name}.value has shape {values.shape} for {len(found)} pairs of counts of example {i}")
+        return values
 
+    for i, count in enumerate(true_counts):
+        if not (own := value(i, count[None, :])[0]) == 0.0:
+            raise ValueError(f"{name}.value of the truth of example {i}, with counts {count.tolist()}, is {own}; not 0")
     levels = _levels(counts, ranges, value, of_spans)
     return BoundLoss(levels=levels, identity=(np.concatenate([count.ravel() for count in counts]),))
+
+
+def _checked_parts(loss: AdditiveLoss, truth: Truth, i: int) -> FloatArray:
+    shape, name = truth.local.shape, f"{type(loss).__name__}.parts"
+    # There is nothing to ask about an empty sequence.
+    found = np.asarray(loss.parts(truth.output, truth.local) if prod(shape) else np.zeros(shape), np.float64)
+    if found.shape != shape:
+        raise ValueError(f"{name} of example {i} has shape {found.shape}; expected {shape}")
+    if not np.isfinite(found).all():
+        raise ValueError(f"{name} of example {i} holds {found[~np.isfinite(found)][0]}; expected finite numbers")
+    return found
+
+
+def _checked_counts(loss: CountedLoss, truths: list[Truth]) -> list[Counts]:
+    name = f"{type(loss).__name__}.counts"
+    every: list[Counts | None] = []
+    for i, truth in enumerate(truths):
+        shape = truth.local.shape
+        if not prod(shape):
+            every.append(None)
+            continue
+        found = np.asarray(loss.counts(truth.output, truth.local))
+        if found.shape[1:] != shape or found.shape[0] not in (1, 2):
+            raise ValueError(f"{name} of example {i} has shape {found.shape}; expected (1 or 2, {str(shape)[1:]}")
+        if found.dtype.kind not in "iub" or found.min(initial=0) < 0:
+            raise ValueError(f"{name} of example {i} holds {found.min(initial=0)}; expected whole numbers ≥ 0")
+        every.append(found.astype(np.int64))
+    # As many counts for empty sequences as for the others.
+    n = next((len(found) for found in every if found is not None), None)
+    n = len(loss.counts(truths[0].output, truths[0].local)) if n is None else n
+    return [
+        np.zeros((n, *truth.local.shape), np.int64) if found is None else found
+        for found, truth in zip(every, truths, strict=True)
+    ]
 
 
 def _ranges(counts: list[Counts], most: Most) -> list[list[int]]:
@@ -144,77 +186,6 @@ def _levels(counts: list[Counts], ranges: list[list[int]], value: Value, of_span
     return Levels(steps, n_levels, values)
 
 
-def own_label_loss(loss: Loss, codes: Ragged, Y: list[Any], labels: Sequence[Any]) -> BoundLoss:
-    """A user's own loss of labels at tokens; the local parts of an output begin with those."""
-    L = len(labels)
-    local = [LocalParts((len(y), L), tuple(labels)) for y in codes]
-    known = [bool((y >= 0).all()) for y in codes]
-
-    def true_sums(parts: Ragged) -> FloatArray:
-        # A truth with labels that training never saw has no parts.
-        sums = np.zeros(len(codes))
-        for i, (values, y) in enumerate(zip(parts, codes, strict=True)):
-            if known[i]:
-                sums[i] = values.reshape(-1, L)[np.arange(len(y)), y].sum()
-        return sums
-
-    return bound_own(loss, Y, local, true_sums)
-
-
-def own_segment_loss(loss: Loss, codes: Ragged, Y: Iterable[Any], labels: Sequence[Any], max_length: int) -> BoundLoss:
-    """A user's own loss of whole segments."""
-    Y = list(Y)
-    place = {label: k for k, label in enumerate(labels)}
-    local = [LocalParts((len(y), max_length, len(labels)), tuple(labels)) for y in codes]
-
-    def true_sums(parts: Ragged) -> FloatArray:
-        sums = np.zeros(len(Y))
-        for i, (values, y) in enumerate(zip(parts, Y, strict=True)):
-            prices = values.reshape(local[i].shape)
-            # A truth with labels that training never saw, or with too long a segment, has no parts.
-            if all(label in place and end - begin <= max_length for label, begin, end in y):
-                sums[i] = sum(prices[begin, end - begin - 1, place[label]] for label, begin, end in y)
-        return sums
-
-    return bound_own(loss, Y, local, true_sums, of_spans=True)
-
-
-def own_phrase_loss(loss: Loss, trees: list[Tree], labels: Sequence[str], longest_chain: int) -> BoundLoss:
-    """A user's own loss of the phrases of trees, of which at most `longest_chain` + 1 span the same words."""
-    place = {label: k for k, label in enumerate(labels)}
-    sizes = [len(leaves(tree)) + 1 for tree in trees]
-    local = [LocalParts((n, n, len(labels)), tuple(labels)) for n in sizes]
-
-    def true_sums(parts: Ragged) -> FloatArray:
-        sums = np.zeros(len(trees))
-        for i, (values, tree) in enumerate(zip(parts, trees, strict=True)):
-            prices = values.reshape(local[i].shape)
-            phrases = list(nodes(tree))
-            # A truth with labels that training never saw has no parts.
-            if all(label in place for label, _, _ in phrases):
-                sums[i] = sum(prices[begin, end, place[label]] for label, begin, end in phrases)
-        return sums
-
-    def most(counts: list[Counts]) -> IntArray:
-        # A binary tree over n words has 2n − 1 spans.
-        found = []
-        for count in counts:
-            spans = np.sort(count.reshape(-1, len(labels)), axis=1)[:, -longest_chain - 1 :].sum(axis=1)
-            found.append(np.sort(spans)[-(2 * len(count) - 3) :].sum())
-        return np.array(found, np.int64)
-
-    return bound_own(loss, trees, local, true_sums, most=most)
-
-
-def _checked(values: Any, shape: tuple[int, ...], method: str, i: int) -> FloatArray:
-    found = np.asarray(values, np.float64)
-    if found.shape != shape:
-        raise ValueError(f"{method} of example {i} has shape {found.shape}; expected {shape}")
-    if not np.isfinite(found).all():
-        raise ValueError(f"{method} of example {i} holds {found[~np.isfinite(found)][0]}; expected finite numbers")
-    return found
-
-
 def _one_a_row(counts: list[Counts]) -> IntArray:
     """Where an output has one part a row: one label a token, one partner a letter, one segment from each begin."""
     places = (count[None, :] if count.ndim == 1 else count for count in counts)
@@ -230,3 +201,65 @@ def _unflattened(levels: IntArray, size: list[int]) -> Counts:
     if len(size) == 1:
         return levels[:, None]
     return np.stack([levels // size[1], levels % size[1]], axis=1)
+
+
+def _places(labels: Sequence[Any], true: Iterable[Hashable]) -> dict[Any, int]:
+    """The numbers of all labels, first those that outputs can have, then those that only the truth has."""
+    return {label: k for k, label in enumerate(dict.fromkeys([*labels, *true]))}
+
+
+def label_truth(y: Any, labels: Sequence[Any]) -> Truth:
+    """The labels y of tokens."""
+    place = _places(labels, y)
+    codes = np.array([place[label] for label in y], np.int64)
+    local = LocalParts((len(codes), len(place)), tuple(place))
+    return Truth(y, local, (slice(None), slice(len(labels))), (np.arange(len(codes)), codes))
+
+
+def single_label_truth(y: Any, labels: Sequence[Any]) -> Truth:
+    """The label y of an example."""
+    place = _places(labels, [y])
+    return Truth(y, LocalParts((len(place),), tuple(place)), (slice(len(labels)),), (np.array([place[y]]),))
+
+
+def segment_truth(y: Any, length: int, labels: Sequence[Any], max_length: int) -> Truth:
+    """The segments y of a sequence."""
+    place = _places(labels, (label for label, _, _ in y))
+    longest = max([max_length, *(end - begin for _, begin, end in y)])
+    codes, begins, sizes = (
+        np.array(numbers, np.int64)
+        for numbers in (
+            [place[label] for label, _, _ in y],
+            [begin for _, begin, _ in y],
+            [end - begin - 1 for _, begin, end in y],
+        )
+    )
+    local = LocalParts((length, longest, len(place)), tuple(place))
+    known = (slice(None), slice(max_length), slice(len(labels)))
+    return Truth(y, local, known, (begins, sizes, codes))
+
+
+def match_truth(y: Any, m: int, n: int) -> Truth:
+    """The matches y of two sequences of m and n letters."""
+    rows, columns = np.array(list(y), np.int64).reshape(-1, 2).T
+    return Truth(y, LocalParts((m, n)), (slice(None), slice(None)), (rows, columns))
+
+
+def phrase_truth(y: Tree, labels: Sequence[str]) -> Truth:
+    """The phrases of a tree."""
+    phrases = list(nodes(y))
+    place = _places(labels, (label for label, _, _ in phrases))
+    n = len(leaves(y)) + 1
+    found = np.array([(begin, end, place[label]) for label, begin, end in phrases], np.int64).reshape(-1, 3)
+    local = LocalParts((n, n, len(place)), tuple(place))
+    return Truth(y, local, (slice(None), slice(None), slice(len(labels))), tuple(found.T))
+
+
+def most_phrases(counts: list[Counts], longest_chain: int) -> IntArray:
+    """The most that a tree counts, of whose phrases at most `longest_chain` + 1 span the same words."""
+    found = []
+    for count in counts:
+        spans = np.sort(count.reshape(-1, count.shape[-1]), axis=1)[:, -longest_chain - 1 :].sum(axis=1)
+        # A binary tree over n words has 2n − 1 spans.
+        found.append(np.sort(spans)[-(2 * len(count) - 3) :].sum())
+    return np.array(found, np.int64)

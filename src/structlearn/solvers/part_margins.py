@@ -19,7 +19,9 @@ def check_part_losses(solver: Solver, problem: PartProblem, objective: MarginObj
     if objective.scaling.oracle != "loss_augmented":
         raise ValueError(f"{name} needs rescaling='margin' and slack='linear', not {objective}")
     if problem.part_losses(np.arange(min(1, problem.n_examples))) is None:
-        raise ValueError(f"{name} needs a loss that is a sum over parts, such as the Hamming loss")
+        raise ValueError(
+            f"{name} needs a loss that is a sum over parts and zero on those of the truth, such as the Hamming loss"
+        )
 
 
 def price_margins(state: DualState, w: FloatArray, problem: PartProblem, objective: MarginObjective) -> None:

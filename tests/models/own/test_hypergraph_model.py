@@ -13,6 +13,7 @@ from structlearn.data import Hypergraph
 from structlearn.inference import derivation_marginals, k_best_derivations
 from structlearn.losses import AdditiveLoss, MissedParts, PartF1, ZeroOneLoss
 from structlearn.models import Chain, HypergraphModel
+from structlearn.testing import ModelError, check_model
 from tests.models import sums
 from tests.models.decoders import check_k_best, check_most_violating
 from tests.models.enumerated import Twins, bound
@@ -209,13 +210,15 @@ class Given(Bracketings):
         ([("a", "bc", [])], [], r"step 0 of .* has tails 'bc'; expected a list"),
         ([("a", ["b"], []), ("b", ["a"], [])], [], r"the hypergraph of X\[0\] derives '[ab]' from itself"),
         ([("a", ["b"], ["p"])], [], r"the hypergraph of X\[0\] has no way to derive its goal, 'a'"),
+        (None, [], r"the steps of the hypergraph of X\[0\] are None; expected \(head, tails, parts\)"),
+        ([("a", [], [["p"]])], [], r"step 0 of .* X\[0\] has \['p'\], which is not hashable; use tuples, not lists"),
         ([("a", [], ["p"])], ["q"], r"Y\[0\] has the part 'q', which no step of the hypergraph of X\[0\] has"),
         ([("a", [], ["p"]), ("a", [], ["q"])], ["p", "q"], r"Y\[0\] cannot be derived: no output of .* X\[0\] has its"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(steps, truth, message):
     with pytest.raises(ValueError, match=message):
-        StructuralSVM(Given(tuple(steps))).fit([0], [truth])
+        StructuralSVM(Given(steps if steps is None else tuple(steps))).fit([0], [truth])
 
 
 def test_steps_with_many_tails_and_items_that_nothing_derives():
@@ -229,12 +232,58 @@ def test_steps_with_many_tails_and_items_that_nothing_derives():
     assert len(problem.k_best(np.zeros(problem.n_features), 50)[0]) == 32
 
 
-def test_truths_that_cannot_be_derived_are_always_wrong_in_a_score():
-    steps = (("a", [], ["p"]), ("a", [], ["q"]))
-    svm = StructuralSVM(Given(steps)).fit([0], [["p"]])
-    assert svm.score([0, 0], [["p"], ["r"]]) < 1.0
-    crf = ConditionalRandomField(Given(steps)).fit([0], [["p"]])
-    assert crf.predict_log_proba([0], [["r"]]) == -np.inf
+@pytest.mark.parametrize(("loss", "expected"), [(None, [0, 2, 4, 1]), (PartF1(), [0, 0.5, 1, 1 / 5])])
+def test_truths_that_cannot_be_derived_cost_what_they_should(loss, expected):
+    steps = tuple((t, [t - 1] if t else [], [(t, kind)]) for t in range(2) for kind in "ab")
+    svm = StructuralSVM(Given(steps, loss), C=100).fit([0], [[(0, "a"), (1, "a")]])
+    truths = [
+        [(0, "a"), (1, "a")],
+        [(0, "a"), (1, "c")],
+        [(0, "c"), (1, "c")],
+        [(0, "a"), (1, "a"), (9, "z")],
+    ]
+    problem = svm.model_.bind(svm.spec_, [0] * 4, truths, allow_unknown=True)
+    np.testing.assert_allclose(problem.losses(problem.best(svm.w_, np.arange(4))), expected)
+    crf = ConditionalRandomField(Given(steps)).fit([0], [truths[0]])
+    assert crf.predict_log_proba([0], [truths[1]]) == -np.inf
+    assert crf.predict_marginals([0])[0][0, "a"] > 0.5
+
+
+def test_outputs_that_are_derived_twice_are_refused():
+    pieces = [("l", [], ["a"]), ("r", [], ["b"]), ("m", [], ["b"]), ("n", [], ["a"])]
+    twice = (*pieces, ("g", ["l", "r"], []), ("g", ["m", "n"], []))
+    with pytest.raises(ValueError, match=r"two derivations of X\[0\] have the same parts, \['a', 'b'\]"):
+        StructuralSVM(Given(twice)).fit([0], [["a", "b"]])
+    again = (("x", [], ["a"]), ("g", ["x", "x"], []), ("g", [], ["b"]))
+    with pytest.raises(ValueError, match=r"a derivation of X\[0\] has the part 'a' twice"):
+        StructuralSVM(Given(again)).fit([0], [["b"]])
+
+
+def test_a_loss_that_is_none_is_refused():
+    with pytest.raises(TypeError, match="loss is 'zero_one'; it must be a Loss"):
+        StructuralSVM(Bracketings("zero_one")).fit([np.ones(2)], [((0, 0, 2), ("node", 0, 1, 2))])
+
+
+def test_features_that_are_no_numbers_are_named_by_their_part():
+    class Broken(Bracketings):
+        def features(self, x, part):
+            return {"value": np.nan if part == (1, 0, 2) else 1.0}
+
+    with pytest.raises(ValueError, match=r"features\(X\[0\], \(1, 0, 2\)\): .*nan"):
+        StructuralSVM(Broken()).fit([np.ones(2)], [((0, 0, 2), ("node", 0, 1, 2))])
+
+
+def test_check_model_looks_at_derivations_and_outputs():
+    X = [np.array([1.0, -1.0, 2.0]), np.ones(3)]
+    Y = [EnumeratedBracketings("missed").outputs(x)[0] for x in X]
+    check_model(Bracketings(), X, Y)
+
+    class Loses(Bracketings):
+        def output(self, x, parts):
+            return tuple(parts[1:])
+
+    with pytest.raises(ModelError, match=r"output\(X\[0\], parts\) of the parts of"):
+        check_model(Loses(), X, Y)
 
 
 def test_deep_derivations_do_not_exhaust_the_stack():

@@ -18,9 +18,9 @@ from structlearn.data.matches import ENDS, Ends, checked_matches, matches_of
 from structlearn.data.options import choice_option, flag_option, whole_option
 from structlearn.data.ragged import Ragged, offsets_of, ranks_of, summed
 from structlearn.drawing import Drawing, draw_alignment
-from structlearn.losses import LocalParts, Loss, MissedMatches, ZeroOneLoss, loss_option
+from structlearn.losses import Loss, MissedMatches, ZeroOneLoss, loss_option
 from structlearn.losses.bound import BoundLoss, Levels
-from structlearn.losses.own import bound_own
+from structlearn.losses.own import bound_own, match_truth
 from structlearn.metrics import Measures
 from structlearn.metrics.alignments import alignment_measures
 from structlearn.models.alignment.codes import coded
@@ -199,16 +199,8 @@ class Alignment(Model):
                 max_losses=np.asarray(true > 0, np.float64),
                 identity=(np.array([loss.shift, loss.along_s]),),
             )
-        local = [LocalParts((len(y), int(k))) for y, k in zip(truths, n, strict=True)]
-
-        def true_sums(parts: Ragged) -> FloatArray:
-            sums = np.zeros(len(truths))
-            for i, (values, y) in enumerate(zip(parts, truths, strict=True)):
-                rows = np.flatnonzero(y >= 0)
-                sums[i] = values.reshape(local[i].shape)[rows, y[rows]].sum()
-            return sums
-
-        return bound_own(loss, [matches_of(y) for y in truths], local, true_sums)
+        sizes = zip(truths, n.tolist(), strict=True)
+        return bound_own(loss, [match_truth(matches_of(y), len(y), k) for y, k in sizes])
 
     @property
     def _has_plain_weights(self) -> bool:

@@ -15,7 +15,7 @@ from structlearn.data.sequences import Sequences, check_tokens, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Hamming, Loss, ZeroOneLoss, loss_option
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, bound_label_costs, level_table
-from structlearn.losses.own import own_label_loss
+from structlearn.losses.own import bound_own, label_truth
 from structlearn.models.base import Ability, LinearSpec, Model, Weights
 from structlearn.models.chain.allowed_labels import check_truth, first_impossible, label_mask
 from structlearn.models.chain.problem import ChainProblem
@@ -178,9 +178,12 @@ class Chain(Model):
         if isinstance(loss, ZeroOneLoss):
             wrong = reduced(np.logical_or, codes < 0, offsets) if L == 1 else np.diff(offsets) > 0
             return BoundLoss(max_losses=wrong.astype(np.float64))
-        labels = read_label_sequences(Y)
-        truths = [[labels.classes[code] for code in y] for y in labels]
-        return own_label_loss(loss, Ragged(codes, offsets), truths, spec.classes)
+        given = read_label_sequences(Y)
+        truths = [
+            [spec.classes[code] if code >= 0 else given.classes[own] for code, own in zip(known, y, strict=True)]
+            for known, y in zip(Ragged(codes, offsets), given, strict=True)
+        ]
+        return bound_own(loss, [label_truth(y, spec.classes) for y in truths])
 
     def unpack(self, spec: LinearSpec, w: FloatArray) -> Weights:
         """The parts of w, as views.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ from structlearn.data.trees import Tree, Treebank, leaves, read_trees, remove_un
 from structlearn.drawing import Drawing, draw_tree
 from structlearn.losses import BracketF1, Loss, MissedBrackets, ZeroOneLoss, loss_option
 from structlearn.losses.bound import BoundLoss
-from structlearn.losses.own import own_phrase_loss
+from structlearn.losses.own import bound_own, most_phrases, phrase_truth
 from structlearn.metrics import Measures
 from structlearn.metrics.brackets import bracket_measures
 from structlearn.models.base import Ability, Model
@@ -201,7 +202,8 @@ class Grammar(Model):
             return BoundLoss(None if counts.f1 else counts.missed, identity=(counts.true, np.array([counts.f1])))
         if trees is None or isinstance(loss, ZeroOneLoss):
             return BoundLoss()
-        return own_phrase_loss(loss, trees, spec.labels, spec.longest_chain)
+        most = partial(most_phrases, longest_chain=spec.longest_chain)
+        return bound_own(loss, [phrase_truth(tree, spec.labels) for tree in trees], most=most)
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
         """Brackets as evalb counts them: precision, recall and F1, with labels and without, and how many cross.

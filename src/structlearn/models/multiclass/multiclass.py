@@ -16,9 +16,9 @@ from structlearn.data.labels import LabelCodes, Labels, check_label, declared_cl
 from structlearn.data.matrices import checked_numbers, checked_table
 from structlearn.data.ragged import Ragged
 from structlearn.data.tokens import TokenMatrix
-from structlearn.losses import Hamming, LocalParts, Loss, ZeroOneLoss
+from structlearn.losses import Hamming, Loss, ZeroOneLoss
 from structlearn.losses.bound import BoundLoss, bound_label_costs, class_levels
-from structlearn.losses.own import bound_own
+from structlearn.losses.own import bound_own, single_label_truth
 from structlearn.models.base import Ability, LinearSpec, Model, Weights
 from structlearn.models.composed import ComposedProblem, token_scorer
 from structlearn.models.multiclass.output_features import OutputFeatures, Taxonomy
@@ -118,14 +118,7 @@ class Multiclass(Model):
             return BoundLoss()
         offsets = np.arange(len(codes) + 1)
         if isinstance(self.cost, Loss) and not isinstance(self.cost, (Hamming, ZeroOneLoss)):
-            K = len(spec.classes)
-            known = codes >= 0
-
-            def true_sums(parts: Ragged) -> FloatArray:
-                return np.where(known, parts.flat.reshape(-1, K)[np.arange(len(codes)), codes], 0.0)
-
-            local = [LocalParts((K,), tuple(spec.classes))] * len(codes)
-            return bound_own(self.cost, list(_label_list(Y)), local, true_sums)
+            return bound_own(self.cost, [single_label_truth(y, spec.classes) for y in _label_list(Y)])
         cost = self.cost_matrix(spec.classes)
         cost = Hamming().cost(spec.classes) if cost is None else cost
         return replace(bound_label_costs(codes, offsets, cost, with_levels=False), levels=class_levels(codes, cost))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Loss, MissedParts
 from structlearn.models.base import Ability, Model, Spec, TokenColumns
 from structlearn.models.own.hypergraph_problem import HypergraphProblem
+from structlearn.wording import shown
 
 
 @dataclass(frozen=True)
@@ -92,8 +94,16 @@ class HypergraphModel(Model, ABC):
 
     def loss_object(self) -> Loss:
         """Δ over the parts, the attribute `loss` if there is one; the truths that it is given are sets of parts."""
-        loss = getattr(self, "loss", None)
-        return loss if isinstance(loss, Loss) else MissedParts()
+        loss: Loss | None = getattr(self, "loss", None)
+        return MissedParts() if loss is None else loss
+
+    def check_options(self) -> None:
+        loss = self.loss_object()
+        if not isinstance(loss, Loss):
+            raise TypeError(
+                f"loss is {shown(loss)}; it must be a Loss: MissedParts(), PartF1(), ZeroOneLoss(), your own"
+            )
+        loss.check_options()
 
     @property
     def abilities(self) -> frozenset[Ability]:
@@ -118,13 +128,16 @@ class HypergraphModel(Model, ABC):
             raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
         inputs = self._derived(X)
         matrix, offsets = spec.stack(inputs.features)
+        truths = None
+        if Y is not None:
+            truths = [self._true_parts(i, x, y) for i, (x, y) in enumerate(zip(inputs.X, Y, strict=True))]
         return HypergraphProblem(
             model=self,
             X=inputs.X,
             graphs=inputs.graphs,
             features=TokenMatrix.from_matrix(matrix, intercept=False),
             n_parts=offsets,
-            truths=None if Y is None else [frozenset(self.parts(x, y)) for x, y in zip(inputs.X, Y, strict=True)],
+            truths=truths,
             loss=self.loss_object(),
             allow_unknown=allow_unknown,
         )
@@ -134,7 +147,18 @@ class HypergraphModel(Model, ABC):
             return X
         graphs = [Hypergraph.of(self.steps(x), f"the hypergraph of X[{i}]") for i, x in enumerate(X)]
         features = [[self.features(x, part) for part in graph.parts] for x, graph in zip(X, graphs, strict=True)]
-        return DerivedInputs(X, graphs, read_sequences(features, empty=True) if any(features) else features)
+        if not any(features):
+            return DerivedInputs(X, graphs, features)
+        try:
+            return DerivedInputs(X, graphs, read_sequences(features, empty=True))
+        except ValueError as error:
+            raise ValueError(_with_part(str(error), graphs)) from None
+
+    def _true_parts(self, i: int, x: Any, y: Any) -> frozenset[Hashable]:
+        try:
+            return frozenset(self.parts(x, y))
+        except TypeError as error:
+            raise TypeError(f"parts(X[{i}], Y[{i}]) gave no list of hashable parts: {error}") from None
 
     def n_weights(self, spec: HypergraphSpec) -> int:
         return spec.n_inputs
@@ -144,3 +168,14 @@ class HypergraphModel(Model, ABC):
 
     def spec_from_dict(self, values: dict[str, Any]) -> HypergraphSpec:
         return HypergraphSpec.from_dict(values)
+
+
+def _with_part(message: str, graphs: list[Hypergraph]) -> str:
+    """A message about features, which counts parts as tokens, with the part itself."""
+    place = re.match(r"X\[(\d+)\](?:\[(\d+)\])?", message)
+    if place is None or int(place[1]) >= len(graphs):
+        return f"features of parts: {message}"
+    parts = graphs[int(place[1])].parts
+    if place[2] is None or int(place[2]) >= len(parts):
+        return f"features of the parts of X[{place[1]}], a row a part: {message}"
+    return f"features(X[{place[1]}], {shown(parts[int(place[2])])}): {message[place.end() :].strip()}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from structlearn.data.ragged import Ragged, offsets_of
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import LocalParts, Loss, ZeroOneLoss
 from structlearn.losses.bound import NO_UNIT, BoundLoss
-from structlearn.losses.own import bound_own
+from structlearn.losses.own import Truth, bound_own
 from structlearn.models.composed import CodedOutputs, ComposedProblem, token_scorer
 from structlearn.waist.planes import Outputs
 from structlearn.wording import shown
@@ -38,7 +39,7 @@ class HypergraphProblem(ComposedProblem):
     ):
         self._model = model
         self._X = X
-        self._graphs = graphs
+        self.graphs = graphs
         self._features = features
         self._places = [{part: k for k, part in enumerate(graph.parts)} for graph in graphs]
         self._engine = _flattened(graphs, n_parts)
@@ -48,9 +49,11 @@ class HypergraphProblem(ComposedProblem):
         if truths is not None:
             codes = Ragged.of([self._code(i, truth, allow_unknown) for i, truth in enumerate(truths)])
             self._check_derived(codes, n_parts, allow_unknown)
-        bound = BoundLoss() if codes is None or truths is None else self._bound(loss, truths, codes)
+        bound = BoundLoss() if truths is None else self._bound(loss, truths)
         core = _core.Derivations(self._engine, scores)
         super().__init__(core, features.n_columns, np.diff(n_parts), codes, bound, bound, scores)
+        if codes is not None and not allow_unknown:
+            self._check_ambiguity()
 
     def missing(self, oracle: str) -> str:
         return NO_UNIT
@@ -63,7 +66,7 @@ class HypergraphProblem(ComposedProblem):
 
     def present(self, outputs: Outputs) -> list[Any]:
         return [
-            self._model.output(self._X[i], [self._graphs[i].parts[part] for part in code[1:].tolist()])
+            self._model.output(self._X[i], [self.graphs[i].parts[part] for part in code[1:].tolist()])
             for i, code in CodedOutputs.of(outputs)
         ]
 
@@ -74,6 +77,11 @@ class HypergraphProblem(ComposedProblem):
     def log_probabilities(self, w: FloatArray) -> FloatArray:
         return np.where(self.reachable(), -self.log_losses(w), -np.inf)
 
+    def label_probabilities(self, w: FloatArray) -> list[dict[Any, float]]:
+        """P(part | x) of every part of every example."""
+        found = zip(self.graphs, super().label_probabilities(w), strict=True)
+        return [dict(zip(graph.parts, numbers.tolist(), strict=True)) for graph, numbers in found]
+
     def radii(self) -> FloatArray:
         # ‖Ψ(y) − Ψ(ŷ)‖ ≤ Σ ‖φ(p)‖ over the parts of both.
         return 2.0 * self._largest(self._features.norms())
@@ -82,18 +90,18 @@ class HypergraphProblem(ComposedProblem):
         return self._largest(self._features.totals())
 
     def sizes(self) -> dict[str, int]:
-        return {"examples": self.n_examples, "steps": sum(graph.n_edges for graph in self._graphs)}
+        return {"examples": self.n_examples, "steps": sum(graph.n_edges for graph in self.graphs)}
 
     def fingerprint(self) -> str:
         assert self.truths is not None
         features = self._features
-        graphs = [a for g in self._graphs for a in (g.edges, g.tails, g.edge_parts, g.part_numbers)]
+        graphs = [a for g in self.graphs for a in (g.edges, g.tails, g.edge_parts, g.part_numbers)]
         arrays = [features.indptr, features.columns, features.values, self.truths.flat, self.truths.offsets]
         return digest(*arrays, *graphs, *self._loss.identity)
 
     def _largest(self, numbers: FloatArray) -> FloatArray:
         """The largest sum over the parts of an output, with a number for each part of each example."""
-        _, found = self._given.best(np.ascontiguousarray(numbers, np.float64), np.arange(len(self._graphs)), 1)
+        _, found = self._given.best(np.ascontiguousarray(numbers, np.float64), np.arange(len(self.graphs)), 1)
         return found
 
     def _code(self, i: int, truth: frozenset[Hashable], allow_unknown: bool) -> LabelArray:
@@ -102,6 +110,13 @@ class HypergraphProblem(ComposedProblem):
         if unknown and not allow_unknown:
             raise ValueError(f"Y[{i}] has the part {shown(unknown[0])}, which no step of the hypergraph of X[{i}] has")
         return np.array([-1] if unknown else [len(truth), *sorted(place[part] for part in truth)], np.int32)
+
+    def _check_ambiguity(self) -> None:
+        """Looks at some derivations of the first examples; `check_model` looks at more."""
+        for i in range(min(self.n_examples, 3)):
+            found = self.ambiguity(np.zeros(self.n_features), i, 20)
+            if found is not None:
+                raise ValueError(found)
 
     def _check_derived(self, codes: Ragged, n_parts: IntArray, allow_unknown: bool) -> None:
         """Refuses truths that are no derivation: of all outputs, they must have the most true and no other parts."""
@@ -116,19 +131,35 @@ class HypergraphProblem(ComposedProblem):
                     raise ValueError(f"Y[{i}] cannot be derived: no output of the hypergraph of X[{i}] has its parts")
                 code[:] = -1
 
-    def _bound(self, loss: Loss, truths: list[frozenset[Hashable]], codes: Ragged) -> BoundLoss:
+    def ambiguity(self, w: FloatArray, i: int, k: int) -> str | None:
+        """What is wrong with the k best derivations of an example, if they have a part twice, or the same parts."""
+        found = self._core.k_best(w, np.array([i]), k, 1)[0]
+        codes = [tuple(code[1:].tolist()) for code in Ragged(*found)]
+        for code in codes:
+            twice = next((part for part, next_part in pairwise(code) if part == next_part), None)
+            if twice is not None:
+                return f"a derivation of X[{i}] has the part {shown(self.graphs[i].parts[twice])} twice"
+        if len(set(codes)) < len(codes):
+            parts = next(code for at, code in enumerate(codes) if code in codes[:at])
+            named = shown([self.graphs[i].parts[part] for part in parts])
+            return f"two derivations of X[{i}] have the same parts, {named}; an output must be derived in one way only"
+        return None
+
+    def _bound(self, loss: Loss, truths: list[frozenset[Hashable]]) -> BoundLoss:
         if isinstance(loss, ZeroOneLoss):
             return BoundLoss()
-        local = [LocalParts((len(graph.parts),), graph.parts) for graph in self._graphs]
-
-        def true_sums(parts: Ragged) -> FloatArray:
-            # A truth that cannot be derived has no parts.
-            return np.array([values[code[1:]].sum() for values, code in zip(parts, codes, strict=True)], np.float64)
 
         def most(counts: list[npt.NDArray[np.int64]]) -> IntArray:
             return np.round(self._largest(np.concatenate(counts).astype(np.float64))).astype(np.int64)
 
-        return bound_own(loss, truths, local, true_sums, most=most)
+        return bound_own(loss, [self._truth(i, truth) for i, truth in enumerate(truths)], most=most)
+
+    def _truth(self, i: int, truth: frozenset[Hashable]) -> Truth:
+        n, place = len(self.graphs[i].parts), self._places[i]
+        unknown = {part: n + k for k, part in enumerate(part for part in truth if part not in place)}
+        numbers = np.array([unknown[part] if part in unknown else place[part] for part in truth], np.int64)
+        local = LocalParts((n + len(unknown),), (*self.graphs[i].parts, *unknown))
+        return Truth(truth, local, (slice(n),), (numbers,))
 
 
 def _flattened(graphs: list[Hypergraph], n_parts: IntArray) -> _core.DerivationEngine:

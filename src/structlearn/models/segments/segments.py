@@ -13,13 +13,13 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.fields import LARGEST, check_whole
 from structlearn.data.labels import LabelCodes, declared_classes, observed_classes
 from structlearn.data.options import flag_option, whole_option
-from structlearn.data.ragged import Ragged, reduced, summed
+from structlearn.data.ragged import reduced, summed
 from structlearn.data.segments import Segmentations, read_segmentations
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Hamming, Loss, MissedSegments, ZeroOneLoss, loss_option
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, Levels, bound_label_costs, level_table
-from structlearn.losses.own import own_segment_loss
+from structlearn.losses.own import bound_own, segment_truth
 from structlearn.models.base import Ability, LinearSpec, Model
 from structlearn.models.segments.problem import SegmentsProblem
 
@@ -156,7 +156,12 @@ class Segments(Model):
             begins = np.asarray(summed(((codes >= -1) & (codes < L)).astype(np.int64), offsets), np.int64)
             levels = Levels.of_units(_core.MissedSegmentSteps(*missed), np.diff(offsets) + begins + 1) if few else None
             return BoundLoss(_core.MissedSegments(*missed), levels)
-        return own_segment_loss(loss, Ragged(codes, offsets), read_segmentations(Y), spec.classes, spec.max_length)
+        lengths = np.diff(offsets).tolist()
+        truths = [
+            segment_truth(y, length, spec.classes, spec.max_length)
+            for y, length in zip(read_segmentations(Y), lengths, strict=True)
+        ]
+        return bound_own(loss, truths, of_spans=True)
 
     def _others(self, spec: SegmentsSpec, codes: LabelArray, offsets: IntArray) -> FloatArray:
         """Whether there are segmentations other than the true one."""
