@@ -6,7 +6,6 @@ that were not trained on: at the optimum of an SVM the best outputs of its train
 
 from __future__ import annotations
 
-import resource
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 
 import data
 import numpy as np
-from measure import Run
+from measure import Run, peak_mb
 from sklearn.exceptions import ConvergenceWarning
 
 import structlearn
@@ -188,7 +187,7 @@ def run(task: str, weights: str, keep: bool, nudge: float) -> Run:
     begin = time.process_time()
     work()
     seconds = time.process_time() - begin
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = peak_mb()
 
     def predicted() -> list[str]:
         return [f"{i} {part}" for i, y in enumerate(predict()) for part in parts(y)]
