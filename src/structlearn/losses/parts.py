@@ -12,7 +12,7 @@ from structlearn.waist.loss import AdditiveLoss, CountedLoss, LocalParts
 
 
 class MissedParts(AdditiveLoss):
-    """Δ(y, ŷ) = |y| + |ŷ| − 2 |y ∩ ŷ|: parts that are in only one of y and ŷ."""
+    """``Δ(y, ŷ) = |y| + |ŷ| − 2 |y ∩ ŷ|``: parts that are in only one of y and ŷ."""
 
     def in_words(self) -> str:
         return "parts that are missed or made up"
@@ -22,7 +22,7 @@ class MissedParts(AdditiveLoss):
 
 
 class PartF1(CountedLoss):
-    """Δ(y, ŷ) = 1 − F1 = 1 − 2 |y ∩ ŷ| / (|y| + |ŷ|) of the parts; 0 if neither has any."""
+    """``Δ(y, ŷ) = 1 − F1 = 1 − 2 |y ∩ ŷ| / (|y| + |ŷ|)`` of the parts; 0 if neither has any."""
 
     def in_words(self) -> str:
         return "1 − F1 of the parts"
