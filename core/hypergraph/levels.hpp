@@ -18,7 +18,10 @@ struct Counting {
 
 // Refuses tables of more than 4 GB.
 inline void check_cells(std::int64_t n) {
-    if (n > std::int64_t{1} << 29) throw std::length_error("the best output of every loss level needs more than 4 GB");
+    if (n > std::int64_t{1} << 29)
+        throw std::length_error(
+            "the best output of every loss level would take more than 4 GB; cut the example up, or use rescaling='margin' with "
+            "slack='linear'");
 }
 
 // The best derivation of every level. Every item keeps its best score for each pair of counts between the least and the most

@@ -94,6 +94,11 @@ def test_saved_models_come_back(tmp_path):
 
 def test_what_is_missing_is_refused_by_name():
     X, Y = mutated(np.random.default_rng(0), n=3)
+    long = [("acgt" * 500, "acgt" * 500)], [tuple((i, i) for i in range(2000))]
+    with pytest.raises(
+        ValueError, match=r"X\[0\] has sequences of 2000 and 2000 letters with 2000 matches, .* 59.7 GB"
+    ):
+        StructuralSVM(Alignment("acgt"), rescaling="slack").fit(*long)
     with pytest.raises(ValueError, match="needs a loss that is a sum over parts"):
         StructuralSVM(Alignment(ends="local"), solver="exponentiated_gradient").fit(X, Y)
 

@@ -19,13 +19,13 @@ from structlearn.data.options import choice_option, flag_option, whole_option
 from structlearn.data.ragged import Ragged, offsets_of, ranks_of, summed
 from structlearn.drawing import Drawing, draw_alignment
 from structlearn.losses import Loss, MissedMatches, ZeroOneLoss, loss_option
-from structlearn.losses.bound import BoundLoss, Levels
+from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, Levels
 from structlearn.losses.own import bound_own, match_truth
 from structlearn.metrics import Measures
 from structlearn.metrics.alignments import alignment_measures
 from structlearn.models.alignment.codes import coded
 from structlearn.models.alignment.features import AlignmentSpec, Features, GapFeatures, Gaps, Layout
-from structlearn.models.alignment.problem import AlignmentProblem
+from structlearn.models.alignment.problem import AlignmentProblem, match_table
 from structlearn.models.base import Ability, Model
 from structlearn.wording import shown
 
@@ -191,9 +191,10 @@ class Alignment(Model):
         if isinstance(loss, MissedMatches):
             true = np.asarray(summed((codes >= 0).astype(np.int64), s), np.int64)
             found = _core.FoundMatches(codes, s, t, loss.shift, loss.along_s)
+            few = match_table(np.diff(s), n, true).max(initial=0) <= MAX_LEVEL_TABLE
             return BoundLoss(
                 _core.MissedMatches(found),
-                Levels(found, true + 1, lambda examples: _missed_shares(true[examples])),
+                levels=Levels(found, true + 1, lambda examples: _missed_shares(true[examples])) if few else None,
                 # Where ends are free, letters without partner are no parts.
                 local=(lambda i: _letter_losses(loss, truths[i], int(n[i]))) if self.ends == "global" else None,
                 max_losses=np.asarray(true > 0, np.float64),

@@ -11,7 +11,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.matches import ENDS, Ends, Matches, matches_of
 from structlearn.data.ragged import Ragged, offsets_of, reduced
-from structlearn.losses.bound import NO_UNIT, BoundLoss
+from structlearn.losses.bound import MAX_LEVEL_TABLE, NO_UNIT, BoundLoss
 from structlearn.models.alignment.codes import CodedSequences
 from structlearn.models.alignment.features import Layout
 from structlearn.models.composed import ComposedProblem
@@ -60,7 +60,17 @@ class AlignmentProblem(ComposedProblem):
         )
 
     def missing(self, oracle: str) -> str:
-        return NO_UNIT
+        assert self.truths is not None
+        true = np.array([np.sum(codes >= 0) for codes in self.truths], np.int64)
+        tables = match_table(self._m, self._n, true)
+        if tables.max(initial=0) <= MAX_LEVEL_TABLE:
+            return NO_UNIT
+        i = int(tables.argmax())
+        return (
+            f": X[{i}] has sequences of {self._m[i]} and {self._n[i]} letters with {true[i]} matches, and the best "
+            f"alignment for each number of them would take {tables[i] / 2**30:.3g} GB; use rescaling='margin' with "
+            "slack='linear'"
+        )
 
     def joint_features(self, examples: IntArray, outputs: Ragged) -> SparseRows:
         """Ψ(x_i, y) of one output for each of the examples."""
@@ -124,3 +134,8 @@ class AlignmentProblem(ComposedProblem):
         sides = [a for side in self._sides for a in (side.offsets, side.codes, side.gaps, side.borders, side.dense)]
         ends = np.array([ENDS.index(self._ends)])
         return [*sides, self._layout.matches, self._layout.gap_channels, self._scale, ends]
+
+
+def match_table(m: IntArray, n: IntArray, true: IntArray) -> IntArray:
+    """About how many bytes the decoder of all numbers of true matches takes for each pair of sequences."""
+    return np.asarray(8 * (m + 1) * (n + 1) * (true + 1))
