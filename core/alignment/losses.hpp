@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <span>
+#include <vector>
 
 #include "batch/ragged.hpp"
 #include "parts/losses.hpp"
@@ -15,7 +16,10 @@ namespace structlearn {
 class FoundMatches : public PartSteps {
 public:
     FoundMatches(std::span<const std::int32_t> truths, Ragged s, Ragged t, std::int64_t shift, bool along_s)
-        : truths_(truths), s_(s), t_(t), shift_(shift), along_s_(along_s) {}
+        : truths_(truths), s_(s), t_(t), shift_(shift), along_s_(along_s) {
+        for (std::int64_t i = 0; i < s.count(); ++i)
+            counts_.push_back(std::ranges::count_if(s.of(truths, i), [](std::int32_t code) { return code >= 0; }));
+    }
 
     std::int64_t n_levels(std::int64_t i) const override { return count(i) + 1; }
     void write(std::int64_t i, std::int32_t* steps) const override {
@@ -34,9 +38,7 @@ public:
     }
 
     // All true matches.
-    std::int64_t count(std::int64_t i) const {
-        return std::count_if(truths_.begin() + s_.begin(i), truths_.begin() + s_.end(i), [](auto code) { return code >= 0; });
-    }
+    std::int64_t count(std::int64_t i) const { return counts_[static_cast<std::size_t>(i)]; }
     // Calls visit(part) for every match that finds a true one, as often as it does.
     template <class Visit>
     void each(std::int64_t i, Visit&& visit) const {
@@ -56,6 +58,7 @@ private:
     Ragged s_, t_;
     std::int64_t shift_;
     bool along_s_;
+    std::vector<std::int64_t> counts_;
 };
 
 // The share of the true matches that an alignment does not find: each one that it finds makes it smaller.
