@@ -13,7 +13,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.ragged import Ragged, offsets_of, reduced
 from structlearn.data.tokens import TokenMatrix
-from structlearn.losses.bound import BoundLoss
+from structlearn.losses.bound import NO_UNIT, BoundLoss
 from structlearn.waist.factored_rows import FactoredRows
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.parts import PartProblem
@@ -89,6 +89,9 @@ class ComposedProblem(PartProblem):
         if self._loss.levels is not None or self._loss.zero_one:
             oracles |= {"loss_augmented", "loss_levels"}
         return frozenset(oracles)
+
+    def missing(self, oracle: str) -> str:
+        return NO_UNIT
 
     @property
     def kernel(self) -> _core.Composed:
@@ -294,6 +297,16 @@ class ComposedProblem(PartProblem):
         assert self.truths is not None
         pairs = zip(codes, self.truths.take(examples), strict=True)
         return np.array([not np.array_equal(code, truth) for code, truth in pairs], np.float64)
+
+
+class NumberedProblem(ComposedProblem):
+    """A structure whose codes say what the output is only together with the example; outputs are `CodedOutputs`."""
+
+    def pack(self, codes: Ragged, examples: IntArray) -> CodedOutputs:
+        return CodedOutputs(examples, codes)
+
+    def unpack(self, outputs: Outputs) -> Ragged:
+        return CodedOutputs.of(outputs).codes
 
 
 def token_scorer(

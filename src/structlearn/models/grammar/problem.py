@@ -12,8 +12,8 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.ragged import Ragged
 from structlearn.data.trees import ROOTS, Tree, brackets, flat_tree
-from structlearn.losses.bound import NO_UNIT, BoundLoss
-from structlearn.models.composed import CodedOutputs, ComposedProblem
+from structlearn.losses.bound import BoundLoss
+from structlearn.models.composed import CodedOutputs, NumberedProblem
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs
@@ -60,7 +60,7 @@ class BracketCounts:
         )
 
 
-class GrammarProblem(ComposedProblem):
+class GrammarProblem(NumberedProblem):
     """A `Grammar` bound to data. Outputs are codes, see ``core/grammar/data.hpp``; parts are phrases and rules.
 
     `brackets` are for losses that the engine has levels for.
@@ -103,15 +103,6 @@ class GrammarProblem(ComposedProblem):
     def _oracles(self) -> frozenset[Oracle]:
         levels: set[Oracle] = set() if self._brackets is None else {"loss_levels"}
         return super()._oracles() | levels
-
-    def missing(self, oracle: str) -> str:
-        return NO_UNIT
-
-    def pack(self, codes: Ragged, examples: IntArray) -> CodedOutputs:
-        return CodedOutputs(examples, codes)
-
-    def unpack(self, outputs: Outputs) -> Ragged:
-        return CodedOutputs.of(outputs).codes
 
     def loss_levels(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Outputs:
         assert self.truths is not None

@@ -15,14 +15,14 @@ from structlearn.data.hypergraphs import Hypergraph
 from structlearn.data.ragged import Ragged, offsets_of
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import LocalParts, Loss, ZeroOneLoss
-from structlearn.losses.bound import NO_UNIT, BoundLoss
+from structlearn.losses.bound import BoundLoss
 from structlearn.losses.own import Truth, bound_own
-from structlearn.models.composed import CodedOutputs, ComposedProblem, token_scorer
+from structlearn.models.composed import CodedOutputs, NumberedProblem, token_scorer
 from structlearn.waist.planes import Outputs
 from structlearn.wording import shown
 
 
-class HypergraphProblem(ComposedProblem):
+class HypergraphProblem(NumberedProblem):
     """A `HypergraphModel` bound to data. Outputs are codes of parts, see ``core/derivations/structure.hpp``."""
 
     def __init__(
@@ -54,15 +54,6 @@ class HypergraphProblem(ComposedProblem):
         super().__init__(core, features.n_columns, np.diff(n_parts), codes, bound, bound, scores)
         if codes is not None and not allow_unknown:
             self._check_ambiguity()
-
-    def missing(self, oracle: str) -> str:
-        return NO_UNIT
-
-    def pack(self, codes: Ragged, examples: IntArray) -> CodedOutputs:
-        return CodedOutputs(examples, codes)
-
-    def unpack(self, outputs: Outputs) -> Ragged:
-        return CodedOutputs.of(outputs).codes
 
     def present(self, outputs: Outputs) -> list[Any]:
         return [
