@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from structlearn import StructuralSVM
 from structlearn.data import Sequences
 from structlearn.data.matrices import checked_matrix, checked_sparse
+from structlearn.data.sequences import read_sequences
 from structlearn.models import Chain, CorrelationClustering, Multiclass, Ranking
 
 PAIRS = [(0, 1), (1, 2)]
@@ -62,6 +63,27 @@ def test_a_broken_sparse_matrix_is_refused_wherever_it_enters(case):
     for where, enter in entrances.items():
         with pytest.raises(ValueError, match=f"^{where} is a broken sparse matrix: .*{message}"):
             enter()
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_broken_matrix_is_named_among_good_ones(case):
+    matrix, message = BROKEN[case]
+    with pytest.raises(ValueError, match=rf"^X\[1\] is a broken sparse matrix: .*{message}"):
+        read_sequences([sp.csr_array(GOOD), matrix, sp.csr_array(GOOD)])
+
+
+def test_lists_of_sparse_matrices_are_read_as_dense_ones_are():
+    random = np.random.default_rng(0)
+    X = [random.integers(0, 2, (length, 4)).astype(float) for length in (3, 0, 1, 5)]
+    for kind in (sp.csr_array, sp.csr_matrix):
+        found = read_sequences([kind(x) for x in X], empty=True)
+        assert found.lengths.tolist() == [3, 0, 1, 5]
+        assert np.array_equal(found.tokens.toarray(), np.concatenate(X))
+    with pytest.raises(ValueError, match=r"X\[2\] has 3 features a token but X\[0\] has 4"):
+        read_sequences([sp.csr_array(X[0]), sp.csr_array(X[3]), sp.csr_array(X[0][:, 1:])])
+    X[3][2, 1] = np.nan
+    with pytest.raises(ValueError, match=r"X\[1\]\[2, 1\] is nan"):
+        read_sequences([sp.csr_array(X[0]), sp.csr_array(X[3])])
 
 
 def test_prediction_refuses_a_broken_sparse_matrix_too():

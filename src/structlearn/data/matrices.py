@@ -6,13 +6,14 @@ SciPy takes the arrays of a sparse matrix as they are, and its kernels and ours 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from structlearn.data.ragged import offsets_of
 from structlearn.wording import shown
 
 #: The squares of a hundred million such features add up to a number.
@@ -77,6 +78,33 @@ def checked_sparse(given: Any, where: str) -> sp.csr_array:
     matrix = sp.csr_array(given)
     matrix.prune()
     return matrix
+
+
+def stacked_csr(matrices: Sequence[Any]) -> sp.csr_array | None:
+    """CSR matrices below one another; None if there are none, or if one is broken or not as wide as the first.
+
+    >>> stacked_csr([sp.eye_array(2, format="csr"), sp.eye_array(1, 2, format="csr")]).toarray()
+    array([[1., 0.],
+           [0., 1.],
+           [1., 0.]])
+    """
+    if len({matrix.shape[1] for matrix in matrices}) != 1:
+        return None
+    starts, indices, values = ([getattr(matrix, name) for matrix in matrices] for name in ("indptr", "indices", "data"))
+    if any(array.dtype.kind != "i" or array.ndim != 1 for array in (*starts, *indices)):
+        return None
+    sizes = [len(array) for array in indices]
+    rows = [matrix.shape[0] for matrix in matrices]
+    if sizes != [len(array) for array in values] or rows != [len(array) - 1 for array in starts]:
+        return None
+    if any(array[0] != 0 or array[-1] != size for array, size in zip(starts, sizes, strict=True)):
+        return None
+    counts = np.concatenate([array[1:] - array[:-1] for array in starts])
+    columns, data, width = np.concatenate(indices), np.concatenate(values), matrices[0].shape[1]
+    outside = len(columns) and not 0 <= columns.min() <= columns.max() < width
+    if outside or counts.min(initial=0) < 0 or data.dtype.kind not in "biuf":
+        return None
+    return sp.csr_array((data, columns, offsets_of(counts)), shape=(len(counts), width))
 
 
 def check_finite(matrix: Any, name: Callable[[int, int], str]) -> None:

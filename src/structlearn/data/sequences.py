@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from structlearn import _core
 from structlearn.data.arrays import IntArray, LabelArray
 from structlearn.data.examples import is_listed
-from structlearn.data.matrices import check_finite, checked_matrix, checked_numbers, checked_sparse
+from structlearn.data.matrices import check_finite, checked_matrix, checked_numbers, checked_sparse, stacked_csr
 from structlearn.data.ragged import Ragged, locate, offsets_of, places_of
 from structlearn.wording import shown
 
@@ -175,8 +175,21 @@ def _listed(X: Any) -> tuple[Any, IntArray]:
     if len(X) == 0:
         raise ValueError("X is empty; at least one sequence is needed")
     if not isinstance(X, Sequences):
-        X = [_sequence(x, i) for i, x in enumerate(X)]
+        X = _stacked_rows(X) or [_sequence(x, i) for i, x in enumerate(X)]
     return X, X.offsets if isinstance(X, Sequences) else offsets_of([_length(x) for x in X])
+
+
+def _stacked_rows(X: Sequence[Any]) -> Sequences | None:
+    """Sparse matrices in rows, checked all at once: one by one costs more than to decode them.
+
+    None if they are something else, or if something is wrong, which is then found, and named, one by one.
+    """
+    if not all(sp.issparse(x) and x.format == "csr" and x.ndim == 2 for x in X):
+        return None
+    tokens = stacked_csr([x for x in X if x.shape[0]])
+    if tokens is None or not np.isfinite(tokens.data).all():
+        return None
+    return Sequences._made(tokens, offsets_of([x.shape[0] for x in X]))
 
 
 def _read(read: Callable[..., Any], X: Sequence[Any]) -> Any:
