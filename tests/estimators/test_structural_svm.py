@@ -9,9 +9,10 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import accuracy_score
 from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from structlearn import StructuralSVM, StructuredPerceptron
-from structlearn.callbacks import Progress
+from structlearn.callbacks import Callback, Progress
 from structlearn.datasets import load_digit_sequences, make_hmm_sequences
 from structlearn.models import Chain, Multiclass
 from structlearn.solvers import BlockCoordinate, NSlack, OneSlack
@@ -394,3 +395,20 @@ def test_a_solver_without_a_certificate_neither_converges_nor_warns():
     svm = StructuralSVM(Multiclass(), solver="subgradient", max_iter=2).fit(np.eye(2), ["a", "b"])
     assert not svm.converged_
     assert np.isnan(svm.duality_gap_)
+
+
+def test_a_fit_takes_no_more_threads_of_blas_than_its_own():
+    def blas_threads():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    class Watcher(Callback):
+        def on_fit_task_end(self, estimator, context, **_):
+            seen.update(blas_threads())
+
+    seen = set()
+    X, y = load_iris(return_X_y=True)
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        StructuralSVM(Multiclass(), tol=0.1).set_callbacks(Watcher()).fit(X, y)
+        assert seen == {1}
+        assert blas_threads() == before

@@ -19,6 +19,7 @@ from sklearn.utils import (
     check_random_state,
 )
 from sklearn.utils.validation import _check_feature_names
+from threadpoolctl import threadpool_limits
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import check_examples
@@ -119,7 +120,8 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
         file = None
         if checkpoint is not None:
             file = Checkpoint(checkpoint, checkpoint_every, identity(self, training, held_out))
-        with Interruption() as interruption:
+        # Vectors are short here: threads of BLAS would mostly wait for each other, at the price of whole cores.
+        with Interruption() as interruption, threadpool_limits(training.problem.n_threads, user_api="blas"):
             watch = Watch(self, training, (X, y, sample_weight), held_out, file, interruption)
             start = {} if file is None else file.restore(training, watch)
             if start and self.verbose:

@@ -13,6 +13,7 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import check_examples
@@ -163,7 +164,8 @@ class LatentStructuralSVM(StructuredEstimator):
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_init)
         runs = [clone(self).set_params(n_init=1, n_jobs=1, random_state=int(seed)) for seed in seeds]
         ended: list[Checkpoint] = []
-        with Interruption() as interruption:
+        # Here once: runs side by side would each restore what another has set.
+        with Interruption() as interruption, threadpool_limits(1, user_api="blas"):
 
             def attempt(k: int, run: LatentStructuralSVM) -> None:
                 run._ended = ended
