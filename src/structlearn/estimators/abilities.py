@@ -13,6 +13,7 @@ from structlearn.models.own.pystruct_latent import adapter
 _REASONS: dict[Ability, str] = {
     "k_best": "{name} cannot find the k best outputs; in a model of your own write k_best(x, w, k) or outputs(x)",
     "sums": "{name} cannot sum over all outputs; in a model of your own write outputs(x), in an engine sums(theta)",
+    "pair_marginals": "{name} cannot sum over what two neighbouring parts are together",
     "samples": "{name} cannot draw outputs; in a model of your own write outputs(x), in an engine sample",
     "posterior": "the most probable labels of single places need not make up an output of {name}",
     "top_weights": "the weights of {name} have no names; they are w_, in the order of Ψ(x, y)",

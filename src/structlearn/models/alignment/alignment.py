@@ -101,7 +101,7 @@ class Alignment(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        abilities: frozenset[Ability] = frozenset({"k_best", "sums", "samples", "posterior"})
+        abilities: frozenset[Ability] = frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior"})
         return abilities | {"top_weights"} if self._has_plain_weights else abilities
 
     def loss_in_words(self) -> str:

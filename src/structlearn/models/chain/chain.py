@@ -79,7 +79,7 @@ class Chain(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "samples", "posterior", "top_weights", "explain"})
+        return frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior", "top_weights", "explain"})
 
     def loss_in_words(self) -> str:
         return "1 for a sequence with a wrong label" if self.loss == "zero_one" else self.loss_object().in_words()

@@ -86,7 +86,7 @@ class Grammar(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "samples", "posterior"})
+        return frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior"})
 
     def loss_in_words(self) -> str:
         return self.loss_object().in_words()

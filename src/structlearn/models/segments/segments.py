@@ -80,7 +80,7 @@ class Segments(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "samples"})
+        return frozenset({"k_best", "sums", "pair_marginals", "samples"})
 
     def loss_in_words(self) -> str:
         return self.loss_object().in_words()
