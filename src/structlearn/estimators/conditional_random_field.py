@@ -143,7 +143,7 @@ class ConditionalRandomField(StructuredEstimator):
         an alignment (length of s − 1, length of t − 1), that i and j are partners and so are i + 1 and j + 1. For a
         grammar a dict with how often each rule is expected in each place, by the phrase (label, begin, end) above it
         and its children, of trees in binary form; for a `HypergraphModel` a dict with the probability that one step
-        brings two parts.
+        brings two parts, by the set of both.
         """
         problem: Any = self._sums(X, allowed=allowed)
         found: list[Any] = problem.pair_probabilities(self.w_)
@@ -188,9 +188,7 @@ class ConditionalRandomField(StructuredEstimator):
         return [[(y, score - z) for y, score in best] for best, z in zip(found, log_z.tolist(), strict=True)]
 
     @needs("samples")
-    def sample(
-        self, X: Any, n_samples: int = 1, random_state: Any = None, *, allowed: Any = None
-    ) -> list[list[Any]]:
+    def sample(self, X: Any, n_samples: int = 1, random_state: Any = None, *, allowed: Any = None) -> list[list[Any]]:
         """Outputs drawn from P(y | x), `n_samples` for every example."""
         n_samples = whole_option("n_samples", n_samples, 1, LARGEST)
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))

@@ -111,8 +111,8 @@ class AlignmentProblem(ComposedProblem):
 
     def pair_probabilities(self, w: FloatArray) -> list[FloatArray]:
         """P(i and j are partners, and so are i + 1 and j + 1 | x), (length of s − 1, length of t − 1)."""
-        rows = np.maximum(self._m - 1, 0).tolist()
-        return [pairs.reshape(m, -1) for m, pairs in zip(rows, self._pair_marginals(w), strict=True)]
+        shapes = np.maximum(np.column_stack([self._m, self._n]) - 1, 0).tolist()
+        return [pairs.reshape(shape) for shape, pairs in zip(shapes, self._pair_marginals(w), strict=True)]
 
     def most_probable_labels(self, w: FloatArray) -> Ragged:
         """The alignments with the most matches that are true in expectation."""

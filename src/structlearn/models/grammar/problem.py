@@ -146,7 +146,7 @@ class GrammarProblem(NumberedProblem):
     def pair_probabilities(self, w: FloatArray) -> list[dict[tuple[tuple[str, int, int], ...], float]]:
         """How often each rule is expected in each place: the phrase (label, begin, end) above it, then its children.
 
-        Of trees in binary form, where a node with several children is put together from parts of it, such as 'NP|DT JJ'.
+        Of trees in binary form, where a node with several children is put together from parts, such as 'NP|DT JJ'.
         """
         names = [symbol_name(symbol) for symbol in self._spec.symbols]
         found = []

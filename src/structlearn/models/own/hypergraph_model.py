@@ -13,7 +13,7 @@ from structlearn.data.hypergraphs import Hypergraph, Step
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Loss, MissedParts
-from structlearn.models.base import Ability, Model, Spec, TokenColumns
+from structlearn.models.base import Ability, ByDecoder, Model, Spec, TokenColumns
 from structlearn.models.own.hypergraph_problem import HypergraphProblem
 from structlearn.wording import shown
 
@@ -203,6 +203,20 @@ class HypergraphModel(Model, ABC):
 
     def n_weights(self, spec: HypergraphSpec) -> int:
         return spec.n_inputs
+
+    @property
+    def costs(self) -> ByDecoder:
+        return {
+            "best": "E",
+            "loss_augmented": "E",
+            "second_best": "E",
+            "k_best": "E + k P log k",
+            "loss_levels": "E D, E D² where steps have two tails",
+            "sums": "E",
+            "pair_marginals": "E",
+            "samples": "E + s × the steps to the items of an output",
+            "partial": "the same",
+        }
 
     def loss_in_words(self) -> str:
         return self.loss_object().in_words()

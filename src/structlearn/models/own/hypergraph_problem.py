@@ -77,14 +77,14 @@ class HypergraphProblem(NumberedProblem):
         found = zip(self.graphs, super().label_probabilities(w), strict=True)
         return [dict(zip(graph.parts, numbers.tolist(), strict=True)) for graph, numbers in found]
 
-    def pair_probabilities(self, w: FloatArray) -> list[dict[tuple[Any, Any], float]]:
+    def pair_probabilities(self, w: FloatArray) -> list[dict[frozenset[Any], float]]:
         """P(one step of the derivation brings both parts | x), for all pairs of parts that some step brings."""
         found = []
         for graph, numbers in zip(self.graphs, self._pair_marginals(w), strict=True):
-            pairs: dict[tuple[Any, Any], float] = {}
+            pairs: dict[frozenset[Any], float] = {}
             for (begin, end), number in zip(pairwise(graph.edge_parts.tolist()), numbers.tolist(), strict=True):
-                parts = [graph.parts[k] for k in sorted(graph.part_numbers[begin:end].tolist())]
-                for pair in combinations(parts, 2):
+                parts = [graph.parts[k] for k in graph.part_numbers[begin:end].tolist()]
+                for pair in map(frozenset, combinations(parts, 2)):
                     pairs[pair] = pairs.get(pair, 0.0) + number
             found.append(pairs)
         return found
