@@ -58,14 +58,19 @@ public:
     double sums(std::int64_t i, const double* local, double* of_local, double*) {
         const AlignmentScores scores = read(i, local);
         const double log_z = sums_.run(scores);
-        if (!of_local) return log_z;
-        std::fill_n(of_local, n_local(i), 0.0);
-        auto gap = [&](bool deletion) {
-            auto at = [&](bool beside, bool first) { return of_local + shape_.gap_at(i, deletion, beside, first); };
-            return GapCounts{at(false, false), at(true, false), at(false, true), at(true, true)};
-        };
-        sums_.marginals(scores, {of_local, gap(true), gap(false)});
+        if (of_local) marginals(i, scores, of_local, nullptr);
         return log_z;
+    }
+    // P(letters k and j are partners, and so are the next two), (m − 1, n − 1).
+    std::int64_t n_pairs(std::int64_t i) const {
+        return std::max<std::int64_t>(shape_.s.size(i) - 1, 0) * std::max<std::int64_t>(shape_.t.size(i) - 1, 0);
+    }
+    void pair_sums(std::int64_t i, const double* local, double* pairs) {
+        std::fill_n(pairs, n_pairs(i), 0.0);
+        const AlignmentScores scores = read(i, local);
+        if (sums_.run(scores) == minus_infinity) return;
+        counts_.resize(static_cast<std::size_t>(n_local(i)));
+        marginals(i, scores, counts_.data(), pairs);
     }
     template <class Uniform>
     void sample(std::int64_t i, const double* local, Uniform&& uniform, Codes& codes) {
@@ -107,6 +112,15 @@ private:
         return best_.score();
     }
 
+    void marginals(std::int64_t i, const AlignmentScores& scores, double* of_local, double* pairs) {
+        std::fill_n(of_local, n_local(i), 0.0);
+        auto gap = [&](bool deletion) {
+            auto at = [&](bool beside, bool first) { return of_local + shape_.gap_at(i, deletion, beside, first); };
+            return GapCounts{at(false, false), at(true, false), at(false, true), at(true, true)};
+        };
+        sums_.marginals(scores, {of_local, gap(true), gap(false), pairs});
+    }
+
     // The scores of a pair; they live until the next call.
     AlignmentScores read(std::int64_t i, const double* local) {
         const std::int64_t m = shape_.s.size(i), n = shape_.t.size(i), half = 2 * m + 2 * n + 2;
@@ -130,7 +144,7 @@ private:
     BestPerLevel levels_;
     AlignmentSums sums_;
     std::vector<const double*> rows_;
-    std::vector<double> first_;
+    std::vector<double> first_, counts_;
 };
 
 }  // namespace structlearn

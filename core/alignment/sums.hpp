@@ -14,6 +14,7 @@ struct GapCounts {
 struct AlignmentCounts {
     double* match;  // (m, n)
     GapCounts deletion, insertion;
+    double* pairs = nullptr;  // (m − 1, n − 1): of a match right before the match of the next two letters, or null
 };
 
 // Sums over all alignments, in logarithms: log Z and marginals.
@@ -52,7 +53,7 @@ public:
             std::copy(from_match_.begin(), from_match_.end(), counts.match + (i - 1) * n);
             std::fill(matched_.begin(), matched_.end(), 0.0);
             take_deletions(scores, i, counts.deletion);
-            take_matches(i - 1);
+            take_matches(i - 1, counts.pairs);
         }
     }
 
@@ -115,7 +116,7 @@ private:
     }
 
     // Hands the probabilities of matches back to row i.
-    void take_matches(std::int64_t i) {
+    void take_matches(std::int64_t i, double* pairs) {
         const std::int64_t n = tables_.n();
         const bool semiglobal = tables_.ends() == Ends::semiglobal;
         if (semiglobal && i == 0) return;
@@ -137,6 +138,7 @@ private:
             if (from_match_[j] == 0.0) continue;
             const double factor = from_match_[j] / whole;
             matched_[j] += factor * share[0];
+            if (pairs && i > 0 && j > 0) pairs[(i - 1) * (n - 1) + j - 1] = factor * share[0];
             deleted_[j] += factor * share[n + 1];
             inserted_[j] += factor * share[2 * (n + 1)];
         }

@@ -93,6 +93,8 @@ nb::class_<BoundProblem<Structure, Scorer>> bind_composed(nb::module_& module, c
         .def("mix", unlocked_method<Bound>(&mix<Problem>))
         .def("exponentiate", unlocked_method<Bound>(&exponentiate<Problem>), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
              nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+    if constexpr (requires(Structure structure) { structure.n_pairs(0); })
+        problem.def("pair_marginals", unlocked_method<Bound>(&pair_marginals<Problem>));
     return problem;
 }
 

@@ -1,5 +1,6 @@
 #include "bindings/structures.hpp"
 #include "grammar/losses.hpp"
+#include "grammar/rule_marginals.hpp"
 #include "grammar/scorer.hpp"
 
 namespace structlearn::bindings {
@@ -48,7 +49,8 @@ void bind_grammar(nb::module_& module) {
                 new (place) Bound{{GrammarStructure(engine.shape), GrammarScorer(engine.shape, edges.data())}};
             },
             nb::arg("engine"), nb::arg("edges").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
-        .def("most_violating", unlocked_method<Bound>(&most_violating_trees<Bound::Problem>));
+        .def("most_violating", unlocked_method<Bound>(&most_violating_trees<Bound::Problem>))
+        .def("rule_marginals", unlocked_method<Bound>(&rule_marginals<Bound::Problem>));
     using Given = BoundProblem<GrammarStructure, GivenScorer>;
     bind_engine<GrammarStructure, GivenScorer>(module, "GivenGrammar")
         .def(

@@ -36,6 +36,7 @@ struct ChainShape {
         return T * L + (pairs && T > 0 ? (T - 1) * L * L : 0);
     }
     std::int64_t n_shared() const { return n_labels * n_labels + (boundaries ? 2 * n_labels : 0); }
+    std::int64_t n_pairs(std::int64_t i) const { return std::max<std::int64_t>(length(i) - 1, 0) * n_labels * n_labels; }
 };
 
 // The scores of a sequence, from those of its parts.
@@ -170,6 +171,15 @@ public:
         if (of_local) marginals(scores, of_local, of_shared);
         return log_z;
     }
+    // P(y_t = k, y_{t+1} = l), (length − 1, n_labels, n_labels).
+    std::int64_t n_pairs(std::int64_t i) const { return reader_.shape().n_pairs(i); }
+    void pair_sums(std::int64_t i, const double* local, double* pairs) {
+        if (n_pairs(i) == 0) return;
+        sums(i, local, nullptr, nullptr);
+        const ChainScores scores = reader_.read(i, local);
+        nodes_.resize(static_cast<std::size_t>(scores.length * scores.n_labels));
+        sums_.marginals(scores, nodes_.data(), pairs, true);
+    }
     template <class Uniform>
     void sample(std::int64_t i, const double* local, Uniform&& uniform, Codes& codes) {
         const ChainScores scores = reader_.read(i, local);
@@ -211,7 +221,7 @@ private:
     TransitionFactors factors_;
     bool factored_ = false;
     MaxPlus max_;
-    std::vector<double> message_, uniform_;
+    std::vector<double> message_, uniform_, nodes_;
 };
 
 class SecondOrderStructure {
@@ -259,6 +269,16 @@ public:
         const double log_z = scores.chain.length ? sums_.run(scores, factors_) : 0.0;
         if (of_local) marginals(scores, of_local, of_shared);
         return log_z;
+    }
+    // P(y_t = k, y_{t+1} = l), (length − 1, n_labels, n_labels).
+    std::int64_t n_pairs(std::int64_t i) const { return reader_.shape().n_pairs(i); }
+    void pair_sums(std::int64_t i, const double* local, double* pairs) {
+        if (n_pairs(i) == 0) return;
+        sums(i, local, nullptr, nullptr);
+        const SecondOrderScores scores = read(i, local);
+        nodes_.resize(static_cast<std::size_t>(scores.chain.length * scores.chain.n_labels));
+        triplets_.resize(static_cast<std::size_t>(n_triplets()));
+        sums_.marginals(scores, factors_, nodes_.data(), pairs, true, triplets_.data());
     }
     template <class Uniform>
     void sample(std::int64_t i, const double* local, Uniform&& uniform, Codes& codes) {
@@ -317,7 +337,7 @@ private:
     SecondOrderSums sums_;
     TripletFactors factors_;
     bool factored_ = false;
-    std::vector<double> message_;
+    std::vector<double> message_, nodes_, triplets_;
 };
 
 }  // namespace structlearn

@@ -16,10 +16,13 @@ struct DerivationShape {
     Ragged edge_parts;          // of all edges
     const std::int32_t* parts;  // within the example
     Ragged n_parts;             // of the examples
+    const std::uint8_t* allowed = nullptr;  // whether outputs may have each part of each example, null if all are
 
     std::int64_t n_local(std::int64_t i) const { return n_parts.size(i); }
     std::int64_t first_edge(std::int64_t i) const { return edges.begin(items.begin(i)); }
     std::int64_t n_edges(std::int64_t i) const { return edges.begin(items.end(i)) - first_edge(i); }
+
+    bool allows(std::int64_t i, std::int64_t part) const { return !allowed || allowed[n_parts.begin(i) + part]; }
 
     template <class Visit>
     void each_part(std::int64_t edge, Visit&& visit) const {

@@ -64,6 +64,14 @@ public:
         }
         return values_[graph.goal()];
     }
+    // How often each edge is expected.
+    std::int64_t n_pairs(std::int64_t i) const { return shape_.n_edges(i); }
+    void pair_sums(std::int64_t i, const double* local, double* of_edges) {
+        const DerivationGraph graph = read(i, local);
+        log_sums_.run(graph, values_);
+        std::fill_n(of_edges, n_pairs(i), 0.0);
+        each_expected_edge(graph, expected_, [&](const Edge& edge, double number) { of_edges[edge.name] = number; });
+    }
     template <class Uniform>
     void sample(std::int64_t i, const double* local, Uniform&& uniform, Codes& codes) {
         const DerivationGraph graph = read(i, local);
@@ -101,7 +109,9 @@ private:
         const std::int64_t first = shape_.first_edge(i);
         edge_scores_.assign(static_cast<std::size_t>(shape_.n_edges(i)), 0.0);
         for (std::size_t e = 0; e < edge_scores_.size(); ++e)
-            shape_.each_part(first + static_cast<std::int64_t>(e), [&](std::int32_t part) { edge_scores_[e] += local[part]; });
+            shape_.each_part(first + static_cast<std::int64_t>(e), [&](std::int32_t part) {
+                edge_scores_[e] += shape_.allows(i, part) ? local[part] : minus_infinity;
+            });
         values_.resize(static_cast<std::size_t>(shape_.items.size(i)));
         return {shape_, i, edge_scores_.data(), values_.data()};
     }

@@ -9,7 +9,8 @@ namespace structlearn {
 template <Semiring S>
 class Descent {
 public:
-    // rule(code, value) is called for all that was used, node(label, begin, end, value) for all phrases.
+    // rule(code, begin, split, end, value) is called for all that was used, with a split of −1 for all but binary rules;
+    // node(label, begin, end, value) for all phrases.
     template <class Rule, class Node>
     void run(const Chart<S>& chart, GrammarScores& scores, Rule&& rule, Node&& node) {
         const GrammarRules& rules = scores.rules();
@@ -19,7 +20,7 @@ public:
         raw_.resize(static_cast<std::size_t>(rules.n_symbols)), value_.resize(raw_.size(), none);
         chart.for_each_root(scores, [&](std::int32_t item, double value) {
             tops[item] = S::idempotent ? value : std::exp(value - chart.root);
-            rule(rules.starts_at() + rules.start_of[chart.tops.symbol[item]], tops[item]);
+            rule(rules.starts_at() + rules.start_of[chart.tops.symbol[item]], 0, -1, n, tops[item]);
         });
         for (std::int64_t end = n; end > 0; --end) {
             right_value_.assign(static_cast<std::size_t>(n * rules.n_plain), no_tree);
@@ -79,7 +80,7 @@ private:
                     join(through, part);
                     for (std::int32_t k = chain.begin; k < chain.end; ++k) {
                         const std::int32_t u = rules.chain_rules[k];
-                        rule(rules.unary_at() + u, part);
+                        rule(rules.unary_at() + u, begin, -1, end, part);
                         node(rules.label[rules.upper[u]], begin, end, part);
                     }
                 }
@@ -105,7 +106,7 @@ private:
             const std::int32_t word = scores.word(begin);
             for (std::int32_t k = word < 0 ? 0 : rules.word_begin[word];
                  rules.lexical && word >= 0 && k < rules.word_begin[word + 1]; ++k)
-                if (value_[rules.word_tag[k]] != none) rule(rules.words_at() + k, value_[rules.word_tag[k]]);
+                if (value_[rules.word_tag[k]] != none) rule(rules.words_at() + k, begin, -1, end, value_[rules.word_tag[k]]);
         }
         const double* weight = scores.binary();
         for (std::int64_t split = begin + 1; split < end; ++split) {
@@ -122,7 +123,7 @@ private:
                         if (value_[s] == none) continue;
                         const double part = share(value_[s], children + weight[r] - raw_[s]);
                         if (part == none) continue;
-                        rule(r, part);
+                        rule(r, begin, split, end, part);
                         join(tops[t], part);
                         join(tops[right_item_[place]], part);
                     }

@@ -64,11 +64,24 @@ public:
         std::fill_n(of_shared, n_shared(), 0.0);
         if (log_z == no_tree) return log_z;
         expected_.run(
-            sums_, scores_, [&](std::int64_t code, double value) { of_shared[code] += value; },
+            sums_, scores_,
+            [&](std::int64_t code, std::int64_t, std::int64_t, std::int64_t, double value) { of_shared[code] += value; },
             [&](std::int32_t label, std::int64_t begin, std::int64_t end, double value) {
                 of_local[shape_.span_at(i, begin, end) + label] += value;
             });
         return log_z;
+    }
+    // Calls visit(rule, begin, split, end, number): how often each rule is expected there, with a split of −1 for unary ones.
+    template <class Visit>
+    void each_expected_rule(std::int64_t i, const double* local, Visit&& visit) {
+        read(i, local);
+        if (sums_.run(scores_) == no_tree) return;
+        expected_.run(
+            sums_, scores_,
+            [&](std::int64_t code, std::int64_t begin, std::int64_t split, std::int64_t end, double number) {
+                if (code < shape_.rules->starts_at() && number > 0.0) visit(code, begin, split, end, number);
+            },
+            [](auto&&...) {});
     }
     template <class Uniform>
     void sample(std::int64_t, const double*, Uniform&& uniform, Codes& codes) {

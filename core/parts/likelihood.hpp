@@ -57,6 +57,21 @@ RaggedArray<double> local_marginals(const Problem& problem, std::span<const doub
     return found;
 }
 
+// What the structure says of pairs of parts, at the weights w: `n_pairs` numbers of every example.
+template <class Problem>
+RaggedArray<double> pair_marginals(const Problem& problem, std::span<const double> w,
+                                   std::span<const std::int64_t> examples, int n_threads) {
+    RaggedArray<double> found;
+    found.offsets = offsets_of(examples, [&](std::int64_t i) { return problem.structure.n_pairs(i); });
+    found.values.resize(static_cast<std::size_t>(found.offsets.back()));
+    Problem prepared = problem;
+    prepared.prepare(w.data());
+    for_each_example(examples, n_threads, prepared, [&](std::int64_t k, std::int64_t i, Problem& worker) {
+        worker.structure.pair_sums(i, worker.local(i), found.values.data() + found.offsets[k]);
+    });
+    return found;
+}
+
 // w += Σ_k coefficients[k] Aᵀ marginals_k
 template <class Problem>
 void push(const Problem& problem, std::span<const double> marginals, std::span<const std::int64_t> examples,

@@ -33,6 +33,12 @@ struct SegmentShape {
     std::int64_t n_nodes(std::int64_t i) const { return length(i) * n_labels; }
     std::int64_t n_local(std::int64_t i) const { return (ends ? 3 : 1) * n_nodes(i); }
     std::int64_t n_shared() const { return (n_labels + (lengths ? max_length : 0)) * n_labels; }
+    // Segments by first token, length and label.
+    std::int64_t n_segments(std::int64_t i) const { return n_nodes(i) * longest(i); }
+    // Neighbours by the last token of the first and both labels.
+    std::int64_t n_boundaries(std::int64_t i) const {
+        return std::max<std::int64_t>(length(i) - 1, 0) * n_labels * n_labels;
+    }
 };
 
 class SegmentStructure {
@@ -86,6 +92,19 @@ public:
         sums_.marginals(scores, {of_local, of_shared, shape_.lengths ? of_shared + L * L : nullptr,
                                  shape_.ends ? of_local + n : nullptr, shape_.ends ? of_local + 2 * n : nullptr});
         return log_z;
+    }
+    // The probabilities of segments, (length, longest, n_labels), then of neighbours, (length − 1, n_labels, n_labels).
+    std::int64_t n_pairs(std::int64_t i) const { return shape_.n_segments(i) + shape_.n_boundaries(i); }
+    void pair_sums(std::int64_t i, const double* local, double* pairs) {
+        const std::int64_t L = shape_.n_labels, longest = shape_.longest(i);
+        std::fill_n(pairs, n_pairs(i), 0.0);
+        if (shape_.length(i) == 0) return;
+        const SegmentScores scores = read(i, local);
+        if (sums_.run(scores) == minus_infinity) return;
+        counts_.resize(static_cast<std::size_t>(shape_.n_nodes(i) + (L + longest) * L));
+        double* transitions = counts_.data() + shape_.n_nodes(i);
+        sums_.marginals(scores, {counts_.data(), transitions, transitions + L * L, nullptr, nullptr, pairs,
+                                 pairs + shape_.n_segments(i)});
     }
     template <class Uniform>
     void sample(std::int64_t i, const double* local, Uniform&& uniform, Codes& codes) {
@@ -187,7 +206,7 @@ private:
     BestPerLevel levels_;
     SegmentSums sums_;
     MaxPlus max_;
-    std::vector<double> enter_, leave_, opening_, closing_, zeros_;
+    std::vector<double> enter_, leave_, opening_, closing_, zeros_, counts_;
 };
 
 }  // namespace structlearn

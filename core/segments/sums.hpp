@@ -16,6 +16,8 @@ struct SegmentCounts {
     double* lengths;      // (longest, n_labels), or null
     double* firsts;       // (length, n_labels): of segments that begin with a token, or null
     double* lasts;        // (length, n_labels): of segments that end with it, or null
+    double* segments = nullptr;    // (length, longest, n_labels): of segments by first token, length and label, or null
+    double* boundaries = nullptr;  // (length − 1, n_labels, n_labels): of neighbours that meet after a token, or null
 };
 
 // Sums over all segmentations, in logarithms: log Z and marginals.
@@ -47,8 +49,8 @@ public:
             counts.nodes[k] = k < L_ ? begun_[k] : std::max(counts.nodes[k - L_] + begun_[k] - ended_[k - L_], 0.0);
         if (counts.firsts) std::copy(begun_.begin(), begun_.end(), counts.firsts);
         if (counts.lasts) std::copy(ended_.begin(), ended_.end(), counts.lasts);
-        count_transitions(scores, counts.transitions);
-        if (counts.lengths) count_lengths(scores, counts.lengths);
+        count_transitions(scores, counts.transitions, counts.boundaries);
+        if (counts.lengths) count_lengths(scores, counts.lengths, counts.segments);
     }
 
     const std::vector<double>& enter() const { return enter_; }
@@ -75,7 +77,7 @@ private:
         }
     }
 
-    void count_transitions(const SegmentScores& scores, double* transitions) {
+    void count_transitions(const SegmentScores& scores, double* transitions, double* boundaries) {
         std::fill_n(transitions, L_ * L_, 0.0);
         double* pairs = transposed_.data();
         for (std::int64_t t = 1; t < T_; ++t) {
@@ -84,11 +86,12 @@ private:
                 for (std::int64_t l = 0; l < L_; ++l)
                     pairs[k * L_ + l] = leave_[(t - 1) * L_ + k] + scores.transition[k * L_ + l] + opened_[l];
             exponentials(L_ * L_, pairs, log_z_, pairs);
+            if (boundaries) std::copy_n(pairs, L_ * L_, boundaries + (t - 1) * L_ * L_);
             add_scaled(L_ * L_, 1.0, pairs, transitions);
         }
     }
 
-    void count_lengths(const SegmentScores& scores, double* lengths) {
+    void count_lengths(const SegmentScores& scores, double* lengths, double* of_segments) {
         std::fill_n(lengths, scores.longest * L_, 0.0);
         double* segments = begun_.data();
         for (std::int64_t k = 0; k < scores.longest; ++k) {
@@ -97,7 +100,10 @@ private:
                 for (std::int64_t l = 0; l < L_; ++l)
                     segments[t * L_ + l] = enter_[t * L_ + l] + scores.span[k * L_ + l] + rest_[(t + k) * L_ + l];
             exponentials(n * L_, segments, log_z_, segments);
-            for (std::int64_t t = 0; t < n; ++t) add_scaled(L_, 1.0, segments + t * L_, lengths + k * L_);
+            for (std::int64_t t = 0; t < n; ++t) {
+                add_scaled(L_, 1.0, segments + t * L_, lengths + k * L_);
+                if (of_segments) std::copy_n(segments + t * L_, L_, of_segments + (t * scores.longest + k) * L_);
+            }
         }
     }
 

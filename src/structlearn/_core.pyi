@@ -224,6 +224,7 @@ class Composed(Engine, Ascent):
     ) -> None: ...
     def part_scores(self, w: Floats, examples: Ints, theta: Floats, n_threads: int) -> None: ...
     def local_marginals(self, w: Floats, examples: Ints, n_threads: int) -> tuple[Floats, Ints]: ...
+    def pair_marginals(self, w: Floats, examples: Ints, n_threads: int) -> tuple[Floats, Ints]: ...
     def push(self, marginals: Floats, examples: Ints, coefficients: Floats, w: Floats) -> None: ...
     def indicators(self, outputs: Labels, offsets: Ints, examples: Ints, marginals: Floats) -> None: ...
     def log_losses(
@@ -275,7 +276,14 @@ class GivenSegments(Engine):
 
 class DerivationEngine:
     def __init__(
-        self, items: Ints, edges: Ints, tails: Labels, edge_parts: Ints, parts: Labels, n_parts: Ints
+        self,
+        items: Ints,
+        edges: Ints,
+        tails: Labels,
+        edge_parts: Ints,
+        parts: Labels,
+        n_parts: Ints,
+        allowed: Bytes | None = None,
     ) -> None: ...
 
 class Derivations(Composed):
@@ -316,6 +324,7 @@ class MissedBrackets(PartLoss):
 
 class Grammar(Composed):
     def __init__(self, engine: GrammarEngine, edges: Labels) -> None: ...
+    def rule_marginals(self, w: Floats, i: int) -> tuple[Ints, Floats]: ...
     def most_violating(
         self,
         w: Floats,

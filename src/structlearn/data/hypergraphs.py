@@ -50,8 +50,12 @@ class Hypergraph:
     def n_edges(self) -> int:
         return len(self.tails)
 
+    @property
+    def nbytes(self) -> int:
+        return self.edges.nbytes + self.tails.nbytes + self.edge_parts.nbytes + self.part_numbers.nbytes
+
     @classmethod
-    def of(cls, steps: Iterable[Step], what: str = "the hypergraph") -> Hypergraph:
+    def of(cls, steps: Iterable[Step], what: str = "the hypergraph", max_memory: int | None = None) -> Hypergraph:
         """The hypergraph of these steps; the head of the last one is the goal.
 
         Parameters
@@ -61,6 +65,8 @@ class Hypergraph:
             does not matter but for the last.
         what : str
             How messages call the hypergraph.
+        max_memory : int, optional
+            Bytes that the arrays may take; steps that need more are refused while they are listed.
 
         Examples
         --------
@@ -70,7 +76,7 @@ class Hypergraph:
         >>> graph.n_items, graph.n_edges, graph.parts
         (3, 5, ('a', 'b', 'c'))
         """
-        listed = _read(steps, what)
+        listed = _read(steps, what, max_memory)
         edges = [edge for k, step in enumerate(listed) for edge in _binary(step, k)]
         number = _numbers(edges, listed[-1][0], what)
         edges = [edge for edge in edges if edge[0] in number]
@@ -88,10 +94,11 @@ class Hypergraph:
         )
 
 
-def _read(steps: Iterable[Step], what: str) -> list[Step]:
+def _read(steps: Iterable[Step], what: str, max_memory: int | None) -> list[Step]:
     if not isinstance(steps, Iterable):
         raise ValueError(f"the steps of {what} are {shown(steps)}; expected (head, tails, parts), one after another")
     listed: list[Step] = []
+    size = 0
     for k, step in enumerate(steps):
         if not isinstance(step, (tuple, list)) or len(step) != 3:
             raise ValueError(f"step {k} of {what} is {shown(step)}; expected (head, tails, parts)")
@@ -103,6 +110,12 @@ def _read(steps: Iterable[Step], what: str) -> list[Step]:
             if not _hashes(each):
                 raise ValueError(f"step {k} of {what} has {shown(each)}, which is not hashable; use tuples, not lists")
         listed.append((head, tails, parts))
+        # Two tails and an offset for each of the binary steps, and the numbers of the parts.
+        size += 16 * max(len(tails) - 1, 1) + 4 * len(parts)
+        if max_memory is not None and size > max_memory:
+            raise ValueError(
+                f"{what} takes more than max_memory={max_memory} bytes: its first {k + 1} steps need {size} bytes"
+            )
     if not listed:
         raise ValueError(f"{what} has no steps")
     return listed

@@ -9,10 +9,13 @@ from sklearn.utils.metaestimators import available_if
 
 from structlearn.models.base import Ability, Model
 from structlearn.models.own.pystruct_latent import adapter
+from structlearn.solvers import Solver
+from structlearn.waist.objective import Objective
 
 _REASONS: dict[Ability, str] = {
     "k_best": "{name} cannot find the k best outputs; in a model of your own write k_best(x, w, k) or outputs(x)",
     "sums": "{name} cannot sum over all outputs; in a model of your own write outputs(x), in an engine sums(theta)",
+    "pair_marginals": "{name} cannot say how probable neighbouring parts are together; a HypergraphModel can",
     "samples": "{name} cannot draw outputs; in a model of your own write outputs(x), in an engine sample",
     "posterior": "the most probable labels of single places need not make up an output of {name}",
     "top_weights": "the weights of {name} have no names; they are w_, in the order of Ψ(x, y)",
@@ -26,7 +29,20 @@ def lacks(estimator: Any, ability: Ability) -> str | None:
     bound = model if isinstance(model, Model) else adapter(model)(model)
     if ability in bound.abilities:
         return None
-    return _REASONS[ability].format(name=type(getattr(bound, "user_model", bound)).__name__)
+    told = _REASONS[ability].format(name=type(getattr(bound, "user_model", bound)).__name__)
+    reason = bound.refusal(ability)
+    return told if reason is None else f"{told.partition(';')[0]}: {reason}"
+
+
+def check_decoder(model: Model, solver: Solver, objective: Objective) -> None:
+    """Refuses, for the reason that the model declares, a solver that needs a decoder which the model does not have."""
+    needed = solver.oracle(objective)
+    reason = model.refusal(needed)
+    if reason is not None:
+        raise ValueError(
+            f"{type(solver).__name__} with {objective} needs the oracle {needed!r}, which {type(model).__name__} does "
+            f"not have: {reason}"
+        )
 
 
 def needs(ability: Ability) -> Callable[[Any], Any]:

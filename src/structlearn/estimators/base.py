@@ -25,6 +25,7 @@ from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import check_examples
 from structlearn.data.matrices import checked_table
 from structlearn.data.options import flag_option, real_option, whole_option
+from structlearn.estimators.abilities import check_decoder
 from structlearn.estimators.checkpoint import Checkpoint, identity
 from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.predictor import StructuredPredictor
@@ -206,13 +207,20 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
             weight = weight * class_weights(self.class_weight, truths)
         objective = self._objective(weight, problem)
         solver = self._configured(self._solver())
+        check_decoder(model, solver, objective)
         solver.check(problem, objective)
+        self._check_latent(problem)
         # Oracles may rely on weights ≥ 0 where these are asked for; before training they would be asked at random ones.
         restricted = isinstance(objective, MarginObjective) and len(objective.nonnegative)
         contradiction = None if restricted else problem.contradiction()
         if contradiction is not None:
             problem.exactness = "approximate"
         return Training(model, problem, spec, objective, solver, kept, contradiction)
+
+    def _check_latent(self, problem: Problem) -> None:
+        """Refuses truths with latent parts; an estimator that is for these refuses all others."""
+        if problem.latent:
+            raise ValueError(f"{type(self).__name__} is not made for truths with latent parts: use LatentStructuralSVM")
 
     def _configured(self, solver: Solver, **given: Any) -> Solver:
         """The solver with those of its options that were given to the estimator."""

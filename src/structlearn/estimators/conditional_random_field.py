@@ -133,6 +133,30 @@ class ConditionalRandomField(StructuredEstimator):
         """
         return self._sums(X, allowed=allowed).label_probabilities(self.w_)
 
+    @needs("pair_marginals")
+    def predict_pair_marginals(self, X: Any, *, allowed: Any = None) -> list[Any]:
+        """Probabilities under P(y | x) of what neighbouring parts of an output are together.
+
+        For a chain P(y_t = k, y_{t+1} = l | x), an array (length − 1, n_labels, n_labels) a sequence; for segments a
+        pair of arrays, of whole segments, (length, longest, n_labels) by first token, number of tokens less one and
+        label, and of neighbours, (length − 1, n_labels, n_labels) by the last token of the first and both labels; for
+        an alignment (length of s − 1, length of t − 1), that i and j are partners and so are i + 1 and j + 1. For a
+        grammar a dict with how often each rule is expected in each place, by the phrase (label, begin, end) above it
+        and its children, of trees in binary form; for a `HypergraphModel` a dict with the probability that one step
+        brings two parts, by the set of both.
+        """
+        problem: Any = self._sums(X, allowed=allowed)
+        found: list[Any] = problem.pair_probabilities(self.w_)
+        return found
+
+    @needs("sums")
+    def log_partition(self, X: Any, *, allowed: Any = None) -> FloatArray:
+        """log Z(x) = log Σ_y exp⟨w, Ψ(x, y)⟩ of every example.
+
+        With and without `allowed`, the difference of the two is the log-probability of all that is allowed.
+        """
+        return self._sums(X, allowed=allowed).log_partitions(self.w_)
+
     @needs("sums")
     def predict_proba(self, X: Any) -> Any:
         """The same as `predict_marginals`, by scikit-learn's name."""
@@ -164,18 +188,18 @@ class ConditionalRandomField(StructuredEstimator):
         return [[(y, score - z) for y, score in best] for best, z in zip(found, log_z.tolist(), strict=True)]
 
     @needs("samples")
-    def sample(self, X: Any, n_samples: int = 1, random_state: Any = None) -> list[list[Any]]:
+    def sample(self, X: Any, n_samples: int = 1, random_state: Any = None, *, allowed: Any = None) -> list[list[Any]]:
         """Outputs drawn from P(y | x), `n_samples` for every example."""
         n_samples = whole_option("n_samples", n_samples, 1, LARGEST)
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        problem: Any = self._sums(X)
+        problem: Any = self._sums(X, allowed=allowed)
         drawn: list[list[Any]] = problem.samples(self.w_, n_samples, random)
         return drawn
 
     @needs("sums")
-    def entropy(self, X: Any) -> FloatArray:
+    def entropy(self, X: Any, *, allowed: Any = None) -> FloatArray:
         """H(P(· | x)) of every example, in nats: how undecided the model is."""
-        return self._sums(X).output_entropies(self.w_)
+        return self._sums(X, allowed=allowed).output_entropies(self.w_)
 
     def _sums(self, X: Any, Y: Any = None, *, allowed: Any = None) -> PartProblem:
         problem = self._bind(X, Y, allowed=allowed)

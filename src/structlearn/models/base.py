@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -17,7 +18,19 @@ from structlearn.metrics import Measures
 from structlearn.waist.problem import Problem
 
 Kind = Literal["sequences", "segments", "examples", "outputs"]
-Ability = Literal["k_best", "sums", "samples", "posterior", "top_weights", "explain"]
+Ability = Literal["k_best", "sums", "pair_marginals", "samples", "posterior", "top_weights", "explain"]
+Decoder = Literal[
+    "best",
+    "loss_augmented",
+    "second_best",
+    "k_best",
+    "loss_levels",
+    "sums",
+    "pair_marginals",
+    "samples",
+    "partial",
+]
+ByDecoder = Mapping[Decoder, str]
 
 #: What training and prediction ask of models that users write in Python, and of no other.
 ASKED_OF_OWN_MODELS = (
@@ -164,15 +177,34 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
     kind : {"sequences", "segments", "examples", "outputs"}
         What an output is, for `evaluate`: a label for every token, labelled segments, one label, or something else.
         For the first three the spec has `classes`.
-    abilities : frozenset of {"k_best", "sums", "samples", "posterior", "top_weights", "explain"}
+    abilities : frozenset of {"k_best", "sums", "pair_marginals", "samples", "posterior", "top_weights", "explain"}
         What a fitted estimator can do with the model beyond predicting: the k best outputs; probabilities, which are
-        sums over all outputs; outputs drawn from these; outputs made of the most probable labels; weights by name;
-        explanations of labels. It has the methods for these only.
+        sums over all outputs; those of neighbouring parts together; outputs drawn from these; outputs made of the most
+        probable labels; weights by name; explanations of labels. It has the methods for these only.
+    costs : mapping from names of decoders to str
+        How the time of each decoder that the structure has grows with the sizes of an example, for the table of the
+        docs: "loss_levels" is the best output for every loss, "sums" are log Z, marginals and entropy, "partial" is all
+        of them over the outputs that agree with a partial one.
+    refusals : mapping from names of decoders to str
+        Of those that it does not have, why not; what is said of "sums" holds for what needs them as well.
     """
 
     tabular: ClassVar[bool] = False
     takes_allowed: ClassVar[bool] = False
     kind: ClassVar[Kind] = "outputs"
+    refusals: ClassVar[ByDecoder] = {}
+
+    @property
+    def costs(self) -> ByDecoder:
+        return {}
+
+    def refusal(self, decoder: str) -> str | None:
+        """Why the structure does not have a decoder; None if it has it, or nothing is declared."""
+        if decoder in self.costs:
+            return None
+        reasons: Mapping[Any, str] = self.refusals
+        implied = reasons.get("sums") if decoder in ("pair_marginals", "samples") else None
+        return reasons.get(decoder, implied)
 
     @property
     def abilities(self) -> frozenset[Ability]:

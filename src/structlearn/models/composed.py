@@ -262,6 +262,11 @@ class ComposedProblem(PartProblem):
                 found.append(local[: length * n_labels].reshape(length, n_labels).copy())
         return found
 
+    def _pair_marginals(self, w: FloatArray) -> Iterator[FloatArray]:
+        """What the core says of the pairs of parts of every example."""
+        for examples in self.chunks():
+            yield from Ragged(*self.kernel.pair_marginals(w, examples, self.n_threads))
+
     def _log_losses(
         self, w: FloatArray, codes: LabelArray, weight: FloatArray | None, gradient: FloatArray | None
     ) -> FloatArray:

@@ -24,9 +24,10 @@ class PartProblem(Problem):
 
     A subclass writes the four methods that are abstract and sets `part_offsets`; the rest follows. Where it can, it
     also has ``samples(w, n_samples, random)``, outputs drawn from P(y | x), a list for each example in the user's own
-    terms; ``most_probable_labels(w)``, outputs in which each label is the most probable at its own place, in compact
-    form; ``feature_totals()``, max_y Σ_k Ψ_k(x_i, y) of every example, which refuses features below zero, for iterative
-    scaling. The model declares the first two among its abilities.
+    terms; ``pair_probabilities(w)``, probabilities of neighbouring parts together, in the user's own terms;
+    ``most_probable_labels(w)``, outputs in which each label is the most probable at its own place, in compact form;
+    ``feature_totals()``, max_y Σ_k Ψ_k(x_i, y) of every example, which refuses features below zero, for iterative
+    scaling. The model declares the first three among its abilities.
 
     Attributes
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from rich.cells import cell_len
@@ -26,7 +26,7 @@ from structlearn.metrics.alignments import alignment_measures
 from structlearn.models.alignment.codes import coded
 from structlearn.models.alignment.features import AlignmentSpec, Features, GapFeatures, Gaps, Layout
 from structlearn.models.alignment.problem import AlignmentProblem, match_table
-from structlearn.models.base import Ability, Model
+from structlearn.models.base import Ability, ByDecoder, Model
 from structlearn.wording import shown
 
 AlignmentLoss = Literal["q", "q_shift", "zero_one"]
@@ -101,8 +101,23 @@ class Alignment(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        abilities: frozenset[Ability] = frozenset({"k_best", "sums", "samples", "posterior"})
+        abilities: frozenset[Ability] = frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior"})
         return abilities | {"top_weights"} if self._has_plain_weights else abilities
+
+    refusals: ClassVar[ByDecoder] = {"partial": "restrictions of the outputs are not written"}
+
+    @property
+    def costs(self) -> ByDecoder:
+        return {
+            "best": "m n",
+            "loss_augmented": "m n",
+            "second_best": "m n",
+            "k_best": "m n + k (m + n) log k",
+            "loss_levels": "m n D",
+            "sums": "m n",
+            "pair_marginals": "m n",
+            "samples": "m n + s (m + n)",
+        }
 
     def loss_in_words(self) -> str:
         return "1 for a wrong alignment" if self.loss == "zero_one" else self.loss_object().in_words()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from structlearn.data.ragged import Ragged, places_of, reduced
 from structlearn.models.alignment.alignment import Alignment
 from structlearn.models.alignment.features import AlignmentSpec
 from structlearn.models.alignment.problem import AlignmentProblem
-from structlearn.models.base import Model
+from structlearn.models.base import ByDecoder, Model
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
@@ -49,6 +49,17 @@ class Homologues(Model):
     >>> svm.predict([("ccac", ["gttg", "tgca", "ccag"])])
     [2]
     """
+
+    refusals: ClassVar[ByDecoder] = {
+        "k_best": "the best alignments of one candidate would fill the list; Alignment has them for each",
+        "sums": "a likelihood of candidates with their alignments is not written; Alignment has that of alignments",
+        "pair_marginals": "an output is one candidate; Alignment has the probabilities of matches",
+        "partial": "an alignment of the homologue must be given; Alignment takes some of its matches",
+    }
+
+    @property
+    def costs(self) -> ByDecoder:
+        return {"best": "c m n", "loss_augmented": "c m n", "second_best": "c m n", "loss_levels": "c m n"}
 
     def __init__(self, alignment: Alignment | None = None):
         self.alignment = alignment

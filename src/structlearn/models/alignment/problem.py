@@ -109,6 +109,11 @@ class AlignmentProblem(ComposedProblem):
             found.append(marginals[: self._m[i] * self._n[i]].reshape(self._m[i], self._n[i]).copy())
         return found
 
+    def pair_probabilities(self, w: FloatArray) -> list[FloatArray]:
+        """P(i and j are partners, and so are i + 1 and j + 1 | x), (length of s − 1, length of t − 1)."""
+        shapes = np.maximum(np.column_stack([self._m, self._n]) - 1, 0).tolist()
+        return [pairs.reshape(shape) for shape, pairs in zip(shapes, self._pair_marginals(w), strict=True)]
+
     def most_probable_labels(self, w: FloatArray) -> Ragged:
         """The alignments with the most matches that are true in expectation."""
         # Matches score what they are expected to bring, gaps nothing.

@@ -16,7 +16,7 @@ from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Hamming, Loss, ZeroOneLoss, loss_option
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, bound_label_costs, level_table
 from structlearn.losses.own import bound_own, label_truth
-from structlearn.models.base import Ability, LinearSpec, Model, Weights
+from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model, Weights
 from structlearn.models.chain.allowed_labels import check_truth, first_impossible, label_mask
 from structlearn.models.chain.problem import ChainProblem
 from structlearn.models.chain.transitions import AllowedTransitions, transition_mask
@@ -79,7 +79,22 @@ class Chain(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "samples", "posterior", "top_weights", "explain"})
+        return frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior", "top_weights", "explain"})
+
+    @property
+    def costs(self) -> ByDecoder:
+        once = "T L²" if self.order == 1 else "T L³"
+        return {
+            "best": once,
+            "loss_augmented": once,
+            "second_best": once,
+            "k_best": f"{once} + k T log k",
+            "loss_levels": f"{once} D",
+            "sums": once,
+            "pair_marginals": once,
+            "samples": f"{once} + s T L",
+            "partial": "the same",
+        }
 
     def loss_in_words(self) -> str:
         return "1 for a sequence with a wrong label" if self.loss == "zero_one" else self.loss_object().in_words()

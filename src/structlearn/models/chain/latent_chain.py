@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,7 +18,7 @@ from structlearn.data.ragged import Ragged, places_of, summed
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses.bound import BoundLoss
-from structlearn.models.base import LinearSpec, Model
+from structlearn.models.base import ByDecoder, LinearSpec, Model
 from structlearn.models.chain.allowed_labels import first_impossible, label_mask
 from structlearn.models.chain.k_means import k_means
 from structlearn.models.chain.problem import ChainProblem
@@ -76,6 +76,18 @@ class LatentChain(Model):
     """
 
     kind = "sequences"
+
+    refusals: ClassVar[ByDecoder] = {
+        "second_best": "all latent states of the true labels are as good as the truth",
+        "k_best": "the best sequences of states are often one sequence of labels many times",
+        "loss_levels": "margin rescaling with linear slacks is the only form with latent states that is written",
+        "sums": "likelihoods with latent states are not written; margins only",
+        "partial": "its truths are partial already: states are latent, and labels may be left out",
+    }
+
+    @property
+    def costs(self) -> ByDecoder:
+        return {"best": "T S²", "loss_augmented": "T S²"}
 
     def __init__(
         self,

@@ -98,6 +98,11 @@ class ChainProblem(ComposedProblem):
         """P(y_t = l | x) of every sequence, (length, n_labels)."""
         return self._token_marginals(w, np.diff(self._offsets), len(self._classes))
 
+    def pair_probabilities(self, w: FloatArray) -> list[FloatArray]:
+        """P(y_t = k, y_{t+1} = l | x) of every sequence, (length − 1, n_labels, n_labels)."""
+        L = len(self._classes)
+        return [pairs.reshape(-1, L, L) for pairs in self._pair_marginals(w)]
+
     def most_probable_labels(self, w: FloatArray) -> Ragged:
         return Ragged.of([nodes.argmax(axis=1) for nodes in self.label_probabilities(w)])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from structlearn.data.options import choice_option
 from structlearn.data.ragged import Ragged, offsets_of
 from structlearn.inference.clustering import MOST_ITEMS, relaxed_clustering
 from structlearn.inference.pair_scores import PairScores
+from structlearn.models.base import ByDecoder
 from structlearn.models.clustering.pairs import PairModel, PairSpec
 from structlearn.waist.objective import Oracle
 from structlearn.waist.planes import Outputs
@@ -52,6 +53,18 @@ class CorrelationClustering(PairModel):
     >>> svm.predict([ItemPairs(3, [far, far, near])])
     [array([0, 1, 1], dtype=int32)]
     """
+
+    refusals: ClassVar[ByDecoder] = {
+        "second_best": "to find the best clustering is NP-hard, and the greedy decoder has no second best",
+        "k_best": "to find the best clustering is NP-hard, and the greedy decoder finds one only",
+        "loss_levels": "to find the best clustering of one loss is NP-hard as well",
+        "sums": "sums over all clusterings are as hard as to find the best",
+        "partial": "the greedy decoder takes no clustering that is partly given",
+    }
+
+    @property
+    def costs(self) -> ByDecoder:
+        return {"best": "N³", "loss_augmented": "N³"}
 
     def __init__(self, decoder: Decoder = "greedy"):
         self.decoder = decoder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +14,7 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.clusterings import to_labels
 from structlearn.data.item_pairs import BoundPairs
 from structlearn.data.ragged import Ragged, owners_of
+from structlearn.models.base import ByDecoder
 from structlearn.models.clustering.pairs import PairModel, PairSpec
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import Oracle
@@ -63,6 +64,18 @@ class LatentForest(PairModel):
     >>> svm.predict_latent([points(1.0, 2.0, 3.0, 9.0, 4.0)])
     [((0, 1), (1, 2), (2, 4))]
     """
+
+    refusals: ClassVar[ByDecoder] = {
+        "second_best": "every forest that spans the true clusters is as good as the truth",
+        "k_best": "forests that differ in links alone are the same clustering",
+        "loss_levels": "the best forest of every number of wrong links is a matroid intersection, which is not written",
+        "sums": "sums over forests, unlike those over trees, have no determinant",
+        "partial": "its truths are partial already: the links within clusters are latent",
+    }
+
+    @property
+    def costs(self) -> ByDecoder:
+        return {"best": "N² log N", "loss_augmented": "N² log N"}
 
     def __init__(self, r: float = 1.0):
         self.r = r

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from structlearn.losses.bound import BoundLoss
 from structlearn.losses.own import bound_own, most_phrases, phrase_truth
 from structlearn.metrics import Measures
 from structlearn.metrics.brackets import bracket_measures
-from structlearn.models.base import Ability, Model
+from structlearn.models.base import Ability, ByDecoder, Model
 from structlearn.models.grammar.binary_trees import Rule, Symbol, longest_chain, rules
 from structlearn.models.grammar.problem import BracketCounts, GrammarProblem
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs, word_form
@@ -86,7 +86,23 @@ class Grammar(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "samples", "posterior"})
+        return frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior"})
+
+    refusals: ClassVar[ByDecoder] = {"partial": "restrictions of the outputs are not written"}
+
+    @property
+    def costs(self) -> ByDecoder:
+        once = "T³ R"
+        return {
+            "best": once,
+            "loss_augmented": once,
+            "second_best": once,
+            "k_best": f"{once} + k T log k",
+            "loss_levels": f"{once} D²",
+            "sums": once,
+            "pair_marginals": once,
+            "samples": f"{once} + s T² R",
+        }
 
     def loss_in_words(self) -> str:
         return self.loss_object().in_words()

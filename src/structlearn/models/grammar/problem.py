@@ -14,6 +14,7 @@ from structlearn.data.ragged import Ragged
 from structlearn.data.trees import ROOTS, Tree, brackets, flat_tree
 from structlearn.losses.bound import BoundLoss
 from structlearn.models.composed import CodedOutputs, NumberedProblem
+from structlearn.models.grammar.binary_trees import symbol_name
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs
@@ -141,6 +142,29 @@ class GrammarProblem(NumberedProblem):
         n, L = np.diff(self._offsets) + 1, len(self._spec.labels)
         found = zip(self._token_marginals(w, n**2, L), n.tolist(), strict=True)
         return [cells.reshape(m, m, L) for cells, m in found]
+
+    def pair_probabilities(self, w: FloatArray) -> list[dict[tuple[tuple[str, int, int], ...], float]]:
+        """How often each rule is expected in each place: the phrase (label, begin, end) above it, then its children.
+
+        Of trees in binary form, where a node with several children is put together from parts, such as 'NP|DT JJ'.
+        """
+        names = [symbol_name(symbol) for symbol in self._spec.symbols]
+        found = []
+        for i in range(self.n_examples):
+            rows, numbers = self._core.rule_marginals(w, i)
+            rules = (self._anchored(names, *row) for row in rows.reshape(-1, 4).tolist())
+            expected: dict[tuple[tuple[str, int, int], ...], float] = {}
+            for rule, number in zip(rules, numbers.tolist(), strict=True):
+                expected[rule] = expected.get(rule, 0.0) + number
+            found.append(expected)
+        return found
+
+    def _anchored(
+        self, names: list[str], code: int, begin: int, split: int, end: int
+    ) -> tuple[tuple[str, int, int], ...]:
+        parent, *children = (names[symbol] for symbol in self._spec.rule_keys[code])
+        limits = [begin, end] if split < 0 else [begin, split, end]
+        return ((parent, begin, end), *zip(children, limits, limits[1:], strict=False))
 
     def most_probable_labels(self, w: FloatArray) -> Outputs:
         """The trees with the fewest missed and spurious brackets in expectation, of those that the rules derive."""

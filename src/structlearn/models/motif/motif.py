@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from structlearn.data.labels import LabelCodes, check_label, observed_classes, p
 from structlearn.data.options import flag_option, whole_option
 from structlearn.drawing import Drawing, draw_site
 from structlearn.inference.sites import HIGHEST_ORDER
-from structlearn.models.base import Model, Spec
+from structlearn.models.base import ByDecoder, Model, Spec
 from structlearn.models.motif.best_word import BestWord, best_word
 from structlearn.models.motif.problem import MotifProblem
 from structlearn.wording import shown
@@ -89,6 +89,18 @@ class Motif(Model):
     """
 
     kind = "examples"
+
+    refusals: ClassVar[ByDecoder] = {
+        "second_best": "every site of a positive sequence is as good as the truth",
+        "k_best": "the best outputs of a sequence are its sites, one label; describe_latent has the best one",
+        "sums": "likelihoods over latent sites are not written; GibbsMotif samples from such a model",
+        "pair_marginals": "an output has one site, which has no neighbour",
+        "partial": "its truths are partial already: where the pattern lies is latent",
+    }
+
+    @property
+    def costs(self) -> ByDecoder:
+        return {"best": "T W", "loss_augmented": "T W", "loss_levels": "T W"}
 
     def __init__(
         self,

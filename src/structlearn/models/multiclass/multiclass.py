@@ -19,7 +19,7 @@ from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Hamming, Loss, ZeroOneLoss
 from structlearn.losses.bound import BoundLoss, bound_label_costs, class_levels
 from structlearn.losses.own import bound_own, single_label_truth
-from structlearn.models.base import Ability, LinearSpec, Model, Weights
+from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model, Weights
 from structlearn.models.composed import ComposedProblem, token_scorer
 from structlearn.models.multiclass.output_features import OutputFeatures, Taxonomy
 from structlearn.waist.planes import Outputs, Planes
@@ -59,6 +59,23 @@ class Multiclass(Model):
     @property
     def abilities(self) -> frozenset[Ability]:
         return frozenset({"k_best", "sums", "samples", "posterior", "top_weights", "explain"})
+
+    refusals: ClassVar[ByDecoder] = {
+        "pair_marginals": "one label has no neighbour",
+        "partial": "restrictions of the labels are not written",
+    }
+
+    @property
+    def costs(self) -> ByDecoder:
+        return {
+            "best": "L",
+            "loss_augmented": "L",
+            "second_best": "L",
+            "k_best": "L log L",
+            "loss_levels": "L",
+            "sums": "L",
+            "samples": "s L",
+        }
 
     def loss_in_words(self) -> str:
         if isinstance(self.cost, Loss):

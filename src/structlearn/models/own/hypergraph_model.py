@@ -6,13 +6,14 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from structlearn.data.examples import is_listed
 from structlearn.data.hypergraphs import Hypergraph, Step
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Loss, MissedParts
-from structlearn.models.base import Ability, Model, Spec, TokenColumns
+from structlearn.models.base import Ability, ByDecoder, Model, Spec, TokenColumns
 from structlearn.models.own.hypergraph_problem import HypergraphProblem
 from structlearn.wording import shown
 
@@ -47,6 +48,15 @@ class HypergraphModel(Model, ABC):
     probabilities and samples follow, for `StructuralSVM` and for `ConditionalRandomField`. Time and memory are those of
     the steps: each is looked at once for the best output and for sums.
 
+    A fifth method, ``possible(x, y)``, gives the parts that outputs in agreement with a partial output y may have. All
+    of the above can then be restricted to these (`allowed`), and what is not known of a truth is latent:
+    `LatentStructuralSVM` and `LatentConditionalRandomField` take partial outputs.
+
+    Attributes
+    ----------
+    max_memory : int
+        Bytes that the hypergraphs of all inputs may take; more are refused while they are listed.
+
     Examples
     --------
     Splitting a word into pieces, each of which scores by itself:
@@ -72,6 +82,12 @@ class HypergraphModel(Model, ABC):
     >>> StructuralSVM(Pieces(), C=10).fit(X, Y).predict(["relock"])
     [['re', 'lock']]
     """
+
+    max_memory: ClassVar[int] = 2**32
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.takes_allowed = hasattr(cls, "possible")
 
     @abstractmethod
     def steps(self, x: Any) -> Iterable[Step]:
@@ -107,7 +123,7 @@ class HypergraphModel(Model, ABC):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "samples"})
+        return frozenset({"k_best", "sums", "pair_marginals", "samples"})
 
     def read(self, X: Any, Y: Any) -> tuple[DerivedInputs, Any]:
         return self._derived(X), Y
@@ -123,14 +139,17 @@ class HypergraphModel(Model, ABC):
             raise ValueError("no step of any hypergraph brings a part: there is nothing to learn")
         return HypergraphSpec(n_inputs=features.tokens.shape[1], vocabulary=features.names)
 
-    def bind(self, spec: HypergraphSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> HypergraphProblem:
+    def bind(
+        self, spec: HypergraphSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False, allowed: Any = None
+    ) -> HypergraphProblem:
+        """See `Model.bind`; `allowed` has a partial output for each example, or None, and asks for ``possible``."""
         if Y is not None and len(X) != len(Y):
             raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
         inputs = self._derived(X)
         matrix, offsets = spec.stack(inputs.features)
         truths = None
         if Y is not None:
-            truths = [self._true_parts(i, x, y) for i, (x, y) in enumerate(zip(inputs.X, Y, strict=True))]
+            truths = [self._parts_of("parts", "Y", i, x, y) for i, (x, y) in enumerate(zip(inputs.X, Y, strict=True))]
         return HypergraphProblem(
             model=self,
             X=inputs.X,
@@ -138,6 +157,7 @@ class HypergraphModel(Model, ABC):
             features=TokenMatrix.from_matrix(matrix, intercept=False),
             n_parts=offsets,
             truths=truths,
+            allowed=None if allowed is None else self._possible_parts(inputs.X, allowed),
             loss=self.loss_object(),
             allow_unknown=allow_unknown,
         )
@@ -145,7 +165,7 @@ class HypergraphModel(Model, ABC):
     def _derived(self, X: Any) -> DerivedInputs:
         if isinstance(X, DerivedInputs):
             return X
-        graphs = [Hypergraph.of(self.steps(x), f"the hypergraph of X[{i}]") for i, x in enumerate(X)]
+        graphs = self._listed(X)
         features = [[self.features(x, part) for part in graph.parts] for x, graph in zip(X, graphs, strict=True)]
         if not any(features):
             return DerivedInputs(X, graphs, features)
@@ -154,14 +174,49 @@ class HypergraphModel(Model, ABC):
         except ValueError as error:
             raise ValueError(_with_part(str(error), graphs)) from None
 
-    def _true_parts(self, i: int, x: Any, y: Any) -> frozenset[Hashable]:
+    def _listed(self, X: Any) -> list[Hypergraph]:
+        graphs: list[Hypergraph] = []
+        size = 0
+        for i, x in enumerate(X):
+            graphs.append(Hypergraph.of(self.steps(x), f"the hypergraph of X[{i}]", self.max_memory))
+            size += graphs[i].nbytes
+            if size > self.max_memory:
+                raise ValueError(
+                    f"the hypergraphs of X[0] to X[{i}] take {size} bytes, {graphs[i].nbytes} of them for the "
+                    f"{graphs[i].n_edges} steps of the last, more than max_memory={self.max_memory}"
+                )
+        return graphs
+
+    def _possible_parts(self, X: Sequence[Any], allowed: Any) -> list[frozenset[Hashable] | None]:
+        if not is_listed(allowed) or len(allowed) != len(X):
+            raise ValueError(f"allowed must say something about each of the {len(X)} examples, or be None")
+        return [
+            None if said is None else self._parts_of("possible", "allowed", i, x, said)
+            for i, (x, said) in enumerate(zip(X, allowed, strict=True))
+        ]
+
+    def _parts_of(self, method: str, name: str, i: int, x: Any, y: Any) -> frozenset[Hashable]:
         try:
-            return frozenset(self.parts(x, y))
+            return frozenset(getattr(self, method)(x, y))
         except TypeError as error:
-            raise TypeError(f"parts(X[{i}], Y[{i}]) gave no list of hashable parts: {error}") from None
+            raise TypeError(f"{method}(X[{i}], {name}[{i}]) gave no list of hashable parts: {error}") from None
 
     def n_weights(self, spec: HypergraphSpec) -> int:
         return spec.n_inputs
+
+    @property
+    def costs(self) -> ByDecoder:
+        return {
+            "best": "E",
+            "loss_augmented": "E",
+            "second_best": "E",
+            "k_best": "E + k P log k",
+            "loss_levels": "E D, E D² where steps have two tails",
+            "sums": "E",
+            "pair_marginals": "E",
+            "samples": "E + s × the steps to the items of an output",
+            "partial": "the same",
+        }
 
     def loss_in_words(self) -> str:
         return self.loss_object().in_words()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ class HypergraphProblem(NumberedProblem):
         features: TokenMatrix,
         n_parts: IntArray,
         truths: list[frozenset[Hashable]] | None,
+        allowed: list[frozenset[Hashable] | None] | None,
         loss: Loss,
         allow_unknown: bool,
     ):
@@ -42,8 +43,11 @@ class HypergraphProblem(NumberedProblem):
         self.graphs = graphs
         self._features = features
         self._places = [{part: k for k, part in enumerate(graph.parts)} for graph in graphs]
-        self._engine = _flattened(graphs, n_parts)
+        self._mask = None if allowed is None else _mask(graphs, allowed)
+        self._engine = _flattened(graphs, n_parts, self._mask)
         self._given = _core.GivenDerivations(self._engine, _core.GivenScores(0, n_parts))
+        if allowed is not None:
+            self._check_allowed(n_parts)
         scores = token_scorer(n_parts, [(features, 0, 1, False)], [], features.n_columns)
         codes = None
         if truths is not None:
@@ -73,6 +77,18 @@ class HypergraphProblem(NumberedProblem):
         found = zip(self.graphs, super().label_probabilities(w), strict=True)
         return [dict(zip(graph.parts, numbers.tolist(), strict=True)) for graph, numbers in found]
 
+    def pair_probabilities(self, w: FloatArray) -> list[dict[frozenset[Any], float]]:
+        """P(one step of the derivation brings both parts | x), for all pairs of parts that some step brings."""
+        found = []
+        for graph, numbers in zip(self.graphs, self._pair_marginals(w), strict=True):
+            pairs: dict[frozenset[Any], float] = {}
+            for (begin, end), number in zip(pairwise(graph.edge_parts.tolist()), numbers.tolist(), strict=True):
+                parts = [graph.parts[k] for k in graph.part_numbers[begin:end].tolist()]
+                for pair in map(frozenset, combinations(parts, 2)):
+                    pairs[pair] = pairs.get(pair, 0.0) + number
+            found.append(pairs)
+        return found
+
     def radii(self) -> FloatArray:
         # ‖Ψ(y) − Ψ(ŷ)‖ ≤ Σ ‖φ(p)‖ over the parts of both.
         return 2.0 * self._largest(self._features.norms())
@@ -88,12 +104,20 @@ class HypergraphProblem(NumberedProblem):
         features = self._features
         graphs = [a for g in self.graphs for a in (g.edges, g.tails, g.edge_parts, g.part_numbers)]
         arrays = [features.indptr, features.columns, features.values, self.truths.flat, self.truths.offsets]
-        return digest(*arrays, *graphs, *self._loss.identity)
+        masks = [] if self._mask is None else [self._mask]
+        return digest(*arrays, *graphs, *masks, *self._loss.identity)
 
     def _largest(self, numbers: FloatArray) -> FloatArray:
         """The largest sum over the parts of an output, with a number for each part of each example."""
         _, found = self._given.best(np.ascontiguousarray(numbers, np.float64), np.arange(len(self.graphs)), 1)
         return found
+
+    def _check_allowed(self, n_parts: IntArray) -> None:
+        """Refuses restrictions that no output satisfies."""
+        _, scores = self._given.best(np.zeros(int(n_parts[-1])), np.arange(len(self.graphs)), 1)
+        if np.isneginf(scores).any():
+            i = int(np.argmin(scores))
+            raise ValueError(f"allowed[{i}] leaves no output of the hypergraph of X[{i}]")
 
     def _code(self, i: int, truth: frozenset[Hashable], allow_unknown: bool) -> LabelArray:
         place = self._places[i]
@@ -153,7 +177,19 @@ class HypergraphProblem(NumberedProblem):
         return Truth(truth, local, (slice(n),), (numbers,))
 
 
-def _flattened(graphs: list[Hypergraph], n_parts: IntArray) -> _core.DerivationEngine:
+def _mask(graphs: list[Hypergraph], allowed: list[frozenset[Hashable] | None]) -> npt.NDArray[np.uint8]:
+    """Whether outputs may have each part of each example."""
+    flags = [
+        possible is None or part in possible
+        for graph, possible in zip(graphs, allowed, strict=True)
+        for part in graph.parts
+    ]
+    return np.array(flags, np.uint8)
+
+
+def _flattened(
+    graphs: list[Hypergraph], n_parts: IntArray, allowed: npt.NDArray[np.uint8] | None
+) -> _core.DerivationEngine:
     """All hypergraphs one after another; numbers of items and parts stay those within each."""
     edges = offsets_of(np.concatenate([np.diff(graph.edges) for graph in graphs]))
     brought = offsets_of(np.concatenate([np.diff(graph.edge_parts) for graph in graphs]))
@@ -164,4 +200,5 @@ def _flattened(graphs: list[Hypergraph], n_parts: IntArray) -> _core.DerivationE
         brought,
         np.concatenate([graph.part_numbers for graph in graphs]),
         n_parts,
+        allowed,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from structlearn.data.options import choice_option
 from structlearn.data.ragged import Ragged, summed
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.losses.binary_labels import BINARY_LOSSES, BinaryLabels, BinaryLoss
-from structlearn.models.base import LinearSpec, Model
+from structlearn.models.base import ByDecoder, LinearSpec, Model
 from structlearn.models.ranking.documents import Documents
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
@@ -59,6 +59,18 @@ class MultivariateBinary(Model):
 
     def loss_in_words(self) -> str:
         return BINARY_LOSSES[self.loss].in_words()
+
+    refusals: ClassVar[ByDecoder] = {
+        "second_best": "the labels of a whole set are nearly never right, so that to count them alike says nothing",
+        "k_best": "the best labellings of a set differ in the labels with the least scores only: X @ w_ says the same",
+        "loss_levels": "every pair of counts has a loss of its own; the oracle goes through them for margins only",
+        "sums": "the labels of a set are independent of each other: a likelihood of single labels is Multiclass()",
+        "partial": "labels that are not known can be left out of the set",
+    }
+
+    @property
+    def costs(self) -> ByDecoder:
+        return {"best": "d", "loss_augmented": "d log d"}
 
     def __init__(self, loss: Literal["f1", "error_rate"] = "f1", classes: Sequence[Any] | None = None):
         self.loss = loss

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +16,7 @@ from structlearn.drawing import Drawing, draw_ranking
 from structlearn.losses.rankings import check_k, check_threshold
 from structlearn.metrics import Measures
 from structlearn.metrics.rankings import ranking_measures
-from structlearn.models.base import Model
+from structlearn.models.base import ByDecoder, Model
 from structlearn.models.ranking.documents import Documents
 from structlearn.models.ranking.spec import DocumentSpec
 from structlearn.waist.latent import LatentProblem, Start
@@ -62,6 +62,18 @@ class PrecisionAtK(Model):
 
     def loss_in_words(self) -> str:
         return f"what precision at {self.k} falls short of"
+
+    refusals: ClassVar[ByDecoder] = {
+        "second_best": "all choices of k relevant documents are as good as the truth",
+        "k_best": "all orders of the first k documents score the same",
+        "loss_levels": "only margin rescaling with linear slacks is written: Yu (2011) has no other",
+        "sums": "likelihoods of latent rankings are not written; margins only",
+        "partial": "its truths are partial already: the order of the relevant documents is latent",
+    }
+
+    @property
+    def costs(self) -> ByDecoder:
+        return {"best": "d log d", "loss_augmented": "d log d"}
 
     def __init__(self, k: int = 10, *, threshold: float = 0.0):
         self.k = k

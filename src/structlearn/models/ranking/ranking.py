@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from structlearn.drawing import Drawing, draw_ranking
 from structlearn.losses.rankings import LossName, RankingLoss, check_ranking_loss, ranking_loss
 from structlearn.metrics import Measures
 from structlearn.metrics.rankings import ranking_measures
-from structlearn.models.base import Model
+from structlearn.models.base import ByDecoder, Model
 from structlearn.models.ranking.documents import Documents
 from structlearn.models.ranking.spec import DocumentSpec
 from structlearn.waist.planes import Outputs
@@ -78,6 +78,19 @@ class Ranking(Model):
             "recall_at_k": f"what recall at {self.k} falls short of",
             "break_even": "1 − precision at the number of relevant documents",
         }[self.loss]
+
+    refusals: ClassVar[ByDecoder] = {
+        "second_best": "documents of equal relevance can change places, so that many rankings are as good as the truth",
+        "k_best": "documents of equal relevance can change places: the best rankings are one and the same many times",
+        "loss_levels": "no algorithm is known for the best ranking of every value that the measure can have",
+        "sums": "no polynomial algorithm sums over all rankings of the documents",
+        "partial": "relevance is a partial ranking already; PrecisionAtK leaves the rest of it latent",
+    }
+
+    @property
+    def costs(self) -> ByDecoder:
+        once = "d log d" if self.loss != "average_precision" else "d²"
+        return {"best": "d log d", "loss_augmented": once}
 
     def __init__(
         self, loss: LossName = "roc_area", *, k: int | None = None, threshold: float = 0.0, gain: Gain = "exponential"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,21 @@ from structlearn.data.tokens import TokenMatrix
 from structlearn.losses.bound import BoundLoss, no_levels
 from structlearn.models.composed import ComposedProblem, token_scorer
 from structlearn.waist.planes import Outputs
+
+
+class SegmentPairs(NamedTuple):
+    """Probabilities of what a segmentation has in two places at once.
+
+    Attributes
+    ----------
+    segments : (length, longest, n_labels)
+        That a segment with label l begins with token t and has k + 1 tokens.
+    boundaries : (length − 1, n_labels, n_labels)
+        That a segment with label k ends with token t and one with label l follows.
+    """
+
+    segments: FloatArray
+    boundaries: FloatArray
 
 
 class SegmentsProblem(ComposedProblem):
@@ -81,6 +96,15 @@ class SegmentsProblem(ComposedProblem):
     def label_probabilities(self, w: FloatArray) -> list[FloatArray]:
         """P(token t is in a segment with label l | x) of every sequence, (length, n_labels)."""
         return self._token_marginals(w, np.diff(self._offsets), len(self._classes))
+
+    def pair_probabilities(self, w: FloatArray) -> list[SegmentPairs]:
+        """Probabilities of whole segments, and of the labels of neighbours, for every sequence."""
+        L, found = len(self._classes), []
+        for length, numbers in zip(np.diff(self._offsets).tolist(), self._pair_marginals(w), strict=True):
+            longest = min(length, self._max_length)
+            segments, boundaries = np.split(numbers, [length * longest * L])
+            found.append(SegmentPairs(segments.reshape(length, longest, L), boundaries.reshape(-1, L, L)))
+        return found
 
     def present(self, outputs: Outputs) -> list[list[tuple[Any, int, int]]]:
         out = Ragged.of(outputs)

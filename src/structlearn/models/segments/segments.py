@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Hamming, Loss, MissedSegments, ZeroOneLoss, loss_option
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, Levels, bound_label_costs, level_table
 from structlearn.losses.own import bound_own, segment_truth
-from structlearn.models.base import Ability, LinearSpec, Model
+from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
 from structlearn.models.segments.problem import SegmentsProblem
 
 
@@ -80,7 +80,23 @@ class Segments(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "samples"})
+        return frozenset({"k_best", "sums", "pair_marginals", "samples"})
+
+    refusals: ClassVar[ByDecoder] = {"partial": "restrictions of the outputs are not written"}
+
+    @property
+    def costs(self) -> ByDecoder:
+        once = "T L (L + M)"
+        return {
+            "best": once,
+            "loss_augmented": once,
+            "second_best": once,
+            "k_best": f"{once} + k T log k",
+            "loss_levels": f"{once} D",
+            "sums": once,
+            "pair_marginals": once,
+            "samples": f"{once} + s T (L + M)",
+        }
 
     def loss_in_words(self) -> str:
         return self.loss_object().in_words()
