@@ -17,7 +17,7 @@ from structlearn.metrics import Measures
 from structlearn.waist.problem import Problem
 
 Kind = Literal["sequences", "segments", "examples", "outputs"]
-Ability = Literal["k_best", "sums", "samples", "posterior", "top_weights", "explain"]
+Ability = Literal["k_best", "sums", "samples", "posterior", "top_weights", "explain", "partial"]
 
 #: What training and prediction ask of models that users write in Python, and of no other.
 ASKED_OF_OWN_MODELS = (
@@ -164,10 +164,10 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
     kind : {"sequences", "segments", "examples", "outputs"}
         What an output is, for `evaluate`: a label for every token, labelled segments, one label, or something else.
         For the first three the spec has `classes`.
-    abilities : frozenset of {"k_best", "sums", "samples", "posterior", "top_weights", "explain"}
+    abilities : frozenset of {"k_best", "sums", "samples", "posterior", "top_weights", "explain", "partial"}
         What a fitted estimator can do with the model beyond predicting: the k best outputs; probabilities, which are
         sums over all outputs; outputs drawn from these; outputs made of the most probable labels; weights by name;
-        explanations of labels. It has the methods for these only.
+        explanations of labels; learning from outputs that are known in part. It has the methods for these only.
     """
 
     tabular: ClassVar[bool] = False
