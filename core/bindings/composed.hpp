@@ -55,6 +55,12 @@ struct BoundProblem {
     Problem data;
 };
 
+template <class Structure, class Scorer>
+struct Taken<const Composed<Structure, Scorer>&> {
+    using Type = const BoundProblem<Structure, Scorer>&;
+    static const Composed<Structure, Scorer>& of(Type bound) { return bound.data; }
+};
+
 // The decoders of any structure on any scores.
 template <class Structure, class Scorer>
 nb::class_<BoundProblem<Structure, Scorer>> bind_engine(nb::module_& module, const char* name) {
@@ -89,6 +95,8 @@ nb::class_<BoundProblem<Structure, Scorer>> bind_composed(nb::module_& module, c
         .def("push", unlocked_method<Bound>(&push<Problem>))
         .def("indicators", unlocked_method<Bound>(&indicators<Problem>))
         .def("log_losses", unlocked_method<Bound>(&log_losses<Problem>), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+             nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg())
+        .def("set_log_losses", unlocked_method<Bound>(&set_log_losses<Problem>), nb::arg(), nb::arg(), nb::arg(),
              nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg())
         .def("mix", unlocked_method<Bound>(&mix<Problem>))
         .def("exponentiate", unlocked_method<Bound>(&exponentiate<Problem>), nb::arg(), nb::arg(), nb::arg(), nb::arg(),

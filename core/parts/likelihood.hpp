@@ -97,32 +97,85 @@ void indicators(const Problem& problem, std::span<const std::int32_t> outputs, s
         problem.subtract(examples[k], output[examples[k]], -1.0, marginals.data() + at[k]);
 }
 
-// −log P(y_i | x_i) of the chosen examples; the gradient, if asked for, grows by Σ_k weight[k] times theirs.
-template <class Problem>
-void log_losses(const Problem& problem, std::span<const double> w, std::span<const std::int64_t> examples,
-                std::span<const std::int32_t> truths, std::span<const std::int64_t> truth_offsets,
-                std::span<double> losses, std::optional<std::span<const double>> weight,
-                std::optional<std::span<double>> gradient, int n_threads) {
-    const CodedOutputs truth{truths, truth_offsets};
-    Problem prepared = problem;
-    prepared.prepare(w.data());
-    Workers<Problem> workers(n_threads, prepared);
+// Fills `losses` with worker.log_loss(i, change) of the chosen examples; the gradient, if asked for, grows by Σ_k weight[k] Aᵀ
+// change_k.
+template <class Worker>
+void add_log_losses(const Worker& prepared, std::span<const std::int64_t> examples, std::span<double> losses,
+                    std::optional<std::span<const double>> weight, std::optional<std::span<double>> gradient,
+                    int n_threads) {
+    Workers<Worker> workers(n_threads, prepared);
     // Gradients are added in the order of the examples, so that they do not depend on the number of threads.
     const std::size_t batch = n_threads > 1 ? 64 : 1;
     std::vector<std::vector<double>> changes(batch);
     for (std::size_t begin = 0; begin < examples.size(); begin += batch) {
         const std::size_t count = std::min(batch, examples.size() - begin);
-        workers.run(static_cast<std::int64_t>(count), [&](std::int64_t j, Problem& worker) {
+        workers.run(static_cast<std::int64_t>(count), [&](std::int64_t j, Worker& worker) {
             const std::int64_t i = examples[begin + j];
             std::vector<double>& change = changes[j];
-            if (gradient) change.resize(static_cast<std::size_t>(problem.size(i)));
-            losses[begin + j] = worker.log_loss(i, truth[i], gradient ? change.data() : nullptr);
+            if (gradient) change.resize(static_cast<std::size_t>(worker.size(i)));
+            losses[begin + j] = worker.log_loss(i, gradient ? change.data() : nullptr);
         });
         for (std::size_t j = 0; gradient && j < count; ++j) {
             for (double& value : changes[j]) value *= (*weight)[begin + j];
             workers.first().push(examples[begin + j], changes[j].data(), gradient->data());
         }
     }
+}
+
+// A problem and one truth an example.
+template <class Problem>
+struct OneTruth {
+    Problem problem;
+    CodedOutputs truth;
+
+    std::int64_t size(std::int64_t i) const { return problem.size(i); }
+    double log_loss(std::int64_t i, double* change) { return problem.log_loss(i, truth[i], change); }
+    void push(std::int64_t i, const double* change, double* w) { problem.push(i, change, w); }
+};
+
+// −log P(y_i | x_i) of the chosen examples; the gradient, if asked for, grows by Σ_k weight[k] times theirs.
+template <class Problem>
+void log_losses(const Problem& problem, std::span<const double> w, std::span<const std::int64_t> examples,
+                std::span<const std::int32_t> truths, std::span<const std::int64_t> truth_offsets,
+                std::span<double> losses, std::optional<std::span<const double>> weight,
+                std::optional<std::span<double>> gradient, int n_threads) {
+    OneTruth<Problem> prepared{problem, {truths, truth_offsets}};
+    prepared.problem.prepare(w.data());
+    add_log_losses(prepared, examples, losses, weight, gradient, n_threads);
+}
+
+// A problem and the same one restricted to the outputs that may be true.
+template <class Problem>
+struct SeveralTruths {
+    Problem problem, possible;
+    std::vector<double> marginals;
+
+    std::int64_t size(std::int64_t i) const { return problem.size(i); }
+    // log Z − log Z of the possible outputs, and unless `change` is null the difference of their marginals.
+    double log_loss(std::int64_t i, double* change) {
+        const double* theta = problem.local(i);
+        const std::int64_t n = problem.n_local(i);
+        if (!change)
+            return problem.structure.sums(i, theta, nullptr, nullptr) - possible.structure.sums(i, theta, nullptr, nullptr);
+        const double log_z = problem.structure.sums(i, theta, change, change + n);
+        marginals.resize(static_cast<std::size_t>(size(i)));
+        const double log_possible = possible.structure.sums(i, theta, marginals.data(), marginals.data() + n);
+        for (std::size_t part = 0; part < marginals.size(); ++part) change[part] -= marginals[part];
+        return log_z - log_possible;
+    }
+    void push(std::int64_t i, const double* change, double* w) { problem.push(i, change, w); }
+};
+
+// −log P(Y_i | x_i) of the chosen examples, where Y_i are the outputs that `possible` has; gradients as above.
+template <class Problem>
+void set_log_losses(const Problem& problem, const Problem& possible, std::span<const double> w,
+                    std::span<const std::int64_t> examples, std::span<double> losses,
+                    std::optional<std::span<const double>> weight, std::optional<std::span<double>> gradient,
+                    int n_threads) {
+    SeveralTruths<Problem> prepared{problem, possible, {}};
+    prepared.problem.prepare(w.data());
+    prepared.possible.prepare(w.data());
+    add_log_losses(prepared, examples, losses, weight, gradient, n_threads);
 }
 
 // PartAscent::mix for the examples in the order given; `at` says where the parts of each example begin.

@@ -238,6 +238,16 @@ class Composed(Engine, Ascent):
         gradient: Floats | None,
         n_threads: int,
     ) -> None: ...
+    def set_log_losses(
+        self,
+        possible: Composed,
+        w: Floats,
+        examples: Ints,
+        losses: Floats,
+        weight: Floats | None,
+        gradient: Floats | None,
+        n_threads: int,
+    ) -> None: ...
 
 class Multiclass(Composed):
     def __init__(self, n_classes: int, scores: TokenScorer) -> None: ...

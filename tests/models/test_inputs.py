@@ -88,7 +88,7 @@ def test_declared_classes_win_over_observed_ones():
 
 
 def test_labels_that_cannot_be_compared_keep_their_order():
-    assert Chain().specify([np.eye(3)], [["x", 1, None]]).classes == ("x", 1, None)
+    assert Chain().specify([np.eye(3)], [["x", 1, (2,)]]).classes == ("x", 1, (2,))
 
 
 def test_one_column_more_that_is_empty_is_another_problem():

@@ -20,7 +20,7 @@ from structlearn.solvers import OneSlack
     "labels", [["a", "b"], [1, 2], [True, False], [("x", 1), None], [1.5, "text"], [b"bytes", frozenset({1})]]
 )
 def test_labels_keep_their_types(path, labels):
-    svm = StructuralSVM(Chain(), C=10).fit([np.eye(2)], [labels])
+    svm = StructuralSVM(Chain(classes=labels), C=10).fit([np.eye(2)], [labels])
     svm.save(path)
     loaded = structlearn.load(path)
     assert loaded.predict([np.eye(2)]) == svm.predict([np.eye(2)]) == [labels]

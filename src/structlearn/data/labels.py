@@ -102,6 +102,34 @@ def read_label_sequences(Y: Any) -> LabelSequences:
     return LabelSequences(codes[found], offsets_of([len(y) for y in lists]), classes)
 
 
+def known_labels(entry: Any) -> tuple[Any, ...]:
+    """What is said of a place: one of these labels stands there; nothing, if there are none.
+
+    >>> known_labels("a"), known_labels(["a", "b"]), known_labels(None)
+    (('a',), ('a', 'b'), ())
+    """
+    if entry is None:
+        return ()
+    return tuple(entry) if isinstance(entry, (set, frozenset, list)) else (entry,)
+
+
+def is_partial(label: Any) -> bool:
+    """Whether something says of a label only in part which it is: nothing, or one of several.
+
+    >>> is_partial(None), is_partial({"a", "b"}), is_partial("a")
+    (True, True, False)
+    """
+    return label is None or (isinstance(label, (set, frozenset, list)) and len(label) > 0)
+
+
+def partial_label(where: str, label: Any) -> ValueError:
+    """The refusal where whole truths are needed."""
+    return ValueError(
+        f"{where} is {shown(label)}: labels that are known in part are for LatentStructuralSVM and "
+        "LatentConditionalRandomField"
+    )
+
+
 def check_label(label: Any, where: str, what: str = "a label") -> None:
     """Refuses what cannot be told from other labels."""
     if isinstance(label, float) and label != label:
@@ -116,6 +144,8 @@ def _refuse_labels(lists: Sequence[Any]) -> NoReturn:
     """Names the first label that can be none."""
     for i, labels in enumerate(lists):
         for t, label in enumerate(labels):
+            if is_partial(label):
+                raise partial_label(f"Y[{i}][{t}]", label)
             check_label(label, f"Y[{i}][{t}]")
     raise AssertionError("all labels can be labels")
 

@@ -20,6 +20,7 @@ _REASONS: dict[Ability, str] = {
     "posterior": "the most probable labels of single places need not make up an output of {name}",
     "top_weights": "the weights of {name} have no names; they are w_, in the order of Ψ(x, y)",
     "explain": "only Chain and Multiclass have labels to compare; of {name}, the parts of a score are w_ * Ψ(x, y)",
+    "partial": "{name} cannot learn from outputs that are known in part",
 }
 
 

@@ -116,7 +116,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
                 check_examples(f"the {name} of validation", part)
             if not len(validation[1]):
                 raise ValueError("validation holds no examples")
-            held_out = training.model.bind(training.spec, *validation, allow_unknown=True)
+            held_out = self._bound(training.model, training.spec, *validation, allow_unknown=True)
             held_out.n_threads = training.problem.n_threads
         file = None
         if checkpoint is not None:
@@ -192,14 +192,14 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
             which = np.flatnonzero(kept)
             X, Y, weight = _safe_indexing(X, which), _safe_indexing(Y, which), weight[which]
             allowed = None if allowed is None else _safe_indexing(allowed, which)
-        X, truths = model.read(X, Y)
+        X, truths = self._read(model, X, Y)
         check_lengths(X)
-        spec = model.specify(X, truths)
+        spec = self._specified(model, X, truths)
         if self.fit_intercept:
             if not isinstance(spec, LinearSpec):
                 raise ValueError(f"fit_intercept=True has no meaning for {type(self.model).__name__}")
             spec = spec.with_intercept()
-        problem = model.bind(spec, X, truths, **restriction(model, allowed))
+        problem = self._bound(model, spec, X, truths, **restriction(model, allowed))
         problem.n_threads = n_threads(self.n_jobs)
         if self.class_weight is not None:
             if not model.tabular:
@@ -221,6 +221,14 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
         """Refuses truths with latent parts; an estimator that is for these refuses all others."""
         if problem.latent:
             raise ValueError(f"{type(self).__name__} is not made for truths with latent parts: use LatentStructuralSVM")
+
+    @staticmethod
+    def _read(model: Model, X: Any, Y: Any) -> tuple[Any, Any]:
+        return model.read(X, Y)
+
+    @staticmethod
+    def _specified(model: Model, X: Any, Y: Any) -> Any:
+        return model.specify(X, Y)
 
     def _configured(self, solver: Solver, **given: Any) -> Solver:
         """The solver with those of its options that were given to the estimator."""

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-import joblib
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from structlearn.data.arrays import FloatArray
-from structlearn.data.examples import check_examples
-from structlearn.data.options import whole_option
-from structlearn.estimators.base import StructuredEstimator, chosen_solver, margin_objective
-from structlearn.estimators.checkpoint import Checkpoint
-from structlearn.estimators.interruption import Interruption
+from structlearn.estimators.base import chosen_solver, margin_objective
+from structlearn.estimators.latent import LatentEstimator
 from structlearn.estimators.training import Training
 from structlearn.solvers import BlockCoordinate, ConcaveConvex, NSlack, OneSlack, Solver, Subgradient
-from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import MarginObjective, Rescaling, Slack
 from structlearn.waist.problem import Problem
 
@@ -35,7 +24,7 @@ SOLVERS: dict[str, type[Solver]] = {
 }
 
 
-class LatentStructuralSVM(StructuredEstimator):
+class LatentStructuralSVM(LatentEstimator):
     """min_w ½‖w‖² + (C/S) Σ_i s_i ξ_i with ξ_i = max_{ŷ,ĥ} [Δ + ⟨w, Ψ(x_i, ŷ, ĥ)⟩] − max_h ⟨w, Ψ(x_i, y_i, h)⟩.
 
     Outputs are pairs (y, h) of which the data have y only: where a motif lies, which mentions link to which, which
@@ -100,9 +89,6 @@ class LatentStructuralSVM(StructuredEstimator):
     fit_intercept = False
     class_weight = None
 
-    #: Of one of several runs: the checkpoints of those that have come to their end.
-    _ended: list[Checkpoint] | None = None
-
     def __init__(
         self,
         model: Any,
@@ -140,95 +126,6 @@ class LatentStructuralSVM(StructuredEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        validation: tuple[Any, Any] | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        checkpoint_every: float = 60.0,
-    ) -> Self:
-        """Trains; see `StructuralSVM.fit`. With several runs, `checkpoint` is a folder with a file for each."""
-        whole_option("n_init", self.n_init, 1)
-        options: dict[str, Any] = {"validation": validation, "checkpoint_every": checkpoint_every}
-        if self.n_init == 1 or (self.warm_start and "_ended_at" in vars(self)):
-            super().fit(X, y, sample_weight, checkpoint=checkpoint, **options)
-            self.stationarity_ = float(self.history_[-1].get("stationarity", np.nan))
-            self.objectives_ = np.array([self.objective_])
-            return self
-        if isinstance(self.init, (np.ndarray, list, tuple)):
-            raise ValueError(f"with a given init all {self.n_init} runs would be the same; leave n_init at 1")
-        folder = None if checkpoint is None else self._folder(Path(checkpoint))
-        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_init)
-        runs = [clone(self).set_params(n_init=1, n_jobs=1, random_state=int(seed)) for seed in seeds]
-        ended: list[Checkpoint] = []
-        # Here once: runs side by side would each restore what another has set.
-        with Interruption() as interruption, threadpool_limits(1, user_api="blas"):
-
-            def attempt(k: int, run: LatentStructuralSVM) -> None:
-                run._ended = ended
-                file = None if folder is None else folder / str(k)
-                with suppress(KeyboardInterrupt):
-                    if not interruption.requested:
-                        run.fit(X, y, sample_weight, checkpoint=file, **options)
-
-            parallel = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")
-            parallel(joblib.delayed(attempt)(k, run) for k, run in enumerate(runs))
-        runs = [run for run in runs if hasattr(run, "w_")]
-        if runs:
-            best = min(runs, key=lambda run: float(run.objective_))
-            for name, value in vars(best).items():
-                if name == "_ended_at" or (name.endswith("_") and not name.startswith("_")):
-                    setattr(self, name, value)
-            self.objectives_ = np.array([run.objective_ for run in runs])
-        if folder is not None and len(ended) == self.n_init:
-            for file in ended:
-                file.remove()
-            folder.rmdir()
-        if interruption.requested:
-            told = f"training stopped in run {len(runs)} of {self.n_init}; the best so far is kept"
-            if folder is not None:
-                told += f"; fit it again with checkpoint='{folder}' to go on"
-            raise KeyboardInterrupt(told)
-        return self
-
-    def predict_latent(self, X: Any) -> list[Any]:
-        """The latent parts of the predictions."""
-        problem = self._bind(X)
-        assert isinstance(problem, LatentProblem)
-        return problem.present_latent(problem.predict(self.w_))
-
-    def describe_latent(self, X: Any) -> list[dict[str, Any]]:
-        """The same as rows of a table, plain values by the names of columns: of a motif where it lies and its score."""
-        problem = self._bind(X)
-        assert isinstance(problem, LatentProblem)
-        return problem.describe_latent(self.w_, problem.predict(self.w_))
-
-    def complete(self, X: Any, y: Any) -> list[Any]:
-        """The best latent parts for given y."""
-        check_examples("y", y)
-        problem = self._bind(X, y)
-        assert isinstance(problem, LatentProblem)
-        return problem.present_latent(problem.complete(self.w_, np.arange(problem.n_examples)))
-
-    def _folder(self, path: Path) -> Path:
-        """Where the checkpoints of several runs are."""
-        if self.random_state is None:
-            raise ValueError(f"a checkpoint of n_init={self.n_init} runs needs a random_state, from which they begin")
-        if path.exists() and not path.is_dir():
-            raise ValueError(f"{path} is a file, but n_init={self.n_init} runs keep their checkpoints in a folder")
-        path.mkdir(exist_ok=True)
-        return path
-
-    def _dispose(self, file: Checkpoint) -> None:
-        # The file of one of several runs is the only trace of what it has done, until all have come to their end.
-        if self._ended is None:
-            file.remove()
-        else:
-            self._ended.append(file)
-
     def _objective(self, sample_weight: FloatArray, problem: Problem) -> MarginObjective:
         return margin_objective(self, sample_weight, problem)
 
@@ -245,32 +142,8 @@ class LatentStructuralSVM(StructuredEstimator):
 
     def _prepare(self, X: Any, Y: Any, sample_weight: Any, allowed: Any) -> Training:
         training = super()._prepare(X, Y, sample_weight, allowed)
-        if not isinstance(training.solver, ConcaveConvex) or isinstance(self.init, str):
-            if isinstance(self.init, str) and self.init not in ("model", "random"):
-                raise ValueError(f"init is {self.init!r}; as a word it may be 'model' or 'random'")
-            return training if self.init == "model" else self._starting(training, self.init)
-        init = self.init
-        if callable(init):
-            init = init(X, Y, np.random.default_rng(training.solver.random_state))
-        return self._starting(training, self._start(training, init))
-
-    def _starting(self, training: Training, start: Any) -> Training:
+        if training.start is None:
+            return training
         if not isinstance(training.solver, ConcaveConvex):
             raise ValueError(f"{type(training.solver).__name__} begins at w = 0; leave init out")
-        return replace(training, solver=replace(training.solver, start=start))
-
-    def _start(self, training: Training, init: Any) -> Start:
-        problem = training.problem
-        assert isinstance(problem, LatentProblem)
-        if isinstance(init, np.ndarray) and init.dtype.kind == "f":
-            if init.shape != (problem.n_features,):
-                raise ValueError(f"init has shape {init.shape}, but the model has {problem.n_features} weights")
-            if not np.isfinite(init).all():
-                raise ValueError("init holds weights that are not finite")
-            return Start(w=np.asarray(init, np.float64))
-        if not hasattr(init, "__len__"):
-            raise ValueError(f"init is {init!r}; expected a word, weights, latent parts or a function that gives these")
-        if len(init) != len(training.kept):
-            raise ValueError(f"init has {len(init)} latent parts, but there are {len(training.kept)} examples")
-        kept = [h for h, there in zip(init, training.kept, strict=True) if there]
-        return Start(completions=problem.completions_of(kept))
+        return replace(training, solver=replace(training.solver, start=training.start))

@@ -97,8 +97,14 @@ class StructuredPredictor(Inspectable, WithCard, BaseEstimator):  # type: ignore
             check_examples("y", Y)
         if self.model_.tabular:
             X = validate_data(self, checked_table(X), reset=False, accept_sparse="csr", dtype=np.float64)
-        problem: Problem = self.model_.bind(self.spec_, X, Y, allow_unknown=True, **restriction(self.model_, allowed))
+        problem = self._bound(self.model_, self.spec_, X, Y, allow_unknown=True, **restriction(self.model_, allowed))
         problem.n_threads = n_threads(self.n_jobs)
         if len(self.w_) != problem.n_features:
             raise ValueError(f"w_ has {len(self.w_)} entries, but the model has {problem.n_features} weights")
+        return problem
+
+    @staticmethod
+    def _bound(model: Any, spec: Any, X: Any, Y: Any, **options: Any) -> Problem:
+        """The model on data, with outputs as this estimator takes them."""
+        problem: Problem = model.bind(spec, X, Y, **options)
         return problem

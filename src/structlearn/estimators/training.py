@@ -20,6 +20,7 @@ from structlearn.data.matrices import check_squares, checked_numbers
 from structlearn.data.sequences import Sequences, entry_names
 from structlearn.models.base import Model
 from structlearn.solvers import Solver
+from structlearn.waist.latent import Start
 from structlearn.waist.objective import Objective
 from structlearn.waist.problem import Problem
 from structlearn.wording import shown
@@ -29,7 +30,8 @@ from structlearn.wording import shown
 class Training:
     """Everything a run needs, made before the estimator itself is touched.
 
-    Where the oracles contradict each other, `contradiction` says how, and the problem counts as approximate.
+    Where the oracles contradict each other, `contradiction` says how, and the problem counts as approximate. `start` is
+    where learning begins, if latent parts were given.
     """
 
     model: Model
@@ -39,6 +41,7 @@ class Training:
     solver: Solver
     kept: npt.NDArray[np.bool_]
     contradiction: str | None = None
+    start: Start | None = None
 
     def fitted(self, w: FloatArray) -> dict[str, Any]:
         """The attributes that make an estimator ready to predict with w."""

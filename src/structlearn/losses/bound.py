@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn import _core
-from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray
 from structlearn.data.ragged import offsets_of, ranks_of, summed
 
 #: Unequal costs make many loss levels; beyond this number there is no decoder for them.
@@ -131,6 +131,34 @@ def bound_label_costs(
             n_levels = np.asarray(summed(whole.max(axis=1)[known], offsets)).astype(np.int64) + 1
             levels = Levels.of_units(_core.LabelSteps(labels, offsets, whole), n_levels, unit)
     return BoundLoss(_core.LabelCosts(labels, offsets, cost), levels, local, max_losses, (cost,))
+
+
+def bound_possible_costs(
+    possible: Flags, offsets: IntArray, cost: FloatArray, *, with_levels: bool = True
+) -> BoundLoss:
+    """Δ = Σ_t min cost[y, ŷ_t] over the labels y that are possible at t, (n_tokens, n_labels); 1 where none is."""
+    sets, labels = _possible_sets(possible)
+    costs = np.array([cost[members].min(axis=0) if members.any() else np.ones(cost.shape[1]) for members in sets])
+    return bound_label_costs(labels, offsets, costs.reshape(-1, cost.shape[1]), with_levels=with_levels)
+
+
+def bound_impossible(possible: Flags, offsets: IntArray) -> BoundLoss:
+    """Δ = 1 if a label is not possible at its token, by how many are not."""
+    sets, labels = _possible_sets(possible)
+    refuted = (~sets).astype(np.int32)
+    n_levels = np.asarray(summed(refuted.max(axis=1, initial=0)[labels], offsets)).astype(np.int64) + 1
+
+    def values(examples: IntArray) -> FloatArray:
+        return (ranks_of(offsets_of(n_levels[examples])) > 0).astype(np.float64)
+
+    levels = Levels(_core.LabelSteps(labels, offsets, refuted), n_levels, values)
+    return BoundLoss(levels=levels, max_losses=(n_levels > 1).astype(np.float64))
+
+
+def _possible_sets(possible: Flags) -> tuple[Flags, LabelArray]:
+    """The sets of labels that occur, and which of them each token has."""
+    sets, which = np.unique(possible, axis=0, return_inverse=True)
+    return sets, which.reshape(-1).astype(np.int32)
 
 
 def class_levels(labels: LabelArray, cost: FloatArray) -> Levels:

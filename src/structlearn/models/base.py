@@ -18,7 +18,7 @@ from structlearn.metrics import Measures
 from structlearn.waist.problem import Problem
 
 Kind = Literal["sequences", "segments", "examples", "outputs"]
-Ability = Literal["k_best", "sums", "pair_marginals", "samples", "posterior", "top_weights", "explain"]
+Ability = Literal["k_best", "sums", "pair_marginals", "samples", "posterior", "top_weights", "explain", "partial"]
 Decoder = Literal[
     "best",
     "loss_augmented",
@@ -177,10 +177,11 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
     kind : {"sequences", "segments", "examples", "outputs"}
         What an output is, for `evaluate`: a label for every token, labelled segments, one label, or something else.
         For the first three the spec has `classes`.
-    abilities : frozenset of {"k_best", "sums", "pair_marginals", "samples", "posterior", "top_weights", "explain"}
+    abilities : frozenset of {"k_best", "sums", "pair_marginals", "samples", "posterior", "top_weights", "explain", "partial"}
         What a fitted estimator can do with the model beyond predicting: the k best outputs; probabilities, which are
         sums over all outputs; those of neighbouring parts together; outputs drawn from these; outputs made of the most
-        probable labels; weights by name; explanations of labels. It has the methods for these only.
+        probable labels; weights by name; explanations of labels; learning from outputs that are known in part. It has
+        the methods for these only.
     costs : mapping from names of decoders to str
         How the time of each decoder that the structure has grows with the sizes of an example, for the table of the
         docs: "loss_levels" is the best output for every loss, "sums" are log Z, marginals and entropy, "partial" is all

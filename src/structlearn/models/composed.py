@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.ragged import Ragged, offsets_of, reduced
 from structlearn.data.tokens import TokenMatrix
-from structlearn.losses.bound import NO_UNIT, BoundLoss
+from structlearn.losses.bound import NO_UNIT, BoundLoss, Levels
 from structlearn.waist.factored_rows import FactoredRows
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.parts import PartProblem
@@ -93,6 +94,13 @@ class ComposedProblem(PartProblem):
     def missing(self, oracle: str) -> str:
         return NO_UNIT
 
+    def with_loss(self, loss: BoundLoss) -> Self:
+        """The same data, judged by another loss."""
+        changed = copy.copy(self)
+        changed._loss = changed._judged_loss = loss
+        changed.oracles = changed._oracles()
+        return changed
+
     @property
     def kernel(self) -> _core.Composed:
         """What the core does for the parts, ascent on the dual included; see ``core/parts/likelihood.hpp``."""
@@ -130,8 +138,14 @@ class ComposedProblem(PartProblem):
         if self._loss.levels is None:
             return self.pack(self.unpack(truth_or_best_wrong(self, w, examples, scaling)), examples)
         a, b = scaling(self._loss.levels.values(examples))
+        return self.best_level(w, examples, self.truths, self._loss.levels, a, b)
+
+    def best_level(
+        self, w: FloatArray, examples: IntArray, truths: Ragged, levels: Levels, a: FloatArray, b: FloatArray
+    ) -> Outputs:
+        """argmax_ŷ b − a⟨w, Ψ(x_i, y_i) − Ψ(x_i, ŷ)⟩ with a and b by the level of ŷ; y_i where all are below zero."""
         found = self._core.most_violating_level(
-            w, examples, self.truths.flat, self.truths.offsets, self._loss.levels.steps, a, b, self.n_threads
+            w, examples, truths.flat, truths.offsets, levels.steps, a, b, self.n_threads
         )
         return self.pack(Ragged(*found), examples)
 
@@ -165,7 +179,11 @@ class ComposedProblem(PartProblem):
         return self._rows(examples, codes), self._losses(self._loss, examples, codes)
 
     def losses(self, outputs: Outputs) -> FloatArray:
-        return self._losses(self._judged_loss, np.arange(self.n_examples), self.unpack(outputs))
+        return self.losses_of(self._judged_loss, np.arange(self.n_examples), outputs)
+
+    def losses_of(self, loss: BoundLoss, examples: IntArray, outputs: Outputs) -> FloatArray:
+        """Δ(y_i, ŷ) for given outputs and any loss."""
+        return self._losses(loss, examples, self.unpack(outputs))
 
     def max_losses(self) -> FloatArray:
         loss = self._judged_loss

@@ -115,8 +115,9 @@ class ConcaveConvex(Solver):
         start = self._started(problem)
         w = np.zeros(problem.n_features) if start.w is None else start.w.copy()
         objective.project(w)
-        completions = problem.complete(w, np.arange(problem.n_examples)) if start.w is not None else start.completions
-        assert completions is not None
+        completions = start.completions
+        if completions is None:
+            completions = problem.complete(w, np.arange(problem.n_examples))
         # At w = 0 all completions are equally good: the upper bound touches the objective there whichever they are.
         violations = problem.violations(w, objective)
         state = ConcaveConvexState(

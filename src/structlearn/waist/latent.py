@@ -19,7 +19,11 @@ from structlearn.waist.rows import SparseRows
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where learning begins: weights, at which the latent parts are completed, or the completed truths themselves."""
+    """Where learning begins: weights, at which the latent parts are completed, or the completed truths themselves.
+
+    With both, margins begin at the weights with these completions, which must be among the best there; likelihoods need
+    the weights only.
+    """
 
     w: FloatArray | None = None
     completions: Outputs | None = None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from structlearn.data.arrays import Flags, IntArray, LabelArray
 from structlearn.data.examples import is_listed
-from structlearn.data.labels import check_label
+from structlearn.data.labels import check_label, known_labels, observed_classes
 from structlearn.data.ragged import locate
 from structlearn.models.chain.transitions import TransitionMask
 from structlearn.wording import shown
@@ -44,10 +44,9 @@ def label_mask(
         for t, entry in enumerate(tokens):
             if entry is None:
                 continue
-            labels: Collection[Any] = entry if isinstance(entry, (set, frozenset, list)) else (entry,)
             row = mask[offsets[i] + t]
             row[:] = False
-            for label in labels:
+            for label in known_labels(entry):
                 check_label(label, f"{name}[{i}][{t}]")
                 if label in codes:
                     row[codes[label]] = True
@@ -56,6 +55,23 @@ def label_mask(
             if not (row.any() or allow_unknown):
                 raise ValueError(f"{name}[{i}][{t}] is {shown(entry)}: no label is left for this token")
     return mask
+
+
+def labels_in(Y: Any) -> tuple[Any, ...]:
+    """All labels that partly labelled sequences name, alone or among several."""
+    if not is_listed(Y) or len(Y) == 0:
+        raise ValueError("Y is empty; training needs at least one sequence")
+    found: dict[Any, None] = {}
+    for i, y in enumerate(Y):
+        if y is None:
+            continue
+        if not is_listed(y):
+            raise ValueError(f"Y[{i}] is {shown(y)}; expected a sequence of labels")
+        for t, entry in enumerate(y.tolist() if isinstance(y, np.ndarray) else y):
+            for label in known_labels(entry):
+                check_label(label, f"Y[{i}][{t}]")
+                found[label] = None
+    return observed_classes(found)
 
 
 def check_truth(

@@ -8,22 +8,39 @@ from typing import Any, Literal
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
-from structlearn.data.labels import LabelSequences, check_label, declared_classes, read_label_sequences
+from structlearn.data.examples import is_listed
+from structlearn.data.labels import (
+    LabelSequences,
+    check_label,
+    declared_classes,
+    is_partial,
+    partial_label,
+    read_label_sequences,
+)
 from structlearn.data.options import flag_option, real_option, whole_option
-from structlearn.data.ragged import Ragged, reduced
+from structlearn.data.ragged import Ragged, locate, reduced
 from structlearn.data.sequences import Sequences, check_tokens, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Hamming, Loss, ZeroOneLoss, loss_option
-from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, bound_label_costs, level_table
+from structlearn.losses.bound import (
+    MAX_LEVEL_TABLE,
+    BoundLoss,
+    bound_impossible,
+    bound_label_costs,
+    bound_possible_costs,
+    level_table,
+    no_levels,
+)
 from structlearn.losses.own import bound_own, label_truth
-from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model, Weights
-from structlearn.models.chain.allowed_labels import check_truth, first_impossible, label_mask
+from structlearn.models.base import Ability, ByDecoder, LinearSpec, Weights
+from structlearn.models.chain.allowed_labels import check_truth, first_impossible, label_mask, labels_in
 from structlearn.models.chain.problem import ChainProblem
 from structlearn.models.chain.transitions import AllowedTransitions, transition_mask
+from structlearn.models.partial import PartialModel
 from structlearn.wording import shown
 
 
-class Chain(Model):
+class Chain(PartialModel):
     """F(x, y) = Σ_t ⟨w_{y_t}, φ(x_t)⟩ + η Σ_t w_{y_t, y_{t+1}} (+ η w^start_{y_1} + η w^stop_{y_T}).
 
     With features of label pairs, Σ_t ⟨w_{y_t, y_{t+1}}, φ'(x_t)⟩ comes to it; with ``order=2``, the scores of label
@@ -79,7 +96,9 @@ class Chain(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior", "top_weights", "explain"})
+        return frozenset(
+            {"k_best", "sums", "pair_marginals", "samples", "posterior", "top_weights", "explain", "partial"}
+        )
 
     @property
     def costs(self) -> ByDecoder:
@@ -127,15 +146,56 @@ class Chain(Model):
         return read_sequences(X), read_label_sequences(Y)
 
     def specify(self, X: Any, Y: Any) -> LinearSpec:
-        self.check_options()
         X, Y = self.read(X, Y)
-        classes = Y.classes if self.classes is None else declared_classes(self.classes)
+        spec = self._specified(X, Y.classes)
+        for code, label in enumerate(Y.classes):
+            if is_partial(label) and (self.classes is None or label not in spec.classes):
+                i, t = locate(Y.offsets, int(np.argmax(Y.flat == code)))
+                raise partial_label(f"Y[{i}][{t}]", label)
+        return spec
+
+    def read_partial(self, X: Any, Y: Any) -> tuple[Sequences, Any]:
+        return read_sequences(X), Y
+
+    def specify_partial(self, X: Any, Y: Any) -> LinearSpec:
+        observed = labels_in(Y)
+        if self.classes is None and not observed:
+            raise ValueError("Y says nothing about any token; training needs some labels")
+        if self.observed_only:
+            raise ValueError("observed_only=True needs to know every label; with labels known in part leave it out")
+        return self._specified(read_sequences(X), observed)
+
+    def _specified(self, X: Sequences, observed: tuple[Any, ...]) -> LinearSpec:
+        self.check_options()
+        classes = observed if self.classes is None else declared_classes(self.classes)
         loss = self.loss_object()
         for label in (loss.label_weight or {}) if isinstance(loss, Hamming) else ():
             if label not in classes:
                 labels = ", ".join(map(repr, classes[:10])) + (", …" if len(classes) > 10 else "")
                 raise ValueError(f"label_weight names {label!r}, which is not one of the labels: {labels}")
         return LinearSpec(classes=classes, n_inputs=X.tokens.shape[1], vocabulary=X.names)
+
+    def partial_loss(self, spec: LinearSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
+        """A label that cannot be true costs what it costs beside the cheapest of those that can."""
+        offsets = spec.stack(X)[1]
+        if not is_listed(Y) or len(Y) != len(offsets) - 1:
+            raise ValueError(f"X has {len(offsets) - 1} sequences but Y has {len(Y) if is_listed(Y) else 'none'}")
+        possible = label_mask(Y, spec.classes, offsets, name="Y", allow_unknown=allow_unknown)
+        if self.ends is not None:
+            possible[_end_tokens(offsets)] = True
+        loss = self.loss_object()
+        few = level_table(offsets, len(spec.classes) ** self.order) <= MAX_LEVEL_TABLE
+        if isinstance(loss, Hamming):
+            return bound_possible_costs(possible, offsets, loss.cost(spec.classes), with_levels=few)
+        if not isinstance(loss, ZeroOneLoss):
+            raise ValueError(
+                f"loss={shown(self.loss)} needs whole label sequences; with labels known in part use "
+                "'hamming' or 'zero_one'"
+            )
+        if not few:
+            why = no_levels(offsets, len(spec.classes) ** self.order, BoundLoss())
+            raise ValueError(f"loss='zero_one' with labels known in part needs a decoder of loss levels{why}")
+        return bound_impossible(possible, offsets)
 
     def bind(
         self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False, allowed: Any = None
@@ -266,8 +326,7 @@ class Chain(Model):
         if self.ends not in spec.classes:
             raise ValueError(f"ends is {shown(self.ends)}, which is not one of the labels")
         code = spec.classes.index(self.ends)
-        filled = np.diff(offsets) > 0
-        ends = np.unique(np.concatenate([offsets[:-1][filled], offsets[1:][filled] - 1]))
+        ends = _end_tokens(offsets)
         labels = np.ones((tokens.n_tokens, len(spec.classes)), bool) if labels is None else labels
         labels[ends] = np.arange(len(spec.classes)) == code
         if codes is not None:
@@ -284,3 +343,9 @@ class Chain(Model):
         if self.label_weight and self.loss != "hamming":
             raise ValueError(f"label_weight belongs to the Hamming loss; with loss={shown(self.loss)} leave it out")
         whole_option("order", self.order, 1, 2)
+
+
+def _end_tokens(offsets: IntArray) -> IntArray:
+    """The first and the last token of every sequence."""
+    filled = np.diff(offsets) > 0
+    return np.unique(np.concatenate([offsets[:-1][filled], offsets[1:][filled] - 1]))

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
-from structlearn import _core
-from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray, digest
-from structlearn.data.examples import is_listed
-from structlearn.data.labels import check_label, declared_classes, observed_classes
+from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray
+from structlearn.data.labels import declared_classes
 from structlearn.data.options import flag_option, real_option
-from structlearn.data.ragged import Ragged, places_of, summed
+from structlearn.data.ragged import Ragged, reduced
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
-from structlearn.losses.bound import BoundLoss
-from structlearn.models.base import ByDecoder, LinearSpec, Model
-from structlearn.models.chain.allowed_labels import first_impossible, label_mask
+from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, bound_possible_costs, level_table
+from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
+from structlearn.models.chain.allowed_labels import first_impossible, label_mask, labels_in
 from structlearn.models.chain.k_means import k_means
 from structlearn.models.chain.problem import ChainProblem
 from structlearn.models.chain.transitions import AllowedTransitions, TransitionMask, transition_mask
-from structlearn.waist.latent import LatentProblem, Start
-from structlearn.waist.objective import Oracle
+from structlearn.models.partial import PartialProblem
+from structlearn.waist.latent import Start
 from structlearn.waist.planes import Outputs
-from structlearn.waist.rows import SparseRows
-from structlearn.wording import shown
 
 #: How many states a label may have.
 MOST_STATES = 1000
@@ -78,16 +73,25 @@ class LatentChain(Model):
     kind = "sequences"
 
     refusals: ClassVar[ByDecoder] = {
-        "second_best": "all latent states of the true labels are as good as the truth",
         "k_best": "the best sequences of states are often one sequence of labels many times",
-        "loss_levels": "margin rescaling with linear slacks is the only form with latent states that is written",
-        "sums": "likelihoods with latent states are not written; margins only",
-        "partial": "its truths are partial already: states are latent, and labels may be left out",
+        "pair_marginals": "those of states are not those of labels, whose pairs nobody has asked for",
     }
 
     @property
     def costs(self) -> ByDecoder:
-        return {"best": "T S²", "loss_augmented": "T S²"}
+        return {
+            "best": "T S²",
+            "loss_augmented": "T S²",
+            "second_best": "T S² D",
+            "loss_levels": "T S² D",
+            "sums": "T S²",
+            "samples": "T S² + s T S",
+            "partial": "the same",
+        }
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return frozenset({"sums", "samples", "posterior", "partial"})
 
     def __init__(
         self,
@@ -113,14 +117,10 @@ class LatentChain(Model):
 
     def specify(self, X: Any, Y: Any) -> LinearSpec:
         self.check_options()
-        if not is_listed(Y) or len(Y) == 0:
-            raise ValueError("Y is empty; training needs at least one sequence")
-        for i, y in enumerate(Y):
-            if not is_listed(y):
-                raise ValueError(f"Y[{i}] is {shown(y)}; expected a sequence of labels")
-        classes = declared_classes(self.classes) if self.classes is not None else observed_classes(_said(Y))
-        if not classes:
+        observed = labels_in(Y)
+        if self.classes is None and not observed:
             raise ValueError("Y says nothing about any token; training needs some labels")
+        classes = observed if self.classes is None else declared_classes(self.classes)
         X = read_sequences(X)
         spec = LinearSpec(classes=classes, n_inputs=X.tokens.shape[1], vocabulary=X.names)
         self.label_of_state(spec)
@@ -140,16 +140,26 @@ class LatentChain(Model):
         groups = self.label_of_state(spec)
         if moves is not None:
             moves = TransitionMask(moves.moves[np.ix_(groups, groups)], moves.start[groups], moves.stop[groups])
-        return LatentChainProblem(
-            matrix,
-            offsets,
-            possible,
-            spec.classes,
-            groups,
-            moves,
-            boundaries=bool(self.boundaries),
-            balance=self.balance,
-        )
+        tokens = TokenMatrix.from_matrix(matrix, intercept=False)
+
+        def chain(allowed: Flags | None) -> ChainProblem:
+            return ChainProblem(
+                tokens=tokens,
+                offsets=offsets,
+                codes=None,
+                classes=range(len(groups)),
+                loss=BoundLoss(),
+                judged_loss=BoundLoss(),
+                balance=float(self.balance),
+                boundaries=bool(self.boundaries),
+                order=1,
+                pair_tokens=None,
+                allowed_labels=allowed,
+                allowed_transitions=moves,
+                observed_only=False,
+            )
+
+        return LatentChainProblem(chain, matrix, offsets, possible, spec.classes, groups)
 
     def loss_in_words(self) -> str:
         return "wrong labels"
@@ -179,92 +189,59 @@ class LatentChain(Model):
         return counts
 
 
-class LatentChainProblem(LatentProblem):
-    """A `LatentChain` bound to data. Outputs are codes of states, whose labels follow.
+class LatentChainProblem(PartialProblem):
+    """A `LatentChain` bound to data: a chain of states, known in part by their labels. Outputs are codes of states.
 
-    Two chains over the states do the work: one without constraints, and one in which the truth's labels are the only
-    possible ones.
+    Parameters
+    ----------
+    chain : callable
+        The chain over the states, with those only that are allowed, (n_tokens, n_states), or with all of them.
+    matrix : (n_tokens, n_inputs)
+    offsets : (n_examples + 1,)
+    possible : (n_tokens, n_labels) or None
+        Which labels may be true.
+    classes : sequence
+    groups : (n_states,)
+        The label of each state.
     """
-
-    oracles: frozenset[Oracle] = frozenset({"best", "loss_augmented"})
 
     def __init__(
         self,
+        chain: Callable[[Flags | None], ChainProblem],
         matrix: Any,
         offsets: IntArray,
         possible: Flags | None,
         classes: Sequence[Any],
         groups: IntArray,
-        moves: TransitionMask | None,
-        *,
-        boundaries: bool,
-        balance: float,
     ):
         self._offsets = offsets
-        self._possible = possible
+        self._possible_labels = possible
         self._classes = classes
         self._groups = groups
         self._states = [(classes[g], int(np.sum(groups[:s] == g))) for s, g in enumerate(groups)]
         self._matrix = matrix
-
-        def chain(allowed: Flags | None) -> ChainProblem:
-            return ChainProblem(
-                tokens=tokens,
-                offsets=offsets,
-                codes=None,
-                classes=range(len(groups)),
-                loss=BoundLoss(),
-                judged_loss=BoundLoss(),
-                balance=float(balance),
-                boundaries=boundaries,
-                order=1,
-                pair_tokens=None,
-                allowed_labels=allowed,
-                allowed_transitions=moves,
-                observed_only=False,
-            )
-
-        tokens = TokenMatrix.from_matrix(matrix, intercept=False)
-        self._free = chain(None)
-        self.n_examples, self.n_features = self._free.n_examples, self._free.n_features
+        self._chain: ChainProblem = chain(None)
+        loss = BoundLoss()
         if possible is not None:
-            sets, which = np.unique(possible, axis=0, return_inverse=True)
-            wrong = np.ascontiguousarray(~sets[:, groups], np.float64)
-            self._wrong_labels = _core.LabelCosts(which.reshape(-1).astype(np.int32), offsets, wrong)
-            # Tokens whose labels training never saw are judged, but nothing completes them.
-            self._completing = chain((possible | ~possible.any(axis=1, keepdims=True))[:, groups])
+            few = level_table(offsets, len(groups)) <= MAX_LEVEL_TABLE
+            wrong = 1.0 - np.eye(len(groups))
+            loss = bound_possible_costs(possible[:, groups], offsets, wrong, with_levels=few)
+        super().__init__(self._chain, lambda: chain(self._completing()), loss, self._coded)
 
-    def best(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
-        return self._best(self._free, w, examples)
-
-    def loss_augmented(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
-        self._free.n_threads = self.n_threads
-        return list(self._free.best_with(self._wrong_labels, w, examples)[0])
-
-    def complete(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
-        return self._best(self._completing, w, examples)
-
-    def between(self, examples: IntArray, left: Outputs, right: Outputs) -> SparseRows:
-        codes = np.zeros(int(self._offsets[-1]), np.int32)
-        place, _ = places_of(self._offsets, examples)
-        codes[place] = Ragged.of(left).flat
-        return self._free.rows_between(Ragged(codes, self._offsets), examples, Ragged.of(right)).sparse()
-
-    def output_losses(self, examples: IntArray, outputs: Outputs) -> FloatArray:
-        assert self._possible is not None
-        out = Ragged.of(outputs)
-        place, _ = places_of(self._offsets, examples)
-        wrong = ~self._possible[place, self._groups[out.flat]]
-        return summed(wrong.astype(np.float64), out.offsets) if len(examples) else np.empty(0)
+    def _completing(self) -> Flags:
+        """Which states may be true. Tokens whose labels training never saw are judged, but nothing completes them."""
+        assert self._possible_labels is not None
+        known = self._possible_labels | ~self._possible_labels.any(axis=1, keepdims=True)
+        return np.asarray(known[:, self._groups])
 
     def start(self, random: np.random.Generator) -> Start:
         """Each token in the state it resembles most: that of the nearest of the means of its possible labels' tokens.
 
         The means are found by k-means over the tokens whose label is certain.
         """
-        assert self._possible is not None
-        certain = np.flatnonzero(self._possible.sum(axis=1) == 1)
-        labels = self._possible[certain].argmax(axis=1)
+        assert self._possible_labels is not None
+        certain = np.flatnonzero(self._possible_labels.sum(axis=1) == 1)
+        labels = self._possible_labels[certain].argmax(axis=1)
         means = random.normal(scale=1e-3, size=(self._matrix.shape[1], len(self._groups)))
         for label in range(len(self._classes)):
             states = np.flatnonzero(self._groups == label)
@@ -278,12 +255,8 @@ class LatentChainProblem(LatentProblem):
         w[: means.size] = means.ravel()
         return Start(completions=self.complete(w, np.arange(self.n_examples)))
 
-    def random_completions(self, random: np.random.Generator) -> list[LabelArray]:
-        # The best states at random weights, so that transitions that are not allowed do not occur.
-        return self.complete(random.normal(size=self.n_features), np.arange(self.n_examples))
-
-    def completions_of(self, latent: Sequence[Any]) -> list[LabelArray]:
-        assert self._possible is not None
+    def _coded(self, latent: Sequence[Any]) -> Ragged:
+        assert self._possible_labels is not None
         code = {state: s for s, state in enumerate(self._states)}
         completions = []
         for i, (h, (begin, end)) in enumerate(zip(latent, pairwise(self._offsets.tolist()), strict=True)):
@@ -292,47 +265,38 @@ class LatentChainProblem(LatentProblem):
                     f"the latent part of example {i} has {len(h)} states but X[{i}] has {end - begin} rows"
                 )
             for t, state in enumerate(h):
-                if state not in code or not self._possible[begin + t, self._groups[code[state]]]:
+                if state not in code or not self._possible_labels[begin + t, self._groups[code[state]]]:
                     raise ValueError(
                         f"token {t} of example {i} cannot have the state {state!r}; expected (label, number)"
                     )
-            completions.append(np.array([code[state] for state in h], np.int32))
-        return completions
+            completions.append([code[state] for state in h])
+        return Ragged.of(completions)
 
-    def max_losses(self) -> FloatArray:
-        assert self._possible is not None
-        refutable = np.asarray(~self._possible.all(axis=1), np.float64)
-        return summed(refutable, self._offsets)
+    def label_probabilities(self, w: FloatArray) -> list[FloatArray]:
+        """P(y_t = l | x), the sum over the states of l, (length, n_labels) of every sequence."""
+        of_states = self._chain.label_probabilities(w)
+        first = np.flatnonzero(np.diff(self._groups, prepend=-1))
+        return [np.add.reduceat(marginals, first, axis=1) for marginals in of_states]
 
-    def radii(self) -> FloatArray:
-        return self._free.radii()
+    def most_probable_labels(self, w: FloatArray) -> list[LabelArray]:
+        """The first state of each token's most probable label."""
+        first = np.flatnonzero(np.diff(self._groups, prepend=-1)).astype(np.int32)
+        return [first[marginals.argmax(axis=1)] for marginals in self.label_probabilities(w)]
+
+    def log_probabilities(self, w: FloatArray) -> FloatArray:
+        assert self._possible_labels is not None
+        found = super().log_probabilities(w)
+        known = np.asarray(self._possible_labels.any(axis=1))
+        found[~reduced(np.logical_and, known, self._offsets)] = -np.inf
+        return found
+
+    def samples(self, w: FloatArray, n_samples: int, random: np.random.Generator) -> list[list[Any]]:
+        """Labels drawn from P(y | x): states are drawn, and their labels kept."""
+        drawn = self._chain.samples(w, n_samples, random)
+        return [self.present(of_example) for of_example in drawn]
 
     def present(self, outputs: Outputs) -> list[list[Any]]:
         return [[self._states[s][0] for s in y] for y in outputs]
 
     def present_latent(self, outputs: Outputs) -> list[Any]:
         return [[self._states[s] for s in y] for y in outputs]
-
-    def sizes(self) -> dict[str, int]:
-        return self._free.sizes()
-
-    def fingerprint(self) -> str:
-        assert self._possible is not None
-        matrix = sp.csr_array(self._matrix)
-        return digest(matrix.indptr, matrix.indices, matrix.data, self._offsets, self._possible, self._groups)
-
-    def _best(self, chain: ChainProblem, w: FloatArray, examples: IntArray) -> list[LabelArray]:
-        chain.n_threads = self.n_threads
-        return list(chain.best(w, examples))
-
-
-def _said(Y: Any) -> list[Any]:
-    """All labels that occur, alone or in sets."""
-    said: dict[Any, None] = {}
-    for i, y in enumerate(Y):
-        for t, entry in enumerate(y.tolist() if isinstance(y, np.ndarray) else y):
-            for label in entry if isinstance(entry, (set, frozenset, list)) else (entry,):
-                check_label(label, f"Y[{i}][{t}]")
-                if label is not None:
-                    said[label] = None
-    return list(said)

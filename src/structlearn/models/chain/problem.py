@@ -119,17 +119,17 @@ class ChainProblem(ComposedProblem):
 
     def fingerprint(self) -> str:
         tokens = self._tokens
-        assert self._codes is not None
         options = np.array([self._balance, self._boundaries, self._loss.zero_one, tokens.n_columns])
         arrays: list[npt.NDArray[Any]] = [
             tokens.indptr,
             tokens.columns,
             tokens.values,
             self._offsets,
-            self._codes,
             *self._loss.identity,
             options,
         ]
+        if self._codes is not None:
+            arrays.insert(4, self._codes)
         arrays += [mask for mask in (*self._masks, self._kept) if mask is not None]
         if self._pair_tokens is not None:
             arrays += [self._pair_tokens.indptr, self._pair_tokens.columns, self._pair_tokens.values]
