@@ -164,18 +164,18 @@ class ConditionalRandomField(StructuredEstimator):
         return [[(y, score - z) for y, score in best] for best, z in zip(found, log_z.tolist(), strict=True)]
 
     @needs("samples")
-    def sample(self, X: Any, n_samples: int = 1, random_state: Any = None) -> list[list[Any]]:
+    def sample(self, X: Any, n_samples: int = 1, random_state: Any = None, *, allowed: Any = None) -> list[list[Any]]:
         """Outputs drawn from P(y | x), `n_samples` for every example."""
         n_samples = whole_option("n_samples", n_samples, 1, LARGEST)
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
-        problem: Any = self._sums(X)
+        problem: Any = self._sums(X, allowed=allowed)
         drawn: list[list[Any]] = problem.samples(self.w_, n_samples, random)
         return drawn
 
     @needs("sums")
-    def entropy(self, X: Any) -> FloatArray:
+    def entropy(self, X: Any, *, allowed: Any = None) -> FloatArray:
         """H(P(· | x)) of every example, in nats: how undecided the model is."""
-        return self._sums(X).output_entropies(self.w_)
+        return self._sums(X, allowed=allowed).output_entropies(self.w_)
 
     def _sums(self, X: Any, Y: Any = None, *, allowed: Any = None) -> PartProblem:
         problem = self._bind(X, Y, allowed=allowed)

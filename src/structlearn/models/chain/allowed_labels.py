@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from structlearn.data.arrays import Flags, IntArray, LabelArray
 from structlearn.data.examples import is_listed
-from structlearn.data.labels import check_label
 from structlearn.data.ragged import locate
+from structlearn.models.allowed import check_allowed, label_flags
 from structlearn.models.chain.transitions import TransitionMask
 from structlearn.wording import shown
 
@@ -31,8 +31,7 @@ def label_mask(
     """
     codes = {label: code for code, label in enumerate(classes)}
     lengths = np.diff(offsets).tolist()
-    if not is_listed(allowed) or len(allowed) != len(lengths):
-        raise ValueError(f"{name} must say something about each of the {len(lengths)} sequences, or be None")
+    check_allowed(allowed, len(lengths), "sequences", name=name)
     mask = np.ones((int(offsets[-1]), len(classes)), bool)
     for i, (tokens, length) in enumerate(zip(allowed, lengths, strict=True)):
         if tokens is None:
@@ -42,19 +41,8 @@ def label_mask(
         if len(tokens) != length:
             raise ValueError(f"{name}[{i}] has {len(tokens)} entries but X[{i}] has {length} rows")
         for t, entry in enumerate(tokens):
-            if entry is None:
-                continue
-            labels: Collection[Any] = entry if isinstance(entry, (set, frozenset, list)) else (entry,)
-            row = mask[offsets[i] + t]
-            row[:] = False
-            for label in labels:
-                check_label(label, f"{name}[{i}][{t}]")
-                if label in codes:
-                    row[codes[label]] = True
-                elif not allow_unknown:
-                    raise ValueError(f"{name}[{i}][{t}] is {shown(entry)}, but {shown(label)} is not one of the labels")
-            if not (row.any() or allow_unknown):
-                raise ValueError(f"{name}[{i}][{t}] is {shown(entry)}: no label is left for this token")
+            if entry is not None:
+                mask[offsets[i] + t] = label_flags(entry, codes, f"{name}[{i}][{t}]", allow_unknown=allow_unknown)
     return mask
 
 
