@@ -29,10 +29,14 @@ struct ChainEngine {
 };
 
 struct SegmentEngine {
-    SegmentEngine(Vector<std::int64_t> offsets_, std::int64_t n_labels, std::int64_t max_length, bool lengths, bool ends)
-        : offsets(std::move(offsets_)), shape{view(offsets), n_labels, max_length, lengths, ends} {}
+    SegmentEngine(Vector<std::int64_t> offsets_, std::int64_t n_labels, std::int64_t max_length, bool lengths, bool ends,
+                  std::optional<Matrix<std::int32_t>> runs_)
+        : offsets(std::move(offsets_)),
+          runs(std::move(runs_)),
+          shape{view(offsets), n_labels, max_length, lengths, ends, runs ? runs->data() : nullptr} {}
 
     Vector<std::int64_t> offsets;
+    std::optional<Matrix<std::int32_t>> runs;
     SegmentShape shape;
 };
 

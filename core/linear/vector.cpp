@@ -246,7 +246,10 @@ STRUCTLEARN_CLONES
 void log_sum_of_sums(std::int64_t rows, std::int64_t n, const double* __restrict left, std::int64_t step,
                      const double* __restrict right, double* __restrict workspace, double* __restrict out) {
     max_of_sums(rows, n, left, step, right, workspace);
-    for (std::int64_t l = 0; l < n; ++l) out[l] = 0.0;
+    for (std::int64_t l = 0; l < n; ++l) {
+        workspace[l] = workspace[l] == minus_infinity ? 0.0 : workspace[l];
+        out[l] = 0.0;
+    }
     for (std::int64_t k = 0; k < rows; ++k)
         for (std::int64_t l = 0; l < n; ++l)
             out[l] += exponential(left[k * step + l] + right[k * n + l] - workspace[l]);

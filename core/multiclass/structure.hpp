@@ -12,23 +12,28 @@
 
 namespace structlearn {
 
-// One label an example: a part for every class, all of them local. An output is one code.
+// One label an example: a part for every class, all of them local. An output is one code. `allowed`, (n_examples, n_classes), is
+// null if all classes are; what is not allowed has −∞ instead of its score.
 class MulticlassStructure {
 public:
-    explicit MulticlassStructure(std::int64_t n_classes) : K_(n_classes) {}
+    explicit MulticlassStructure(std::int64_t n_classes, const std::uint8_t* allowed = nullptr)
+        : K_(n_classes), allowed_(allowed) {}
 
     std::int64_t output_size(std::int64_t) const { return 1; }
     std::int64_t n_local(std::int64_t) const { return K_; }
     std::int64_t n_shared() const { return 0; }
     void prepare(const double*) {}
 
-    double best(std::int64_t, const double* local, Codes& codes) const {
+    double best(std::int64_t i, const double* local, Codes& codes) {
+        local = read(i, local);
         const double* top = std::max_element(local, local + K_);
         codes.assign(1, static_cast<std::int32_t>(top - local));
         return *top;
     }
-    double score(std::int64_t, const double* local, const std::int32_t* code) const { return local[*code]; }
-    void k_best(std::int64_t, const double* local, std::int64_t k, std::vector<Codes>& found, std::vector<double>& values) {
+    double score(std::int64_t i, const double* local, const std::int32_t* code) { return read(i, local)[*code]; }
+    void k_best(std::int64_t i, const double* local, std::int64_t k, std::vector<Codes>& found,
+                std::vector<double>& values) {
+        local = read(i, local);
         order_.resize(static_cast<std::size_t>(K_));
         std::iota(order_.begin(), order_.end(), 0);
         std::stable_sort(order_.begin(), order_.end(), [&](auto a, auto b) { return local[a] > local[b]; });
@@ -37,7 +42,8 @@ public:
             values.push_back(local[order_[rank]]);
         }
     }
-    const std::vector<double>& levels(std::int64_t, const double* local, const Counting& counted) {
+    const std::vector<double>& levels(std::int64_t i, const double* local, const Counting& counted) {
+        local = read(i, local);
         top_.assign(static_cast<std::size_t>(counted.n_levels), minus_infinity);
         at_.resize(top_.size());
         for (std::int64_t y = 0; y < K_; ++y) {
@@ -50,7 +56,8 @@ public:
         codes.assign(1, at_[level]);
     }
 
-    double sums(std::int64_t, const double* local, double* of_local, double*) {
+    double sums(std::int64_t i, const double* local, double* of_local, double*) {
+        local = read(i, local);
         weights_.resize(static_cast<std::size_t>(K_));
         double* out = of_local ? of_local : weights_.data();
         const double top = *std::max_element(local, local + K_);
@@ -73,9 +80,19 @@ public:
     }
 
 private:
+    // The scores of what is allowed; they live until the next call.
+    const double* read(std::int64_t i, const double* local) {
+        if (!allowed_) return local;
+        masked_.assign(local, local + K_);
+        for (std::int64_t y = 0; y < K_; ++y)
+            if (!allowed_[i * K_ + y]) masked_[y] = minus_infinity;
+        return masked_.data();
+    }
+
     std::int64_t K_;
+    const std::uint8_t* allowed_;
     std::vector<std::int32_t> order_, at_;
-    std::vector<double> top_, weights_;
+    std::vector<double> top_, weights_, masked_;
 };
 
 }  // namespace structlearn

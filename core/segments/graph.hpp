@@ -36,7 +36,7 @@ struct SegmentGraph {
             if (n == 0) return visit(Edge{});
             for (std::int64_t k = 0; k < L; ++k) visit(Edge{.left = goal() - L + k});
         } else if (item >= n) {
-            for (std::int64_t k = 0; k < std::min(t + 1, scores.longest); ++k)
+            for (std::int64_t k = 0; k < scores.most(t, l); ++k)
                 visit(Edge{.score = scores.span[k * L + l],
                            .of_item = scores.closing[node],
                            .left = node - k * L,

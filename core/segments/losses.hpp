@@ -17,12 +17,23 @@ public:
     void add(std::int64_t, double*) const override {}
     bool of_spans() const override { return true; }
 
-    // What every segment costs, and by how much more a few of them do: those that end with a token are `label[t]` and
-    // `size[t]` long, −1 for none. Null if each segment has a price of its own.
+    // What every segment costs, and by how much more a few of them do: those that end with a token have the label `label[t]`,
+    // −1 for none, or one of the `labels`, (length, n_labels), and are `size[t]` long. Null if each segment has a price of its
+    // own.
     struct Few {
         double each;
         double more;
         std::vector<std::int64_t> label, size;
+        const std::uint8_t* labels = nullptr;
+        std::int64_t n_labels = 0;
+
+        bool has(std::int64_t t, std::int64_t l) const { return labels ? labels[t * n_labels + l] : label[t] == l; }
+        template <class Visit>
+        void each_label(std::int64_t t, Visit&& visit) const {
+            if (!labels && label[t] >= 0) visit(label[t]);
+            for (std::int64_t l = 0; labels && l < n_labels; ++l)
+                if (has(t, l)) visit(l);
+        }
     };
     virtual const Few* few(std::int64_t i, Few& memory) const = 0;
     // The prices of all segments, (length, longest, n_labels), if there are not just a few that differ.
@@ -36,7 +47,7 @@ public:
         : codes_(codes), tokens_(tokens), L_(n_labels), longest_(longest) {}
 
     const Few* few(std::int64_t i, Few& memory) const override {
-        memory.each = 1.0, memory.more = -2.0;
+        memory.each = 1.0, memory.more = -2.0, memory.labels = nullptr;
         memory.label.assign(static_cast<std::size_t>(tokens_.size(i)), -1);
         memory.size.assign(memory.label.size(), 0);
         each_segment(tokens_.size(i), L_, codes_.data() + tokens_.begin(i),
@@ -108,6 +119,74 @@ private:
     std::span<const std::int32_t> codes_;
     Ragged tokens_;
     std::int64_t L_, longest_;
+};
+
+// Segments that are known, with gaps between them: of the one that ends with a token its length, 0 for none, and the labels it
+// may have, (n_tokens, n_labels).
+struct KnownSegments {
+    std::span<const std::int32_t> size;
+    const std::uint8_t* labels;
+    Ragged tokens;
+    std::int64_t n_labels, longest;
+
+    std::int64_t count(std::int64_t i) const {
+        return std::ranges::count_if(tokens.of(size, i), [](std::int32_t k) { return k > 0; });
+    }
+    // Whether a part is one of them.
+    bool has(std::int64_t i, std::int64_t part) const {
+        const std::int64_t length = part / n_labels % longest + 1;
+        const std::int64_t last = tokens.begin(i) + part / n_labels / longest + length - 1;
+        return size[last] == length && labels[last * n_labels + part % n_labels];
+    }
+};
+
+// The number of known segments that are missed: −1 for each that is there.
+class MissedKnownSegments : public SpanLoss {
+public:
+    explicit MissedKnownSegments(const KnownSegments& known) : known_(known) {}
+
+    const Few* few(std::int64_t i, Few& memory) const override {
+        const auto size = known_.tokens.of(known_.size, i);
+        memory.each = 0.0, memory.more = -1.0;
+        memory.size.assign(size.begin(), size.end());
+        memory.labels = known_.labels + known_.tokens.begin(i) * known_.n_labels;
+        memory.n_labels = known_.n_labels;
+        return &memory;
+    }
+    const double* all(std::int64_t) const override { return nullptr; }
+    double at(std::int64_t i, std::int64_t part) const override { return known_.has(i, part) ? -1.0 : 0.0; }
+    double truth(std::int64_t i) const override { return -static_cast<double>(known_.count(i)); }
+
+private:
+    KnownSegments known_;
+};
+
+// The same as steps: a segment takes one for every known segment that ends in it, but for itself.
+class MissedKnownSegmentSteps : public PartSteps {
+public:
+    explicit MissedKnownSegmentSteps(const KnownSegments& known) : known_(known) {}
+
+    bool of_spans() const override { return true; }
+    std::int64_t n_levels(std::int64_t i) const override { return known_.count(i) + 1; }
+    void write(std::int64_t i, std::int32_t* steps) const override {
+        const std::int64_t T = known_.tokens.size(i), L = known_.n_labels;
+        for (std::int64_t begin = 0; begin < T; ++begin)
+            for (std::int64_t k = 0, ended = 0; k < std::min(known_.longest, T - begin); ++k) {
+                ended += known_.size[known_.tokens.begin(i) + begin + k] > 0;
+                for (std::int64_t part = (begin * known_.longest + k) * L, l = 0; l < L; ++l, ++part)
+                    steps[part] = static_cast<std::int32_t>(ended) - known_.has(i, part);
+            }
+    }
+    std::int32_t at(std::int64_t i, std::int64_t part) const override {
+        const std::int64_t begin = known_.tokens.begin(i) + part / known_.n_labels / known_.longest;
+        const std::int64_t length = part / known_.n_labels % known_.longest + 1;
+        const auto within = known_.size.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(length));
+        const auto ended = std::ranges::count_if(within, [](std::int32_t k) { return k > 0; });
+        return static_cast<std::int32_t>(ended) - known_.has(i, part);
+    }
+
+private:
+    KnownSegments known_;
 };
 
 // A price for every segment, as they are given.

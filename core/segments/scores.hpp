@@ -20,6 +20,13 @@ struct SegmentScores {
     const double* closing;     // (length, n_labels)
     const double* span;        // (longest, n_labels)
     const double* transition;  // (n_labels, n_labels): from, to
+    const std::int32_t* runs = nullptr;  // (length, n_labels), see SegmentShape
+
+    // How long a segment with label l that ends with token t may be, 0 for none.
+    std::int64_t most(std::int64_t t, std::int64_t l) const {
+        const std::int64_t rows = std::min(t + 1, longest);
+        return runs ? std::clamp<std::int64_t>(runs[t * n_labels + l], 0, rows) : rows;
+    }
 };
 
 // The one forward recursion over segments, O(T L (L + longest)): enter[t, l] is the value of all segmentations of the
@@ -31,13 +38,22 @@ void segment_messages(const SegmentScores& scores, S& semiring, std::vector<doub
     const std::int64_t L = scores.n_labels;
     enter.resize(static_cast<std::size_t>(scores.length * L));
     leave.resize(enter.size());
+    std::vector<double> ending;  // by length less one and label, the entries of segments that may end with a token
     for (std::int64_t t = 0; t < scores.length; ++t) {
         double *entered = &enter[t * L], *left = &leave[t * L];
         if (t > 0)
             semiring.product(L, left - L, scores.transition, scores.opening + t * L, entered);
         else
             std::copy_n(scores.opening, L, entered);
-        semiring.sum_of_products(std::min(t + 1, scores.longest), L, entered, -L, scores.span, left);
+        const std::int64_t rows = std::min(t + 1, scores.longest);
+        if (scores.runs) {
+            ending.assign(static_cast<std::size_t>(rows * L), minus_infinity);
+            for (std::int64_t l = 0; l < L; ++l)
+                for (std::int64_t k = 0; k < scores.most(t, l); ++k) ending[k * L + l] = entered[l - k * L];
+            semiring.sum_of_products(rows, L, ending.data(), L, scores.span, left);
+        } else {
+            semiring.sum_of_products(rows, L, entered, -L, scores.span, left);
+        }
         price(t, left);
         add_scaled(L, 1.0, scores.closing + t * L, left);
     }

@@ -20,12 +20,16 @@ namespace structlearn {
 // Which segmentations there are, and their parts. Local: one for every label at every token, (length, n_labels), then, with
 // `ends`, for every label of a segment that begins, and that ends, with a token, (length, n_labels) each. Shared: for every
 // transition, (n_labels, n_labels), then, with `lengths`, for every length and label, (max_length, n_labels).
+//
+// Restrictions are `runs`, (n_tokens, n_labels), null for none: how many tokens up to this one may at most be in one segment
+// with the label, 0 if this token may not have it, and that number times −1 if no segment may end there.
 struct SegmentShape {
     Ragged tokens;
     std::int64_t n_labels;
     std::int64_t max_length;
     bool lengths;
     bool ends;
+    const std::int32_t* runs = nullptr;
 
     std::int64_t length(std::int64_t i) const { return tokens.size(i); }
     // The longest segment that sequence i may have.
@@ -197,7 +201,7 @@ private:
             span = zeros_.data();
         }
         return {shape_.length(i), L,    shape_.longest(i), shape_.max_length, opening_.data(),
-                closing_.data(),  span, shared_};
+                closing_.data(),  span, shared_,           shape_.runs ? shape_.runs + shape_.tokens.begin(i) * L : nullptr};
     }
 
     SegmentShape shape_;

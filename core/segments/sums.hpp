@@ -47,6 +47,9 @@ public:
         // A token is in the segments that began until there, less those that ended before.
         for (std::int64_t k = 0; k < T_ * L_; ++k)
             counts.nodes[k] = k < L_ ? begun_[k] : std::max(counts.nodes[k - L_] + begun_[k] - ended_[k - L_], 0.0);
+        if (scores.runs)
+            for (std::int64_t k = 0; k < T_ * L_; ++k)
+                if (scores.runs[k] == 0) counts.nodes[k] = 0.0;
         if (counts.firsts) std::copy(begun_.begin(), begun_.end(), counts.firsts);
         if (counts.lasts) std::copy(ended_.begin(), ended_.end(), counts.lasts);
         count_transitions(scores, counts.transitions, counts.boundaries);
@@ -72,8 +75,15 @@ private:
                     opened_[l] = scores.opening[(t + 1) * L_ + l] + inside_[(t + 1) * L_ + l];
                 log_sum_.product(L_, opened_.data(), transposed_.data(), scores.closing + t * L_, &rest_[t * L_]);
             }
-            log_sum_.sum_of_products(std::min(T_ - t, scores.longest), L_, &rest_[t * L_], L_, scores.span,
-                                     &inside_[t * L_]);
+            const std::int64_t rows = std::min(T_ - t, scores.longest);
+            const double* ends = &rest_[t * L_];
+            if (scores.runs) {
+                begun_.assign(ends, ends + rows * L_);
+                for (std::int64_t k = 0; k < rows * L_; ++k)
+                    if (scores.most(t + k / L_, k % L_) <= k / L_) begun_[k] = minus_infinity;
+                ends = begun_.data();
+            }
+            log_sum_.sum_of_products(rows, L_, ends, L_, scores.span, &inside_[t * L_]);
         }
     }
 
@@ -99,6 +109,9 @@ private:
             for (std::int64_t t = 0; t < n; ++t)
                 for (std::int64_t l = 0; l < L_; ++l)
                     segments[t * L_ + l] = enter_[t * L_ + l] + scores.span[k * L_ + l] + rest_[(t + k) * L_ + l];
+            if (scores.runs)
+                for (std::int64_t j = 0; j < n * L_; ++j)
+                    if (scores.most(j / L_ + k, j % L_) <= k) segments[j] = minus_infinity;
             exponentials(n * L_, segments, log_z_, segments);
             for (std::int64_t t = 0; t < n; ++t) {
                 add_scaled(L_, 1.0, segments + t * L_, lengths + k * L_);

@@ -25,10 +25,12 @@ public:
         SegmentScores priced = scores;
         priced.span = span_.data();
         segment_messages(priced, max_, enter_, leave_, [&](std::int64_t t, double* left) {
-            auto look = [&](std::int64_t l) { left[l] = candidates_[best_length(scores, few, prices, t, l) - 1]; };
+            auto look = [&](std::int64_t l) {
+                if (scores.most(t, l) > 0) left[l] = candidates_[best_length(scores, few, prices, t, l) - 1];
+            };
             if (prices)
                 for (std::int64_t l = 0; l < L; ++l) look(l);
-            if (few && few->label[t] >= 0 && few->size[t] <= std::min(t + 1, scores.longest)) look(few->label[t]);
+            if (few && few->size[t] <= std::min(t + 1, scores.longest)) few->each_label(t, look);
         });
         const double* last = &leave_[(scores.length - 1) * L];
         std::int64_t l = std::max_element(last, last + L) - last;
@@ -49,12 +51,12 @@ private:
     std::int64_t best_length(const SegmentScores& scores, const SpanLoss::Few* few, const double* prices, std::int64_t t,
                              std::int64_t l) {
         const std::int64_t L = scores.n_labels;
-        const std::int64_t rows = std::min(t + 1, scores.longest);
+        const std::int64_t rows = scores.most(t, l);
         for (std::int64_t k = 0; k < rows; ++k) {
             candidates_[k] = enter_[(t - k) * L + l] + span_[k * L + l];
             if (prices) candidates_[k] += prices[((t - k) * scores.max_length + k) * L + l];
         }
-        if (few && few->label[t] == l && few->size[t] <= rows) candidates_[few->size[t] - 1] += few->more;
+        if (few && few->has(t, l) && few->size[t] <= rows) candidates_[few->size[t] - 1] += few->more;
         // Candidates lack what closes a segment at t, which is the same for all lengths.
         return std::max_element(candidates_.begin(), candidates_.begin() + rows) - candidates_.begin() + 1;
     }

@@ -121,6 +121,9 @@ class ListedLosses(PartLoss):
 class MissedSegments(PartLoss):
     def __init__(self, codes: Labels, offsets: Ints, n_labels: int, longest: int) -> None: ...
 
+class MissedKnownSegments(PartLoss):
+    def __init__(self, size: Labels, labels: Bytes, offsets: Ints, longest: int) -> None: ...
+
 class ListedSpans(PartLoss):
     def __init__(self, values: Floats, offsets: Ints, truths: Floats) -> None: ...
 
@@ -134,6 +137,9 @@ class ListedSteps(PartSteps):
 
 class MissedSegmentSteps(PartSteps):
     def __init__(self, codes: Labels, offsets: Ints, n_labels: int, longest: int) -> None: ...
+
+class MissedKnownSegmentSteps(PartSteps):
+    def __init__(self, size: Labels, labels: Bytes, offsets: Ints, longest: int) -> None: ...
 
 #: Codes of outputs one after another, and where each begins.
 Codes = tuple[Labels, Ints]
@@ -250,7 +256,7 @@ class Composed(Engine, Ascent):
     ) -> None: ...
 
 class Multiclass(Composed):
-    def __init__(self, n_classes: int, scores: TokenScorer) -> None: ...
+    def __init__(self, n_classes: int, scores: TokenScorer, allowed: Bytes | None = None) -> None: ...
 
 class ChainEngine:
     def __init__(
@@ -276,7 +282,15 @@ class GivenSecondOrderChain(Engine):
     def __init__(self, engine: ChainEngine, scores: GivenScores) -> None: ...
 
 class SegmentEngine:
-    def __init__(self, offsets: Ints, n_labels: int, max_length: int, lengths: bool, ends: bool) -> None: ...
+    def __init__(
+        self,
+        offsets: Ints,
+        n_labels: int,
+        max_length: int,
+        lengths: bool,
+        ends: bool,
+        runs: Labels | None = None,
+    ) -> None: ...
 
 class Segments(Composed):
     def __init__(self, engine: SegmentEngine, scores: TokenScorer) -> None: ...

@@ -338,7 +338,7 @@ def cases_of(name: str, methods: tuple[str, ...]) -> Iterator[Case]:
             if argument in arguments:
                 yield from data_cases(name, method, argument, arguments[argument])
         if "allowed" in accepted and getattr(subject.estimator.model, "takes_allowed", False):
-            yield from data_cases(name, method, "allowed", [list(y) for y in subject.Y])
+            yield from data_cases(name, method, "allowed", list(subject.Y))
         if "sample_weight" in accepted:
             for abuse, made in WEIGHTS.items():
                 yield Case(name, method, "sample_weight", abuse, partial(made, len(subject.Y)))

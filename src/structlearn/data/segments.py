@@ -66,17 +66,23 @@ def checked_segments(y: Any, where: str) -> list[Segment]:
         raise ValueError(f"{where} is {shown(y)}; expected a list of segments (label, begin, end)")
     reached = 0
     for k, segment in enumerate(y):
-        if not (isinstance(segment, (tuple, list)) and len(segment) == 3):
-            raise ValueError(f"{where}[{k}] is {shown(segment)}; expected a segment (label, begin, end)")
-        label, begin, end = segment
+        label, begin, end = checked_triple(segment, f"{where}[{k}]")
         check_label(label, f"the label of {where}[{k}]")
-        if not all(isinstance(place, numbers.Integral) and abs(int(place)) < 2**63 for place in (begin, end)):
-            raise ValueError(f"{where}[{k}] is {shown(segment)}; begin and end must be whole numbers")
         if begin > reached:
             raise ValueError(f"{where}[{k}] begins at {begin}, but the segments before it end at {reached}: a gap")
         if begin < reached:
             raise ValueError(f"{where}[{k}] begins at {begin}, but the segments before it end at {reached}: an overlap")
         if end <= begin:
             raise ValueError(f"{where}[{k}] is {shown(segment)}; it must end after it begins")
-        reached = int(end)
+        reached = end
     return [(label, int(begin), int(end)) for label, begin, end in y]
+
+
+def checked_triple(segment: Any, where: str) -> Segment:
+    """A label of any kind with two whole numbers; names what is none."""
+    if not (isinstance(segment, (tuple, list)) and len(segment) == 3):
+        raise ValueError(f"{where} is {shown(segment)}; expected a segment (label, begin, end)")
+    label, begin, end = segment
+    if not all(isinstance(place, numbers.Integral) and abs(int(place)) < 2**63 for place in (begin, end)):
+        raise ValueError(f"{where} is {shown(segment)}; begin and end must be whole numbers")
+    return label, int(begin), int(end)

@@ -96,8 +96,8 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
             Held-out examples for early stopping: the run ends when their loss has not improved for
             `n_iter_no_change` iterations, and the weights with the least loss are kept.
         allowed : optional
-            Which outputs the examples may have, where the model can restrict them. For a chain, a sequence for each
-            example with None (any label), a label, or a set of labels for each token.
+            What is known of the output of each example, None for nothing, where the model can restrict outputs; see
+            its `bind`. For a chain, a sequence with None (any label), a label, or a set of labels for each token.
         checkpoint : path, optional
             A file for the state of the run. If a run with the same data and parameters left one there, training goes
             on exactly where that run stood. A run that comes to its end removes the file; one that was stopped by

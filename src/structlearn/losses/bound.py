@@ -58,6 +58,10 @@ class Levels:
             lambda examples: np.asarray(unit * ranks_of(offsets_of(n_levels[examples])), np.float64),
         )
 
+    def zero_one(self) -> Levels:
+        """The same levels, of which the first costs nothing and every other 1."""
+        return Levels(self.steps, self.n_levels, lambda examples: np.minimum(self.values(examples), 1.0))
+
 
 @dataclass(frozen=True, slots=True)
 class BoundLoss:
@@ -159,6 +163,29 @@ def _possible_sets(possible: Flags) -> tuple[Flags, LabelArray]:
     """The sets of labels that occur, and which of them each token has."""
     sets, which = np.unique(possible, axis=0, return_inverse=True)
     return sets, which.reshape(-1).astype(np.int32)
+
+
+def bound_token_costs(costs: FloatArray, offsets: IntArray, *, with_levels: bool = True) -> BoundLoss:
+    """Δ = Σ_t costs[t, ŷ_t], with costs ≥ 0 of all labels at all tokens, (n_tokens, n_labels)."""
+    L = costs.shape[1]
+    parts, values = offsets * L, np.ascontiguousarray(costs).ravel()
+    most = costs.max(axis=1, initial=0.0)
+    max_losses = np.asarray(summed(most, offsets))
+    levels, unit = None, unit_of(costs)
+    if with_levels and unit is not None:
+        different = len(set(values.tolist()) - {0.0}) > 1
+        if not different or max_losses.max(initial=0.0) / unit < MAX_LEVELS:
+            whole = np.round(values / unit).astype(np.int32)
+            n_levels = np.asarray(summed(np.round(most / unit), offsets)).astype(np.int64) + 1
+            steps = _core.ListedSteps(whole, parts, np.column_stack([n_levels, n_levels]))
+            levels = Levels.of_units(steps, n_levels, unit)
+    return BoundLoss(
+        _core.ListedLosses(values, parts, np.zeros(len(offsets) - 1)),
+        levels,
+        lambda i: values[parts[i] : parts[i + 1]],
+        max_losses,
+        (costs,),
+    )
 
 
 def class_levels(labels: LabelArray, cost: FloatArray) -> Levels:

@@ -177,7 +177,7 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
     kind : {"sequences", "segments", "examples", "outputs"}
         What an output is, for `evaluate`: a label for every token, labelled segments, one label, or something else.
         For the first three the spec has `classes`.
-    abilities : frozenset of {"k_best", "sums", "pair_marginals", "samples", "posterior", "top_weights", "explain", "partial"}
+    abilities : frozenset of `Ability`
         What a fitted estimator can do with the model beyond predicting: the k best outputs; probabilities, which are
         sums over all outputs; those of neighbouring parts together; outputs drawn from these; outputs made of the most
         probable labels; weights by name; explanations of labels; learning from outputs that are known in part. It has

@@ -11,6 +11,7 @@ from structlearn.data.arrays import Flags, IntArray, LabelArray
 from structlearn.data.examples import is_listed
 from structlearn.data.labels import check_label, known_labels, observed_classes
 from structlearn.data.ragged import locate
+from structlearn.models.allowed import check_allowed, label_flags
 from structlearn.models.chain.transitions import TransitionMask
 from structlearn.wording import shown
 
@@ -31,8 +32,7 @@ def label_mask(
     """
     codes = {label: code for code, label in enumerate(classes)}
     lengths = np.diff(offsets).tolist()
-    if not is_listed(allowed) or len(allowed) != len(lengths):
-        raise ValueError(f"{name} must say something about each of the {len(lengths)} sequences, or be None")
+    check_allowed(allowed, len(lengths), "sequences", name=name)
     mask = np.ones((int(offsets[-1]), len(classes)), bool)
     for i, (tokens, length) in enumerate(zip(allowed, lengths, strict=True)):
         if tokens is None:
@@ -42,18 +42,8 @@ def label_mask(
         if len(tokens) != length:
             raise ValueError(f"{name}[{i}] has {len(tokens)} entries but X[{i}] has {length} rows")
         for t, entry in enumerate(tokens):
-            if entry is None:
-                continue
-            row = mask[offsets[i] + t]
-            row[:] = False
-            for label in known_labels(entry):
-                check_label(label, f"{name}[{i}][{t}]")
-                if label in codes:
-                    row[codes[label]] = True
-                elif not allow_unknown:
-                    raise ValueError(f"{name}[{i}][{t}] is {shown(entry)}, but {shown(label)} is not one of the labels")
-            if not (row.any() or allow_unknown):
-                raise ValueError(f"{name}[{i}][{t}] is {shown(entry)}: no label is left for this token")
+            if entry is not None:
+                mask[offsets[i] + t] = label_flags(entry, codes, f"{name}[{i}][{t}]", allow_unknown=allow_unknown)
     return mask
 
 

@@ -11,14 +11,15 @@ import numpy.typing as npt
 from sklearn.utils import check_array, column_or_1d
 
 from structlearn import _core
-from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
+from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray, digest
 from structlearn.data.labels import LabelCodes, Labels, check_label, declared_classes, label_array, observed_classes
 from structlearn.data.matrices import checked_numbers, checked_table
 from structlearn.data.ragged import Ragged
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Hamming, Loss, ZeroOneLoss
-from structlearn.losses.bound import BoundLoss, bound_label_costs, class_levels
+from structlearn.losses.bound import BoundLoss, Levels, bound_label_costs, class_levels
 from structlearn.losses.own import bound_own, single_label_truth
+from structlearn.models.allowed import check_allowed, label_flags
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model, Weights
 from structlearn.models.composed import ComposedProblem, token_scorer
 from structlearn.models.multiclass.output_features import OutputFeatures, Taxonomy
@@ -53,7 +54,7 @@ class Multiclass(Model):
     """
 
     tabular: ClassVar[bool] = True
-
+    takes_allowed = True
     kind = "examples"
 
     @property
@@ -62,7 +63,6 @@ class Multiclass(Model):
 
     refusals: ClassVar[ByDecoder] = {
         "pair_marginals": "one label has no neighbour",
-        "partial": "restrictions of the labels are not written",
     }
 
     @property
@@ -75,6 +75,7 @@ class Multiclass(Model):
             "loss_levels": "L",
             "sums": "L",
             "samples": "s L",
+            "partial": "the same",
         }
 
     def loss_in_words(self) -> str:
@@ -109,7 +110,10 @@ class Multiclass(Model):
                 )
         return LinearSpec(classes=classes, n_inputs=_matrix(X, finite=False).shape[1])
 
-    def bind(self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> MulticlassProblem:
+    def bind(
+        self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False, allowed: Any = None
+    ) -> MulticlassProblem:
+        """See `Model.bind`; `allowed` has for each example None (any label), a label, or a set or list of labels."""
         X = _matrix(X)
         if X.shape[1] != spec.n_inputs:
             raise ValueError(f"X has {X.shape[1]} features but training had {spec.n_inputs}")
@@ -120,9 +124,38 @@ class Multiclass(Model):
                 raise ValueError(f"X has {X.shape[0]} rows but Y has {len(labels)} labels")
             zero_one = isinstance(self.cost, str) and self.cost == "zero_one"
             codes = LabelCodes(spec.classes, allow_unknown=allow_unknown and zero_one).encode(labels, "Y")
+        possible = None if allowed is None else _label_table(allowed, spec.classes, X.shape[0], "allowed")
+        if codes is not None and possible is not None and not allow_unknown:
+            barred = ~possible[np.arange(len(codes)), codes]
+            if barred.any():
+                i = int(np.argmax(barred))
+                raise ValueError(f"Y[{i}] is {spec.classes[codes[i]]!r}, but allowed[{i}] is {shown(allowed[i])}")
         features = None if self.output_features is None else self.output_features.matrix(spec.classes)
         tokens = TokenMatrix.from_matrix(X, intercept=spec.intercept)
-        return MulticlassProblem(tokens, codes, spec.classes, self._bound_loss(spec, codes, Y), features)
+        return MulticlassProblem(tokens, codes, spec.classes, self._bound_loss(spec, codes, Y), features, possible)
+
+    def partial_loss(self, spec: LinearSpec, X: Any, Y: Any) -> BoundLoss:
+        """Δ(Y_i, ŷ) where labels are known in part: the least of cost[y, ŷ] over the labels y that Y_i allows.
+
+        Y has for each example what `allowed` of `bind` takes.
+        """
+        if isinstance(self.cost, Loss) and not isinstance(self.cost, (Hamming, ZeroOneLoss)):
+            raise ValueError(f"cost={shown(self.cost)} is for labels that are known; give a matrix or 'zero_one'")
+        n, K = len(Y), len(spec.classes)
+        labels = _label_table(Y, spec.classes, n, "Y")
+        cost = self.cost_matrix(spec.classes)
+        cost = Hamming().cost(spec.classes) if cost is None else cost
+        costs = np.array([cost[row].min(axis=0) for row in labels]).reshape(n, K)
+        offsets = np.arange(n + 1) * K
+        number = np.tile(np.arange(K, dtype=np.int32), n)
+        steps = _core.ListedSteps(number, offsets, np.full((n, 2), K, np.int64))
+        return BoundLoss(
+            _core.ListedLosses(costs.ravel(), offsets, np.zeros(n)),
+            Levels(steps, np.full(n, K), lambda examples: costs[examples].ravel()),
+            lambda i: costs[i],
+            costs.max(axis=1),
+            (labels, cost),
+        )
 
     def check_options(self) -> None:
         if isinstance(self.cost, Loss):
@@ -193,6 +226,7 @@ class MulticlassProblem(ComposedProblem):
         classes: Sequence[Any],
         loss: BoundLoss,
         output_features: FloatArray | None,
+        allowed: Flags | None = None,
     ):
         K, n = len(classes), tokens.n_tokens
         n_features = tokens.n_columns * (K if output_features is None else output_features.shape[1])
@@ -203,7 +237,8 @@ class MulticlassProblem(ComposedProblem):
         self._labels = label_array(classes)
         self._output_features = output_features
         truths = None if codes is None else Ragged(codes, offsets)
-        core = _core.Multiclass(K, scores)
+        self._allowed = None if allowed is None else allowed.astype(np.uint8)
+        core = _core.Multiclass(K, scores, self._allowed)
         super().__init__(core, n_features, np.full(n, K), truths, loss, loss, scores)
 
     def pack(self, codes: Ragged, examples: IntArray) -> LabelArray:
@@ -251,7 +286,9 @@ class MulticlassProblem(ComposedProblem):
         assert self._codes is not None
         features = np.empty(0) if self._output_features is None else self._output_features
         size = np.array([self.n_features])
-        return digest(tokens.indptr, tokens.columns, tokens.values, self._codes, *self._loss.identity, features, size)
+        arrays: list[npt.NDArray[Any]] = [tokens.indptr, tokens.columns, tokens.values, self._codes]
+        arrays += [*self._loss.identity, features, size]
+        return digest(*arrays, *([] if self._allowed is None else [self._allowed]))
 
     def radii(self) -> FloatArray:
         # Proposition 24 holds for features of one sign only; the distance between two classes always does.
@@ -265,6 +302,16 @@ class MulticlassProblem(ComposedProblem):
     def present(self, outputs: Outputs) -> npt.NDArray[Any]:
         labels: npt.NDArray[Any] = self._labels[np.asarray(outputs)]
         return labels
+
+
+def _label_table(given: Any, classes: Sequence[Any], n: int, name: str) -> Flags:
+    """Which labels each of the n examples may have, (n, n_classes)."""
+    check_allowed(given, n, "examples", name=name)
+    codes = {label: code for code, label in enumerate(classes)}
+    flags = np.empty((n, len(codes)), bool)
+    for i, entry in enumerate(given):
+        flags[i] = label_flags(entry, codes, f"{name}[{i}]")
+    return flags
 
 
 def _matrix(X: Any, *, finite: bool = True) -> Any:

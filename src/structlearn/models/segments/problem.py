@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
@@ -51,6 +52,7 @@ class SegmentsProblem(ComposedProblem):
         judged_loss: BoundLoss,
         lengths: bool,
         ends: bool,
+        runs: LabelArray | None = None,
     ):
         L, n = len(classes), tokens.n_columns
         self._tokens = tokens
@@ -60,6 +62,7 @@ class SegmentsProblem(ComposedProblem):
         self._max_length = max_length
         self._lengths = lengths
         self._ends = ends
+        self._runs = runs
         n_shared = (L + lengths * max_length) * L
         firsts_at = n * L + n_shared
         n_features = firsts_at + 2 * ends * n * L
@@ -68,7 +71,7 @@ class SegmentsProblem(ComposedProblem):
             blocks += [(tokens, firsts_at, L, False), (tokens, firsts_at + n * L, L, False)]
         scores = token_scorer(offsets, blocks, [(n * L, n_shared, 1.0)], n_features)
         super().__init__(
-            _core.Segments(_core.SegmentEngine(offsets, L, max_length, lengths, ends), scores),
+            _core.Segments(_core.SegmentEngine(offsets, L, max_length, lengths, ends, runs), scores),
             n_features,
             (1 + 2 * ends) * np.diff(offsets) * L + n_shared,
             None if codes is None else Ragged(codes, offsets),
@@ -124,9 +127,15 @@ class SegmentsProblem(ComposedProblem):
         assert self._codes is not None
         tokens = self._tokens
         options = np.array([tokens.n_columns, self._max_length, self._lengths, self._ends])
-        return digest(
-            tokens.indptr, tokens.columns, tokens.values, self._offsets, self._codes, options, *self._loss.identity
-        )
+        arrays: list[npt.NDArray[Any]] = [
+            tokens.indptr,
+            tokens.columns,
+            tokens.values,
+            self._offsets,
+            self._codes,
+            options,
+        ]
+        return digest(*arrays, *self._loss.identity, *([] if self._runs is None else [self._runs]))
 
     def _begins(self, codes: LabelArray) -> IntArray:
         """The tokens with which segments begin."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,10 +18,20 @@ from structlearn.data.segments import Segmentations, read_segmentations
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Hamming, Loss, MissedSegments, ZeroOneLoss, loss_option
-from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, Levels, bound_label_costs, level_table
+from structlearn.losses.bound import (
+    MAX_LEVEL_TABLE,
+    BoundLoss,
+    Levels,
+    bound_label_costs,
+    bound_token_costs,
+    level_table,
+    no_levels,
+)
 from structlearn.losses.own import bound_own, segment_truth
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
+from structlearn.models.segments.known_segments import KnownSegments, check_truth, rules_out
 from structlearn.models.segments.problem import SegmentsProblem
+from structlearn.wording import shown
 
 
 @dataclass(frozen=True)
@@ -77,12 +87,11 @@ class Segments(Model):
     """
 
     kind = "segments"
+    takes_allowed = True
 
     @property
     def abilities(self) -> frozenset[Ability]:
         return frozenset({"k_best", "sums", "pair_marginals", "samples"})
-
-    refusals: ClassVar[ByDecoder] = {"partial": "restrictions of the outputs are not written"}
 
     @property
     def costs(self) -> ByDecoder:
@@ -96,6 +105,7 @@ class Segments(Model):
             "sums": once,
             "pair_marginals": once,
             "samples": f"{once} + s T (L + M)",
+            "partial": "the same",
         }
 
     def loss_in_words(self) -> str:
@@ -132,12 +142,24 @@ class Segments(Model):
             max_length=longest if self.max_length is None else int(self.max_length),
         )
 
-    def bind(self, spec: SegmentsSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> SegmentsProblem:
-        """See `Model.bind`; with `allow_unknown` segments may also be too long, and count as always wrong."""
+    def bind(
+        self, spec: SegmentsSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False, allowed: Any = None
+    ) -> SegmentsProblem:
+        """See `Model.bind`; with `allow_unknown` segments may also be too long, and count as always wrong.
+
+        `allowed` has for each sequence None or a list of segments (label, begin, end) that its segmentation must have,
+        with gaps where nothing is known; a label may be None, for any, or a set of labels.
+        """
         matrix, offsets = spec.stack(X)
+        runs = None if allowed is None else KnownSegments.read(allowed, spec, offsets).runs()
         codes = judged = None
         if Y is not None:
             judged, possible = _encode(spec, offsets, Y, allow_unknown)
+            if runs is not None:
+                barred = rules_out(runs, judged, offsets)
+                if not allow_unknown:
+                    check_truth(barred, read_segmentations(Y), offsets)
+                possible &= ~barred
             codes = np.where(possible, judged, np.int32(-1))
         return SegmentsProblem(
             tokens=TokenMatrix.from_matrix(matrix, intercept=spec.intercept),
@@ -149,7 +171,33 @@ class Segments(Model):
             judged_loss=self._bound_loss(spec, judged, offsets, Y),
             lengths=bool(self.lengths),
             ends=bool(self.ends),
+            runs=runs,
         )
+
+    def partial_loss(self, spec: SegmentsSpec, X: Any, Y: Any) -> BoundLoss:
+        """Δ(Y_i, ŷ) of what is known of each segmentation, in the form that `allowed` of `bind` takes.
+
+        With ``loss="segments"`` it is the number of known segments that ŷ has not, with "zero_one" whether there are
+        any, and with "hamming" the number of tokens in them whose label is not possible.
+        """
+        offsets = spec.stack(X)[1]
+        known, loss = KnownSegments.read(Y, spec, offsets, name="Y"), self.loss_object()
+        few = level_table(offsets, 4 * len(spec.classes)) <= MAX_LEVEL_TABLE
+        if isinstance(loss, Hamming):
+            return bound_token_costs(known.costs(loss.cost(spec.classes)), offsets, with_levels=few)
+        if not isinstance(loss, (MissedSegments, ZeroOneLoss)):
+            raise ValueError(
+                f"loss={shown(loss)} is for whole segmentations; those known in part have one of {sorted(_LOSSES)}"
+            )
+        n_levels = np.asarray(summed((known.sizes > 0).astype(np.int64), offsets), np.int64) + 1
+        missed = known.sizes, known.labels.astype(np.uint8), offsets, spec.max_length
+        levels = Levels.of_units(_core.MissedKnownSegmentSteps(*missed), n_levels) if few else None
+        identity = (known.sizes, known.labels)
+        if isinstance(loss, MissedSegments):
+            return BoundLoss(_core.MissedKnownSegments(*missed), levels, identity=identity)
+        if levels is None:
+            raise ValueError(f"loss='zero_one' is not possible{no_levels(offsets, 4 * len(spec.classes), BoundLoss())}")
+        return BoundLoss(levels=levels.zero_one(), identity=identity)
 
     def loss_object(self) -> Loss:
         """The loss that the option stands for."""
