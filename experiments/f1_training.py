@@ -87,8 +87,8 @@ def predicted(fitted: StructuralSVM, X: Sequences) -> Tags:
     return [to_bio(y) for y in found] if isinstance(fitted.model, Segments) else found
 
 
-def words(corpus: Any, which: Any = slice(None)) -> list[list[str]]:
-    return [[word for word, _ in sentence] for sentence in corpus.X[which]]
+def words(sentences: Any) -> list[list[str]]:
+    return [[word for word, _ in sentence] for sentence in sentences]
 
 
 class Data:
@@ -98,9 +98,9 @@ class Data:
         train, self.held, self.test = (fetch_conll2002(part) for part in ("train", "testa", "testb"))
         short = [i for i, y in enumerate(train.Y) if len(y) <= LONGEST][:N_TRAIN]
         text = TextFeatures(TEMPLATES)
-        self.X = text.fit_transform([words(train)[i] for i in short])
+        self.X = text.fit_transform(words(train.X[i] for i in short))
         self.Y = [train.Y[i] for i in short]
-        self.X_held, self.X_test = text.transform(words(self.held)), text.transform(words(self.test))
+        self.X_held, self.X_test = text.transform(words(self.held.X)), text.transform(words(self.test.X))
 
 
 def chosen(data: Data, kinds: tuple[str, ...], model: str, name: str, runs: list[Run]) -> tuple[Run, NDArray[np.int64]]:
