@@ -63,10 +63,10 @@ void bind_grammar(nb::module_& module) {
         .def(
             "__init__",
             [](MissedBrackets* place, const GrammarEngine& engine, Vector<std::int64_t> gold,
-               Vector<std::int64_t> offsets, Vector<std::int64_t> counts) {
-                new (place) MissedBrackets(engine.shape, view(gold), view(offsets), view(counts));
+               Vector<std::int64_t> offsets, Vector<std::int64_t> counts, double missed) {
+                new (place) MissedBrackets(engine.shape, view(gold), view(offsets), view(counts), missed);
             },
-            nb::arg(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(), nb::keep_alive<1, 2>(),
+            nb::arg(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::keep_alive<1, 2>(),
             nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
 }
 

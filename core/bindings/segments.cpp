@@ -21,17 +21,22 @@ void bind_segments(nb::module_& module) {
     auto given = bind_engine<SegmentStructure, GivenScorer>(module, "GivenSegments");
     make(given, static_cast<const GivenScores*>(nullptr));
 
-    auto bind_missed = []<class Missed>(auto bound, const Missed*) {
-        bound.def(
+    // Python keeps the arrays; they must be of the right type, since a converted copy would be gone.
+    nb::class_<TrueSegments>(module, "TrueSegments")
+        .def(
             "__init__",
-            [](Missed* place, Vector<std::int32_t> codes, Vector<std::int64_t> offsets, std::int64_t n_labels,
-               std::int64_t longest) { new (place) Missed(view(codes), view(offsets), n_labels, longest); },
-            nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::arg(), nb::keep_alive<1, 2>(),
-            nb::keep_alive<1, 3>());
-    };
-    bind_missed(nb::class_<MissedSegments, PartLoss>(module, "MissedSegments"), static_cast<const MissedSegments*>(nullptr));
-    bind_missed(nb::class_<MissedSegmentSteps, PartSteps>(module, "MissedSegmentSteps"),
-                static_cast<const MissedSegmentSteps*>(nullptr));
+            [](TrueSegments* place, Vector<std::int32_t> codes, Vector<std::int64_t> offsets, std::int64_t longest,
+               Vector<std::uint8_t> counted, Vector<std::uint8_t> ends) {
+                new (place) TrueSegments{view(codes), view(offsets), longest, view(counted), view(ends)};
+            },
+            nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::arg().noconvert(), nb::arg().noconvert(),
+            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>());
+    nb::class_<MissedSegments, PartLoss>(module, "MissedSegments")
+        .def(nb::init<const TrueSegments&, double>(), nb::keep_alive<1, 2>());
+    nb::class_<MissedSegmentSteps, PartSteps>(module, "MissedSegmentSteps")
+        .def(nb::init<const TrueSegments&, std::int32_t, std::int32_t>(), nb::keep_alive<1, 2>());
+    nb::class_<FoundSegments, PartSteps>(module, "FoundSegments")
+        .def(nb::init<const TrueSegments&>(), nb::keep_alive<1, 2>());
     auto bind_known = []<class Missed>(auto bound, const Missed*) {
         bound.def(
             "__init__",

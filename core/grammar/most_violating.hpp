@@ -7,17 +7,20 @@ namespace structlearn {
 // For each local part of a sentence whether it is a true bracket.
 using BracketCells = std::vector<std::uint8_t>;
 
-// How a loss of m matching brackets among t, with G true ones, enters a constraint ξ ≥ b − a⟨w, δΨ⟩. Both 1 − F1 and the
-// number of missed and spurious brackets fall with m and grow with t.
+// How a loss of m matching brackets among t, with G true ones, enters a constraint ξ ≥ b − a⟨w, δΨ⟩. Both 1 − F_β and the
+// number of missed and spurious brackets, the missed ones β² times, fall with m and grow with t.
 struct BracketLoss {
-    bool f1;         // 1 − 2m / (G + t), otherwise G + t − 2m
+    bool f1;         // 1 − (1 + β²) m / (β² G + t), otherwise β² G + t − (1 + β²) m
     bool slack;      // a = b, otherwise a = 1
     bool squared;    // b = √Δ, otherwise b = Δ
+    double missed;   // β²
     std::int64_t G;  // true brackets
 
     double size(std::int64_t m, std::int64_t t) const {
-        const auto sum = static_cast<double>(G + t);
-        const double loss = f1 ? (sum > 0 ? 1.0 - 2.0 * static_cast<double>(m) / sum : 0.0) : sum - 2.0 * static_cast<double>(m);
+        const double sum = missed * static_cast<double>(G) + static_cast<double>(t);
+        const double matched = (1.0 + missed) * static_cast<double>(m);
+        // Rounding may leave less than nothing.
+        const double loss = std::max(f1 ? (sum > 0 ? 1.0 - matched / sum : 0.0) : sum - matched, 0.0);
         return squared ? std::sqrt(loss) : loss;
     }
     // Where `ahead` = ⟨w, δΨ⟩ is by how much the truth scores more.

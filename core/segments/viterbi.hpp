@@ -20,7 +20,7 @@ public:
         const double* prices = loss ? loss->all(i) : nullptr;
         span_.assign(scores.span, scores.span + scores.longest * L);
         if (few)
-            for (double& value : span_) value += few->each;
+            for (std::int64_t k = 0; k < scores.longest; ++k) add_scaled(L, 1.0, few->each.data(), &span_[k * L]);
         candidates_.resize(static_cast<std::size_t>(std::max(L, scores.longest)));
         SegmentScores priced = scores;
         priced.span = span_.data();

@@ -8,33 +8,43 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.options import real_option
 from structlearn.data.trees import ROOTS, brackets
-from structlearn.waist.loss import AdditiveLoss, CountedLoss, LocalParts
+from structlearn.losses.f_measure import FMeasure, missed_more
+from structlearn.waist.loss import AdditiveLoss, LocalParts
 
 
 class MissedBrackets(AdditiveLoss):
-    """Δ(y, ŷ) = |y| + |ŷ| − 2 |y ∩ ŷ|: brackets that are in only one of y and ŷ, see `structlearn.data.brackets`."""
+    """Δ(y, ŷ) = made up + β² missed: brackets that are only in ŷ, and those only in y; see `structlearn.data.brackets`.
+
+    Parameters
+    ----------
+    beta : float
+        A bracket that is missed weighs β² times one that is made up.
+    """
+
+    def __init__(self, beta: float = 1.0):
+        self.beta = beta
+
+    def check_options(self) -> None:
+        real_option("beta", self.beta, positive=True)
 
     def in_words(self) -> str:
-        return "brackets that are missed or made up"
+        return f"brackets that are missed or made up{missed_more(self.beta)}"
 
     def parts(self, truth: Any, local: LocalParts) -> FloatArray:
         matching, found = bracket_counts(truth, local)
-        return np.asarray(found - 2.0 * matching)
+        return np.asarray(found - (1.0 + float(self.beta) ** 2) * matching)
 
 
-class BracketF1(CountedLoss):
-    """Δ(y, ŷ) = 1 − F1 = 1 − 2 |y ∩ ŷ| / (|y| + |ŷ|), with the brackets of both; 0 if there are none."""
+class BracketF1(FMeasure):
+    """Δ(y, ŷ) = 1 − F_β of the brackets; 0 if there are none. See `FMeasure` for its option."""
 
     def in_words(self) -> str:
-        return "1 − F1 of the brackets"
+        return f"{self.name()} of the brackets"
 
     def counts(self, truth: Any, local: LocalParts) -> npt.NDArray[np.int64]:
         return bracket_counts(truth, local)
-
-    def value(self, counts: npt.NDArray[np.int64], true_counts: npt.NDArray[np.int64]) -> FloatArray:
-        total = counts[:, 1] + true_counts[1]
-        return np.where(total > 0, 1.0 - 2.0 * counts[:, 0] / np.maximum(total, 1), 0.0)
 
 
 def bracket_counts(truth: Any, local: LocalParts) -> npt.NDArray[np.int64]:

@@ -80,22 +80,27 @@ def _bound_additive(loss: AdditiveLoss, truths: list[Truth], of_spans: bool, mos
 
 
 def _levels_of_sums(arrays: list[FloatArray], sums: FloatArray, of_spans: bool, most: Most) -> Levels | None:
-    """Where all numbers are multiples of a unit: what is above zero is one count, what is below another."""
-    sizes = np.abs(np.concatenate([*(array.ravel() for array in arrays), np.zeros(1)]))
-    unit = unit_of(sizes)
-    if unit is None or sizes.max() > MAX_LEVELS * unit:
+    """Where an example's numbers are multiples of a unit: what is above zero is one count, what is below another."""
+    units = [unit for unit in map(_unit, arrays) if unit is not None]
+    if len(units) < len(arrays):
         return None
-    whole = [np.round(array / unit).astype(np.int64) for array in arrays]
+    whole = [np.round(array / unit).astype(np.int64) for array, unit in zip(arrays, units, strict=True)]
     signed = any((array < 0).any() for array in whole)
     counts = [np.stack([np.maximum(array, 0), np.maximum(-array, 0)][: 1 + signed]) for array in whole]
 
     def value(i: int, found: Counts) -> FloatArray:
-        return np.asarray(unit * (found[:, 0] - (found[:, 1] if signed else 0)) - sums[i])
+        return np.asarray(units[i] * (found[:, 0] - (found[:, 1] if signed else 0)) - sums[i])
 
     ranges = _ranges(counts, most)
     tables = [_table(each, count) for each, count in zip(ranges, counts, strict=True)]
     few = max(map(prod, ranges)) <= MAX_LEVELS**2 and max(tables) <= MAX_LEVEL_TABLE
     return _levels(counts, ranges, value, of_spans) if few else None
+
+
+def _unit(numbers: FloatArray) -> float | None:
+    """Of which all numbers are multiples; None if there is none, or if one of them has too many."""
+    unit = unit_of(np.abs(numbers))
+    return None if unit is None or np.abs(numbers).max(initial=0.0) > MAX_LEVELS * unit else unit
 
 
 def _bound_counted(loss: CountedLoss, truths: list[Truth], of_spans: bool, most: Most) -> BoundLoss:
@@ -104,11 +109,8 @@ def _bound_counted(loss: CountedLoss, truths: list[Truth], of_spans: bool, most:
     every = _checked_counts(loss, truths)
     counts = [count[(slice(None), *truth.known)] for truth, count in zip(truths, every, strict=True)]
     ranges = _ranges(counts, most)
-    for i, (each, count) in enumerate(zip(ranges, counts, strict=True)):
-        if (table := _table(each, count)) > MAX_LEVEL_TABLE:
-            raise ValueError(
-                f"{name}.counts of example {i} makes {prod(each)} levels, whose table would take {table / 2**30:.3g} GB"
-            )
+    tables = [_table(each, count) for each, count in zip(ranges, counts, strict=True)]
+    check_tables(loss, np.array([prod(each) for each in ranges]), np.array(tables))
     true_counts = [
         np.array([truth.total(number) for number in count], np.int64)
         for truth, count in zip(truths, every, strict=True)
@@ -124,7 +126,9 @@ def _bound_counted(loss: CountedLoss, truths: list[Truth], of_spans: bool, most:
         if not (own := value(i, count[None, :])[0]) == 0.0:
             raise ValueError(f"{name}.value of the truth of example {i}, with counts {count.tolist()}, is {own}; not 0")
     levels = _levels(counts, ranges, value, of_spans)
-    return BoundLoss(levels=levels, identity=(np.concatenate([count.ravel() for count in counts]),))
+    # The values of one example tell losses apart that count the same.
+    values = levels.values(np.array([np.argmax(levels.n_levels)]))
+    return BoundLoss(levels=levels, identity=(np.concatenate([count.ravel() for count in counts]), values))
 
 
 def _checked_parts(loss: AdditiveLoss, truth: Truth, i: int) -> FloatArray:
@@ -172,18 +176,33 @@ def _table(ranges: list[int], count: Counts) -> int:
     return 8 * prod(ranges) * int(count[0].size)
 
 
+def check_tables(loss: CountedLoss, n_levels: IntArray, tables: IntArray) -> None:
+    """Refuses counts whose levels would take too many bytes in some example."""
+    if tables.max(initial=0) > MAX_LEVEL_TABLE:
+        i = int(tables.argmax())
+        raise ValueError(
+            f"{type(loss).__name__}.counts of example {i} makes {n_levels[i]} levels, whose table would take "
+            f"{tables[i] / 2**30:.3g} GB; cut the example up, or use an additive loss"
+        )
+
+
+def values_of_counts(value: Value, ranges: list[list[int]]) -> Callable[[IntArray], FloatArray]:
+    """Δ of all levels of some examples, where each is a combination of counts."""
+
+    def values(examples: IntArray) -> FloatArray:
+        found = [value(i, _unflattened(np.arange(prod(ranges[i])), ranges[i])) for i in examples.tolist()]
+        # Pairs of counts that no output has may have any value.
+        return np.asarray(np.maximum(np.concatenate([*found, np.empty(0)]), 0.0))
+
+    return values
+
+
 def _levels(counts: list[Counts], ranges: list[list[int]], value: Value, of_spans: bool) -> Levels:
     flat = Ragged.of([_flattened(count, size).ravel() for count, size in zip(counts, ranges, strict=True)], np.int32)
     n_levels = np.array([prod(size) for size in ranges], np.int64)
     widths = np.array([size[-1] for size in ranges], np.int64)
-
-    def values(examples: IntArray) -> FloatArray:
-        found = [value(i, _unflattened(np.arange(n_levels[i]), ranges[i])) for i in examples.tolist()]
-        # Pairs of counts that no output has may have any value.
-        return np.asarray(np.maximum(np.concatenate([*found, np.empty(0)]), 0.0))
-
     steps = _core.ListedSteps(flat.flat, flat.offsets, np.stack([n_levels, widths], axis=1), of_spans)
-    return Levels(steps, n_levels, values)
+    return Levels(steps, n_levels, values_of_counts(value, ranges))
 
 
 def _one_a_row(counts: list[Counts]) -> IntArray:

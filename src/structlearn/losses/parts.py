@@ -8,29 +8,39 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn.data.arrays import FloatArray
-from structlearn.waist.loss import AdditiveLoss, CountedLoss, LocalParts
+from structlearn.data.options import real_option
+from structlearn.losses.f_measure import FMeasure, missed_more
+from structlearn.waist.loss import AdditiveLoss, LocalParts
 
 
 class MissedParts(AdditiveLoss):
-    """``Δ(y, ŷ) = |y| + |ŷ| − 2 |y ∩ ŷ|``: parts that are in only one of y and ŷ."""
+    """``Δ(y, ŷ) = |ŷ \\ y| + β² |y \\ ŷ|``: parts that are made up, and parts that are missed.
+
+    Parameters
+    ----------
+    beta : float
+        A part that is missed weighs β² times one that is made up.
+    """
+
+    def __init__(self, beta: float = 1.0):
+        self.beta = beta
+
+    def check_options(self) -> None:
+        real_option("beta", self.beta, positive=True)
 
     def in_words(self) -> str:
-        return "parts that are missed or made up"
+        return f"parts that are missed or made up{missed_more(self.beta)}"
 
     def parts(self, truth: Any, local: LocalParts) -> FloatArray:
-        return np.array([-1.0 if part in truth else 1.0 for part in local.labels])
+        return np.array([-(float(self.beta) ** 2) if part in truth else 1.0 for part in local.labels])
 
 
-class PartF1(CountedLoss):
-    """``Δ(y, ŷ) = 1 − F1 = 1 − 2 |y ∩ ŷ| / (|y| + |ŷ|)`` of the parts; 0 if neither has any."""
+class PartF1(FMeasure):
+    """Δ(y, ŷ) = 1 − F_β of the parts; 0 if neither has any. See `FMeasure` for its option."""
 
     def in_words(self) -> str:
-        return "1 − F1 of the parts"
+        return f"{self.name()} of the parts"
 
     def counts(self, truth: Any, local: LocalParts) -> npt.NDArray[np.int64]:
         true = [part in truth for part in local.labels]
         return np.array([true, np.ones_like(true)], np.int64)
-
-    def value(self, counts: npt.NDArray[np.int64], true_counts: npt.NDArray[np.int64]) -> FloatArray:
-        total = counts[:, 1] + true_counts[1]
-        return np.where(total > 0, 1.0 - 2.0 * counts[:, 0] / np.maximum(total, 1), 0.0)

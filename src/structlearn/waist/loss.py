@@ -18,6 +18,7 @@ hypergraphs     (n_parts,)                       the output has the part, which 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +56,9 @@ class Loss(BaseEstimator):  # type: ignore[misc]
 
     def check_options(self) -> None:
         """Refuses options that cannot be; called before training, and when a model file is read."""
+
+    def check_labels(self, labels: Sequence[Any]) -> None:
+        """Refuses options that name none of the labels; called before training."""
 
 
 class AdditiveLoss(Loss, ABC):

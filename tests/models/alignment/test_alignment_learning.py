@@ -123,7 +123,7 @@ def test_alignments_that_do_not_fit_their_sequences_are_refused_by_name(y, messa
 
 def test_impossible_options_are_refused():
     X, Y = [("a", "a")], [((0, 0),)]
-    for option, value in {"ends": "both", "gaps": "log", "features": "blosum", "loss": "f1", "reading": "x"}.items():
+    for option, value in {"ends": "both", "gaps": "log", "features": "blosum", "loss": "f2", "reading": "x"}.items():
         with pytest.raises(ValueError, match=f"{option} is '{value}'; it may be"):
             bound(Alignment(**{option: value}), X, Y)
     with pytest.raises(ValueError, match="shift is -1"):

@@ -110,7 +110,7 @@ def test_label_weights_off_every_small_grid_have_no_loss_levels(label_weight):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"loss": "f1"}, "loss is 'f1'"),
+        ({"loss": "f2"}, "loss is 'f2'"),
         ({"balance": -1.0}, "balance is -1.0"),
         ({"balance": np.nan}, "balance is nan"),
         ({"label_weight": {"a": -2.0}}, r"label_weight\['a'\] is -2.0"),

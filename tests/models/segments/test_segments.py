@@ -284,8 +284,8 @@ def test_segments_that_do_not_cover_a_sequence_are_refused_by_name(y, message):
 
 def test_impossible_options_are_refused():
     X, Y = [np.eye(2)], [[("a", 0, 2)]]
-    with pytest.raises(ValueError, match="loss is 'f1'"):
-        bound(Segments(loss="f1"), X, Y)
+    with pytest.raises(ValueError, match="loss is 'f2'"):
+        bound(Segments(loss="f2"), X, Y)
     for longest in (0, 2.5):
         with pytest.raises(ValueError, match=f"max_length is {longest}"):
             bound(Segments(max_length=longest), X, Y)

@@ -18,7 +18,7 @@ from structlearn.data.matches import ENDS, Ends, checked_matches, matches_of
 from structlearn.data.options import choice_option, flag_option, whole_option
 from structlearn.data.ragged import Ragged, offsets_of, ranks_of, summed
 from structlearn.drawing import Drawing, draw_alignment
-from structlearn.losses import Loss, MissedMatches, ZeroOneLoss, loss_option
+from structlearn.losses import Loss, MatchF1, MissedMatches, ZeroOneLoss, loss_option
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, Levels
 from structlearn.losses.own import bound_own, match_truth
 from structlearn.metrics import Measures
@@ -29,7 +29,7 @@ from structlearn.models.alignment.problem import AlignmentProblem, match_table
 from structlearn.models.base import Ability, ByDecoder, Model
 from structlearn.wording import shown
 
-AlignmentLoss = Literal["q", "q_shift", "zero_one"]
+AlignmentLoss = Literal["q", "q_shift", "f1", "zero_one"]
 
 _CHOICES = {
     "ends": ENDS,
@@ -63,9 +63,10 @@ class Alignment(Model):
         partner and the structure and accessibility around the place in the other sequence.
     normalise : bool
         Whether all features are divided by the number of letters of both sequences.
-    loss : {"q", "q_shift", "zero_one"} or Loss
-        Δ(y, ŷ): the part of the true matches that are missing; or of which no match lies within `shift`; or whether
-        anything differs; or a loss of one's own, additive over matches, see `structlearn.losses`.
+    loss : {"q", "q_shift", "f1", "zero_one"} or Loss
+        Δ(y, ŷ): the part of the true matches that are missing; or of which no match lies within `shift`; 1 − F1 of the
+        matches; or whether anything differs; or a loss of one's own, additive or counted over matches, see
+        `structlearn.losses`.
     shift : int
         m of the loss Q_m: how many letters a match may be off.
     reading : {"figure", "text"}
@@ -193,8 +194,8 @@ class Alignment(Model):
         """The loss that the option stands for."""
         if isinstance(self.loss, Loss):
             return self.loss
-        if self.loss == "zero_one":
-            return ZeroOneLoss()
+        if self.loss in ("zero_one", "f1"):
+            return ZeroOneLoss() if self.loss == "zero_one" else MatchF1()
         return MissedMatches(int(self.shift) if self.loss == "q_shift" else 0, along_s=self.reading == "text")
 
     def _bound_loss(self, codes: LabelArray, s: IntArray, t: IntArray, Y: Any) -> BoundLoss:
@@ -203,7 +204,7 @@ class Alignment(Model):
         if isinstance(loss, ZeroOneLoss):
             return BoundLoss(max_losses=np.ones(len(truths)))
         n = np.diff(t)
-        if isinstance(loss, MissedMatches):
+        if isinstance(loss, MissedMatches) and loss.beta is None:
             true = np.asarray(summed((codes >= 0).astype(np.int64), s), np.int64)
             found = _core.FoundMatches(codes, s, t, loss.shift, loss.along_s)
             few = match_table(np.diff(s), n, true).max(initial=0) <= MAX_LEVEL_TABLE
@@ -270,7 +271,7 @@ class Alignment(Model):
     def check_options(self) -> None:
         for name, choices in _CHOICES.items():
             choice_option(name, getattr(self, name), choices)
-        loss_option(self.loss, ("q", "q_shift", "zero_one"))
+        loss_option(self.loss, ("q", "q_shift", "f1", "zero_one"))
         whole_option("shift", self.shift, 0, LARGEST)
         flag_option("normalise", self.normalise)
         if self.alphabet is not None and not (isinstance(self.alphabet, str) or is_listed(self.alphabet)):

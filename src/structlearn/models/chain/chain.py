@@ -21,7 +21,7 @@ from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.data.ragged import Ragged, locate, reduced
 from structlearn.data.sequences import Sequences, check_tokens, read_sequences
 from structlearn.data.tokens import TokenMatrix
-from structlearn.losses import Hamming, Loss, ZeroOneLoss, loss_option
+from structlearn.losses import Hamming, LabelF1, LabelLoss, Loss, MissedSegments, SpanF1, ZeroOneLoss, loss_option
 from structlearn.losses.bound import (
     MAX_LEVEL_TABLE,
     BoundLoss,
@@ -50,9 +50,10 @@ class Chain(PartialModel):
     ----------
     classes : sequence, optional
         The labels, of any hashable type. None takes those observed in training.
-    loss : {"hamming", "zero_one"} or Loss
-        Δ(y, ŷ): the number of wrong labels, or whether any label is wrong; or a loss of one's own, additive or counted
-        over the labels of tokens, see `structlearn.losses`.
+    loss : {"hamming", "f1", "zero_one"} or Loss
+        Δ(y, ŷ): the number of wrong labels, 1 − F1 of the labels other than "O" (`LabelF1`), or whether any label is
+        wrong; or `LabelCosts`, or a loss of one's own, additive or counted over the labels of tokens, see
+        `structlearn.losses`.
     boundaries : bool
         Whether there are scores for the first and the last label.
     balance : float
@@ -121,7 +122,7 @@ class Chain(PartialModel):
     def __init__(
         self,
         classes: Sequence[Any] | None = None,
-        loss: Literal["hamming", "zero_one"] | Loss = "hamming",
+        loss: Literal["hamming", "f1", "zero_one"] | Loss = "hamming",
         boundaries: bool = True,
         balance: float = 1.0,
         label_weight: Mapping[Any, float] | None = None,
@@ -168,11 +169,7 @@ class Chain(PartialModel):
     def _specified(self, X: Sequences, observed: tuple[Any, ...]) -> LinearSpec:
         self.check_options()
         classes = observed if self.classes is None else declared_classes(self.classes)
-        loss = self.loss_object()
-        for label in (loss.label_weight or {}) if isinstance(loss, Hamming) else ():
-            if label not in classes:
-                labels = ", ".join(map(repr, classes[:10])) + (", …" if len(classes) > 10 else "")
-                raise ValueError(f"label_weight names {label!r}, which is not one of the labels: {labels}")
+        self.loss_object().check_labels(classes)
         return LinearSpec(classes=classes, n_inputs=X.tokens.shape[1], vocabulary=X.names)
 
     def partial_loss(self, spec: LinearSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
@@ -185,7 +182,7 @@ class Chain(PartialModel):
             possible[_end_tokens(offsets)] = True
         loss = self.loss_object()
         few = level_table(offsets, len(spec.classes) ** self.order) <= MAX_LEVEL_TABLE
-        if isinstance(loss, Hamming):
+        if isinstance(loss, LabelLoss):
             return bound_possible_costs(possible, offsets, loss.cost(spec.classes), with_levels=few)
         if not isinstance(loss, ZeroOneLoss):
             raise ValueError(
@@ -240,6 +237,8 @@ class Chain(PartialModel):
         """The loss that the option stands for."""
         if isinstance(self.loss, Loss):
             return self.loss
+        if self.loss == "f1":
+            return LabelF1()
         return ZeroOneLoss() if self.loss == "zero_one" else Hamming(self.label_weight)
 
     def _bound_loss(self, spec: LinearSpec, codes: LabelArray | None, offsets: IntArray, Y: Any) -> BoundLoss:
@@ -248,7 +247,7 @@ class Chain(PartialModel):
         loss = self.loss_object()
         L = len(spec.classes)
         few = level_table(offsets, L**self.order) <= MAX_LEVEL_TABLE
-        if isinstance(loss, Hamming):
+        if isinstance(loss, LabelLoss):
             return bound_label_costs(codes, offsets, loss.cost(spec.classes), with_levels=few)
         if isinstance(loss, ZeroOneLoss):
             wrong = reduced(np.logical_or, codes < 0, offsets) if L == 1 else np.diff(offsets) > 0
@@ -335,7 +334,12 @@ class Chain(PartialModel):
         return tokens.without_rows(ends), codes, labels
 
     def check_options(self) -> None:
-        loss_option(self.loss, ("hamming", "zero_one"))
+        if isinstance(self.loss, (SpanF1, MissedSegments)) or (isinstance(self.loss, str) and self.loss == "span_f1"):
+            raise ValueError(
+                f"loss is {shown(self.loss)}, which is about whole spans, and labels of tokens such as B-PER and I-PER "
+                "do not say alone where a span ends; use Segments, with `from_bio` for its outputs, or LabelF1 here"
+            )
+        loss_option(self.loss, ("hamming", "f1", "zero_one"))
         real_option("balance", self.balance)
         flag_option("boundaries", self.boundaries)
         flag_option("observed_only", self.observed_only)

@@ -190,9 +190,9 @@ class Grammar(Model):
         counts, codes = None, None
         if trees is not None:
             codes = [self._derivation(spec, tree, i, allow_unknown) for i, tree in enumerate(trees)]
-            if isinstance(self.loss_object(), (MissedBrackets, BracketF1)):
-                f1 = isinstance(self.loss_object(), BracketF1)
-                counts = BracketCounts.of(engine, offsets, spec.labels, trees, f1)
+            loss = self.loss_object()
+            if isinstance(loss, (MissedBrackets, BracketF1)):
+                counts = BracketCounts.of(engine, offsets, spec.labels, trees, loss)
         return GrammarProblem(
             rules=core_rules,
             engine=engine,
@@ -215,7 +215,8 @@ class Grammar(Model):
     def _bound_loss(self, spec: GrammarSpec, counts: BracketCounts | None, trees: list[Tree] | None) -> BoundLoss:
         loss = self.loss_object()
         if counts is not None:
-            return BoundLoss(None if counts.f1 else counts.missed, identity=(counts.true, np.array([counts.f1])))
+            identity = counts.true, np.array([counts.f1, counts.weight])
+            return BoundLoss(None if counts.f1 else counts.missed, identity=identity)
         if trees is None or isinstance(loss, ZeroOneLoss):
             return BoundLoss()
         most = partial(most_phrases, longest_chain=spec.longest_chain)

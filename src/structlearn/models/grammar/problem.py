@@ -12,6 +12,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.ragged import Ragged
 from structlearn.data.trees import ROOTS, Tree, brackets, flat_tree
+from structlearn.losses import BracketF1, MissedBrackets
 from structlearn.losses.bound import BoundLoss
 from structlearn.models.composed import CodedOutputs, NumberedProblem
 from structlearn.models.grammar.binary_trees import symbol_name
@@ -27,23 +28,31 @@ class BracketCounts:
     Attributes
     ----------
     missed : compiled loss
-        Missed and spurious brackets.
+        Missed brackets, times their weight β², and spurious ones.
     found : compiled loss
         All brackets of an output.
     true : (n_examples,)
         All brackets of the truths.
+    weight : float
+        β².
     f1 : bool
-        Whether the loss is 1 − F1, and not the number of missed and spurious ones.
+        Whether the loss is 1 − F_β, and not the number of missed and spurious ones.
     """
 
     missed: _core.MissedBrackets
     found: _core.MissedBrackets
     true: IntArray
+    weight: float
     f1: bool
 
     @classmethod
     def of(
-        cls, engine: _core.GrammarEngine, offsets: IntArray, labels: Sequence[str], trees: list[Tree], f1: bool
+        cls,
+        engine: _core.GrammarEngine,
+        offsets: IntArray,
+        labels: Sequence[str],
+        trees: list[Tree],
+        loss: MissedBrackets | BracketF1,
     ) -> BracketCounts:
         place, n = {label: k for k, label in enumerate(labels)}, np.diff(offsets) + 1
         gold = [brackets(tree) for tree in trees]
@@ -53,11 +62,13 @@ class BracketCounts:
         ]
         cells, none = Ragged.of(parts, np.int64), np.zeros(len(trees) + 1, np.int64)
         true = np.array([len(some) for some in gold], np.int64)
+        weight = float(loss.beta) ** 2
         return cls(
-            missed=_core.MissedBrackets(engine, cells.flat, cells.offsets, true),
-            found=_core.MissedBrackets(engine, none[:0], none, none[1:]),
+            missed=_core.MissedBrackets(engine, cells.flat, cells.offsets, true, weight),
+            found=_core.MissedBrackets(engine, none[:0], none, none[1:], weight),
             true=true,
-            f1=f1,
+            weight=weight,
+            f1=isinstance(loss, BracketF1),
         )
 
 
@@ -120,10 +131,9 @@ class GrammarProblem(NumberedProblem):
         if self._brackets is None or not self._brackets.f1:
             return super()._losses(loss, examples, codes)
         missed = self._core.losses(examples, codes.flat, codes.offsets, self._brackets.missed)
-        total = self._brackets.true[examples] + self._core.losses(
-            examples, codes.flat, codes.offsets, self._brackets.found
-        )
-        return np.where(total > 0, 1.0 - (total - missed) / np.maximum(total, 1), 0.0)
+        found = self._core.losses(examples, codes.flat, codes.offsets, self._brackets.found)
+        total = self._brackets.weight * self._brackets.true[examples] + found
+        return np.asarray(np.divide(missed, total, out=np.zeros(len(missed)), where=total > 0))
 
     def radii(self) -> FloatArray:
         # ‖Ψ(y) − Ψ(ŷ)‖ ≤ ‖Ψ(y)‖₁ + ‖Ψ(ŷ)‖₁, and no tree has more features than this.

@@ -16,7 +16,7 @@ from structlearn.data.labels import LabelCodes, Labels, check_label, declared_cl
 from structlearn.data.matrices import checked_numbers, checked_table
 from structlearn.data.ragged import Ragged
 from structlearn.data.tokens import TokenMatrix
-from structlearn.losses import Hamming, Loss, ZeroOneLoss
+from structlearn.losses import Hamming, LabelLoss, Loss, ZeroOneLoss
 from structlearn.losses.bound import BoundLoss, Levels, bound_label_costs, class_levels
 from structlearn.losses.own import bound_own, single_label_truth
 from structlearn.models.allowed import check_allowed, label_flags
@@ -35,8 +35,8 @@ class Multiclass(Model):
     classes : sequence, optional
         The labels, of any hashable type. None takes those observed in training.
     cost : "zero_one", Taxonomy, (n_classes, n_classes) array or Loss
-        Δ(y, ŷ) = cost[y, ŷ], rows and columns in the order of `classes`; zero on the diagonal. A `Taxonomy` stands for
-        its tree loss, the height of the first common ancestor.
+        Δ(y, ŷ) = cost[y, ŷ], rows and columns in the order of `classes`; zero on the diagonal. `LabelCosts` has it by
+        the names of labels. A `Taxonomy` stands for its tree loss, the height of the first common ancestor.
     output_features : OutputFeatures, optional
         Λ, such as a `Taxonomy`; None is class identity, the ordinary multiclass SVM.
 
@@ -102,6 +102,8 @@ class Multiclass(Model):
         classes = observed_classes(labels) if self.classes is None else declared_classes(self.classes)
         if not len(labels):
             raise ValueError("Y is empty; training needs at least one example")
+        if isinstance(self.cost, Loss):
+            self.cost.check_labels(classes)
         if not isinstance(self.cost, (str, Taxonomy, Loss)) and self.classes is None:
             size = len(self._cost_table())
             if size != len(classes):
@@ -139,7 +141,7 @@ class Multiclass(Model):
 
         Y has for each example what `allowed` of `bind` takes.
         """
-        if isinstance(self.cost, Loss) and not isinstance(self.cost, (Hamming, ZeroOneLoss)):
+        if isinstance(self.cost, Loss) and not isinstance(self.cost, (LabelLoss, ZeroOneLoss)):
             raise ValueError(f"cost={shown(self.cost)} is for labels that are known; give a matrix or 'zero_one'")
         n, K = len(Y), len(spec.classes)
         labels = _label_table(Y, spec.classes, n, "Y")
@@ -167,7 +169,7 @@ class Multiclass(Model):
         if codes is None:
             return BoundLoss()
         offsets = np.arange(len(codes) + 1)
-        if isinstance(self.cost, Loss) and not isinstance(self.cost, (Hamming, ZeroOneLoss)):
+        if isinstance(self.cost, Loss) and not isinstance(self.cost, (LabelLoss, ZeroOneLoss)):
             return bound_own(self.cost, [single_label_truth(y, spec.classes) for y in _label_list(Y)])
         cost = self.cost_matrix(spec.classes)
         cost = Hamming().cost(spec.classes) if cost is None else cost
@@ -198,6 +200,8 @@ class Multiclass(Model):
 
     def cost_matrix(self, classes: Sequence[Any]) -> FloatArray | None:
         """Δ as a matrix over the classes, (n_classes, n_classes); None is zero-one, which needs no matrix."""
+        if isinstance(self.cost, LabelLoss):
+            return self.cost.cost(classes)
         if isinstance(self.cost, Loss):
             return None
         if isinstance(self.cost, str):

@@ -17,7 +17,7 @@ from structlearn.data.ragged import reduced, summed
 from structlearn.data.segments import Segmentations, read_segmentations
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
-from structlearn.losses import Hamming, Loss, MissedSegments, ZeroOneLoss, loss_option
+from structlearn.losses import Hamming, LabelLoss, Loss, MissedSegments, SpanF1, ZeroOneLoss, loss_option
 from structlearn.losses.bound import (
     MAX_LEVEL_TABLE,
     BoundLoss,
@@ -31,6 +31,7 @@ from structlearn.losses.own import bound_own, segment_truth
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
 from structlearn.models.segments.known_segments import KnownSegments, check_truth, rules_out
 from structlearn.models.segments.problem import SegmentsProblem
+from structlearn.models.segments.segment_losses import bound_segments
 from structlearn.wording import shown
 
 
@@ -45,7 +46,7 @@ class SegmentsSpec(LinearSpec):
         check_whole("max_length", self.max_length, 1)
 
 
-_LOSSES = {"segments": MissedSegments, "hamming": Hamming, "zero_one": ZeroOneLoss}
+_LOSSES: dict[str, type[Loss]] = {"segments": MissedSegments, "f1": SpanF1, "hamming": Hamming, "zero_one": ZeroOneLoss}
 
 
 class Segments(Model):
@@ -61,10 +62,11 @@ class Segments(Model):
         The labels, of any hashable type. None takes those observed in training.
     max_length : int, optional
         The longest segment that there can be. None takes the longest observed in training.
-    loss : {"segments", "hamming", "zero_one"} or Loss
-        Δ(y, ŷ): the number of segments that are in only one of y and ŷ, so missed plus spurious ones, the number of
-        tokens in a segment with the wrong label, or 1 for any other segmentation; or a loss of one's own, additive or
-        counted over segments, see `structlearn.losses`.
+    loss : {"segments", "f1", "hamming", "zero_one"} or Loss
+        Δ(y, ŷ): the number of segments that are in only one of y and ŷ, so missed plus spurious ones, 1 − F1 of the
+        segments with labels other than "O" (`SpanF1`), the number of tokens in a segment with the wrong label, or 1 for
+        any other segmentation; or `LabelCosts` of the tokens, or a loss of one's own, additive or counted over
+        segments, see `structlearn.losses`.
     lengths : bool
         Whether there are weights for the length of a segment, by its label.
     ends : bool
@@ -115,7 +117,7 @@ class Segments(Model):
         self,
         classes: Sequence[Any] | None = None,
         max_length: int | None = None,
-        loss: Literal["segments", "hamming", "zero_one"] | Loss = "segments",
+        loss: Literal["segments", "f1", "hamming", "zero_one"] | Loss = "segments",
         lengths: bool = True,
         ends: bool = False,
     ):
@@ -135,6 +137,7 @@ class Segments(Model):
         labels = (label for label, _, _ in segments)
         classes = observed_classes(labels) if self.classes is None else declared_classes(self.classes)
         longest = max((end - begin for _, begin, end in segments), default=1)
+        self.loss_object().check_labels(classes)
         return SegmentsSpec(
             classes=classes,
             n_inputs=X.tokens.shape[1],
@@ -183,7 +186,7 @@ class Segments(Model):
         offsets = spec.stack(X)[1]
         known, loss = KnownSegments.read(Y, spec, offsets, name="Y"), self.loss_object()
         few = level_table(offsets, 4 * len(spec.classes)) <= MAX_LEVEL_TABLE
-        if isinstance(loss, Hamming):
+        if isinstance(loss, LabelLoss):
             return bound_token_costs(known.costs(loss.cost(spec.classes)), offsets, with_levels=few)
         if not isinstance(loss, (MissedSegments, ZeroOneLoss)):
             raise ValueError(
@@ -209,17 +212,14 @@ class Segments(Model):
         if codes is None:
             return BoundLoss()
         loss, L = self.loss_object(), len(spec.classes)
-        few = level_table(offsets, 4 * L) <= MAX_LEVEL_TABLE
         if isinstance(loss, ZeroOneLoss):
             return BoundLoss(max_losses=self._others(spec, codes, offsets))
-        if isinstance(loss, Hamming):
+        if isinstance(loss, LabelLoss):
+            few = level_table(offsets, 4 * L) <= MAX_LEVEL_TABLE
             labels = np.where(codes < 0, -1, codes % L).astype(np.int32)
             return bound_label_costs(labels, offsets, loss.cost(spec.classes), with_levels=few)
-        if isinstance(loss, MissedSegments):
-            missed = codes, offsets, L, spec.max_length
-            begins = np.asarray(summed(((codes >= -1) & (codes < L)).astype(np.int64), offsets), np.int64)
-            levels = Levels.of_units(_core.MissedSegmentSteps(*missed), np.diff(offsets) + begins + 1) if few else None
-            return BoundLoss(_core.MissedSegments(*missed), levels)
+        if isinstance(loss, (MissedSegments, SpanF1)):
+            return bound_segments(loss, codes, offsets, spec.classes, spec.max_length, read_segmentations(Y))
         lengths = np.diff(offsets).tolist()
         truths = [
             segment_truth(y, length, spec.classes, spec.max_length)
