@@ -61,10 +61,14 @@ def json_lines(estimator: Any, reader: Format, wanted: Wanted) -> Writer:
     _, last = steps_of(estimator)
     random = np.random.RandomState(wanted.seed)
 
+    def shown(examples: Sequence[Example], outputs: Any) -> list[Any]:
+        written = zip(examples, data.as_labels(estimator, outputs), strict=True)
+        return [_plain(reader, example, y) for example, y in written]
+
     def texts(batch: Sequence[Example]) -> Iterator[str]:
         X = features(estimator, [example.x for example in batch])
         outputs = last.predict(X)
-        found = [{"predicted": _plain(reader, example, y)} for example, y in zip(batch, outputs, strict=True)]
+        found = [{"predicted": y} for y in shown(batch, outputs)]
         if wanted.probabilities:
             logs = last.predict_log_proba(X, outputs)
             parts = _parts(reader, last, X, outputs)
@@ -73,10 +77,11 @@ def json_lines(estimator: Any, reader: Format, wanted: Wanted) -> Writer:
         if wanted.k_best is not None:
             name = "log_probability" if hasattr(last, "predict_log_proba") else "score"
             for told, example, best in zip(found, batch, last.k_best(X, wanted.k_best), strict=True):
-                told["k_best"] = [{"predicted": _plain(reader, example, y), name: _rounded(score)} for y, score in best]
+                written = zip(shown([example] * len(best), [y for y, _ in best]), best, strict=True)
+                told["k_best"] = [{"predicted": y, name: _rounded(score)} for y, (_, score) in written]
         if wanted.samples is not None:
             for told, example, drawn in zip(found, batch, last.sample(X, wanted.samples, random), strict=True):
-                told["samples"] = [_plain(reader, example, y) for y in drawn]
+                told["samples"] = shown([example] * len(drawn), drawn)
         for told, example in zip(found, batch, strict=True):
             line = {"file": example.file, "line": example.line} | _input(reader, example) | told
             yield json.dumps(line, ensure_ascii=False) + "\n"
@@ -94,10 +99,15 @@ def with_probability(estimator: Any, reader: Format, examples: Iterator[Example]
             X = features(estimator, [example.x for example in batch])
             outputs = last.predict(X)
             parts = _parts(reader, last, X, outputs)
-        for example, y, told in zip(batch, outputs, parts, strict=True):
+        for example, y, told in zip(batch, data.as_labels(estimator, outputs), parts, strict=True):
             text = reader.annotate(example, y)
-            beside = [f"{by_label[label]:.{DIGITS}f}" for by_label, label in zip(told, y, strict=True)]
+            beside = [f"{_of(label, by_label):.{DIGITS}f}" for by_label, label in zip(told, y, strict=True)]
             yield replace(example, source=tuple(text.removesuffix("\n").split("\n"))), beside
+
+
+def _of(label: Any, by_label: dict[str, float]) -> float:
+    """The probability of a label, or of the segment's label where it is a tag of one."""
+    return by_label[label] if label in by_label else by_label[label.partition("-")[2] or "_"]
 
 
 def _parts(reader: Format, last: Any, X: Any, outputs: Any) -> Iterator[Any]:

@@ -29,7 +29,7 @@ def _predicted(estimator: Any, reader: Format, examples: Iterator[Example]) -> I
         if isinstance(reader, Columns) and batch[0].y is None:
             _check_last_input(estimator, reader, batch)
         with data.places(batch):
-            outputs = estimator.predict([example.x for example in batch])
+            outputs = data.as_labels(estimator, estimator.predict([example.x for example in batch]))
         yield from zip(batch, outputs, strict=True)
 
 
