@@ -12,7 +12,8 @@ import pytest
 
 import structlearn
 from structlearn import HiddenMarkov, StructuralSVM
-from structlearn.cli.options import COMPONENTS, LEARNERS, parameters
+from structlearn.cli.components import COMPONENTS, LEARNERS
+from structlearn.cli.options import parameters
 from structlearn.datasets import make_sentences
 from structlearn.estimators.generative import Discrete
 from structlearn.features import TextFeatures
@@ -85,7 +86,7 @@ def test_declarations_are_those_of_the_classes(owner):
     kind = next(getattr(home, owner.name) for home in homes if hasattr(home, owner.name))
     defaults = (kind(None) if owner in LEARNERS.values() else kind()).get_params(deep=False)
     assert {name: declared.default for name, declared in parameters(owner).items()} == {
-        name: defaults[name] for name in owner.parameters
+        option: defaults[name] for option, name in owner.options.items()
     }
 
 

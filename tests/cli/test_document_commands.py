@@ -54,7 +54,7 @@ def test_wrong_learners_and_options_are_refused(documents, run):
     assert "--learner crf does not learn from conll2012 files; it may be latent, svm" in err
     status, _, err = run("train", "train.conll", "-o", "model.slm", "--decoder", "lp")
     assert status == 1
-    assert "--decoder has no effect here: it is for files of documents, with --learner svm" in err
+    assert "--decoder has no effect here: it is for --model correlation-clustering" in err
 
 
 def test_check_counts_mentions_and_entities(documents, run):

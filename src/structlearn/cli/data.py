@@ -203,6 +203,38 @@ def labelled(reader: Format, examples: Sequence[Example]) -> tuple[list[Any], li
     return [example.x for example in examples], [example.y for example in examples]
 
 
+def as_outputs(estimator: Any, examples: Sequence[Example], Y: list[Any]) -> list[Any]:
+    """Labels of files as outputs of the model: tags such as B-NP and I-NP become segments where it predicts these."""
+    from structlearn.data.segments import from_bio
+    from structlearn.data.tags import is_tag
+    from structlearn.persistence.model_file import steps_of
+
+    if not _predicts_segments(steps_of(estimator)[1]):
+        return Y
+    for example, y in zip(examples, Y, strict=True):
+        wrong = next((label for label in y if not is_tag(label)), None)
+        if wrong is not None:
+            raise ValueError(
+                f"{example.place}: the label {wrong!r} is no tag such as B-NP, I-NP and O, which are read as segments"
+            )
+    return [from_bio(y, f"Y[{i}]") for i, y in enumerate(Y)]
+
+
+def as_labels(estimator: Any, outputs: Any) -> Any:
+    """Outputs of the model as labels of files: segments become tags, in the scheme of the training file."""
+    from structlearn.data.segments import to_bio
+    from structlearn.persistence.model_file import steps_of
+
+    _, last = steps_of(estimator)
+    if not _predicts_segments(last):
+        return outputs
+    return [to_bio(segments, last.training_.get("tags", "BIO")) for segments in outputs]
+
+
+def _predicts_segments(estimator: Any) -> bool:
+    return getattr(getattr(estimator, "model", None), "kind", None) == "segments"
+
+
 def weights(examples: Sequence[Example]) -> list[float] | None:
     """What the examples cost in training; None if all cost the same, 1."""
     given = [example.weight for example in examples]

@@ -17,130 +17,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from structlearn.cli.components import COMPONENTS, Component, when
+
 PACKAGE = Path(__file__).parents[1]
-
-
-@dataclass(frozen=True, slots=True)
-class Component:
-    """A class whose parameters are options, which of them, and of what the files are that it is for, if not all."""
-
-    panel: str
-    file: str
-    name: str
-    parameters: tuple[str, ...]
-    files: str = ""
-
-
-SVM = Component(
-    "Learner",
-    "estimators/structural_svm.py",
-    "StructuralSVM",
-    (
-        "C",
-        "tol",
-        "eps",
-        "max_iter",
-        "solver",
-        "rescaling",
-        "slack",
-        "fit_intercept",
-        "n_iter_no_change",
-        "random_state",
-        "n_jobs",
-    ),
-)
-CRF = Component(
-    "Learner",
-    "estimators/conditional_random_field.py",
-    "ConditionalRandomField",
-    ("C", "tol", "max_iter", "solver", "l1_ratio", "fit_intercept", "n_iter_no_change", "random_state", "n_jobs"),
-)
-PERCEPTRON = Component(
-    "Learner",
-    "estimators/structured_perceptron.py",
-    "StructuredPerceptron",
-    ("average", "max_iter", "fit_intercept", "n_iter_no_change", "random_state", "n_jobs"),
-)
-LATENT = Component(
-    "Learner",
-    "estimators/latent_structural_svm.py",
-    "LatentStructuralSVM",
-    ("C", "tol", "max_iter", "solver", "n_init", "n_iter_no_change", "random_state", "n_jobs"),
-)
-CHAIN = Component(
-    "Model",
-    "models/chain/chain.py",
-    "Chain",
-    ("loss", "boundaries", "balance", "pair_features", "allowed_transitions", "observed_only", "order"),
-    "sequences",
-)
-LATENT_CHAIN = Component(
-    "Model",
-    "models/chain/latent_chain.py",
-    "LatentChain",
-    ("states", "boundaries", "balance", "allowed_transitions"),
-    "sequences, with --learner latent",
-)
-GRAMMAR = Component(
-    "Model of trees",
-    "models/grammar/grammar.py",
-    "Grammar",
-    ("inputs", "loss", "horizontal", "vertical", "spans", "min_count", "max_chain", "unary_cycles"),
-    "trees",
-)
-ALIGNMENT = Component(
-    "Model of alignments",
-    "models/alignment/alignment.py",
-    "Alignment",
-    ("alphabet", "ends", "gaps", "features", "gap_features", "normalise", "loss", "shift", "reading"),
-    "pairs",
-)
-MOTIF = Component(
-    "Model of motifs",
-    "models/motif/motif.py",
-    "Motif",
-    ("width", "background_order", "both_strands", "positive"),
-    "labelled sequences",
-)
-RANKING = Component(
-    "Model of rankings", "models/ranking/ranking.py", "Ranking", ("loss", "k", "threshold", "gain"), "queries"
-)
-PRECISION_AT_K = Component(
-    "Model of rankings",
-    "models/ranking/precision_at_k.py",
-    "PrecisionAtK",
-    ("k", "threshold"),
-    "queries, with --learner latent",
-)
-MULTICLASS = Component("Model", "models/multiclass/multiclass.py", "Multiclass", (), "single examples")
-LATENT_FOREST = Component(
-    "Model of clusters", "models/clustering/latent_forest.py", "LatentForest", ("r",), "documents"
-)
-CORRELATION = Component(
-    "Model of clusters",
-    "models/clustering/correlation_clustering.py",
-    "CorrelationClustering",
-    ("decoder",),
-    "documents, with --learner svm",
-)
-MENTION_PAIRS = Component("Features", "features/mention_pairs.py", "MentionPairs", ("window",), "documents")
-FEATURES = Component("Features", "features/text.py", "TextFeatures", ("min_count", "n_hashed"), "words")
-
-LEARNERS = {"svm": SVM, "crf": CRF, "perceptron": PERCEPTRON, "latent": LATENT}
-COMPONENTS = (
-    *LEARNERS.values(),
-    CHAIN,
-    LATENT_CHAIN,
-    FEATURES,
-    GRAMMAR,
-    ALIGNMENT,
-    MOTIF,
-    RANKING,
-    PRECISION_AT_K,
-    LATENT_FOREST,
-    CORRELATION,
-    MENTION_PAIRS,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +34,13 @@ class Parameter:
 
 @cache
 def parameters(component: Component) -> dict[str, Parameter]:
-    """The declarations of the component's parameters.
+    """The declarations of the component's parameters, by the names of the options.
 
-    >>> parameters(SVM)["C"].kind, parameters(CHAIN)["order"].default
+    >>> from structlearn.cli.components import LEARNERS, MODELS
+    >>> parameters(LEARNERS["svm"])["C"].kind, parameters(MODELS["chain"])["order"].default
     (<class 'float'>, 1)
-    >>> parameters(CHAIN)["loss"].kind
-    typing.Literal['hamming', 'zero_one']
+    >>> parameters(MODELS["segments"])["loss"].kind
+    typing.Literal['segments', 'hamming', 'zero_one']
     """
     tree = ast.parse((PACKAGE / component.file).read_text("utf-8"))
     (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == component.name)
@@ -171,10 +51,10 @@ def parameters(component: Component) -> dict[str, Parameter]:
     values = dict(zip([argument.arg for argument in arguments][-len(defaults) :], defaults, strict=True))
     annotations = {argument.arg: ast.unparse(argument.annotation or ast.Constant(None)) for argument in arguments}
     declared = {}
-    for name in component.parameters:
+    for option, name in component.options.items():
         kind, text = described.get(name, ("", ""))
         choices = _choices(kind)
-        declared[name] = Parameter(
+        declared[option] = Parameter(
             Literal[tuple(choices)] if choices else _kind(annotations[name]),
             ast.literal_eval(values[name]),
             text,
@@ -237,8 +117,8 @@ def option_value(name: str, text: str) -> Any:
 
 
 def components_with(name: str) -> list[Component]:
-    """The classes that have a parameter."""
-    return [component for component in COMPONENTS if name in component.parameters]
+    """The classes that have an option."""
+    return [component for component in COMPONENTS if name in component.options]
 
 
 @cache
@@ -246,7 +126,7 @@ def _shared() -> dict[str, tuple[Any, dict[str, Any]]]:
     """The annotation of every option, and the values that its choices stand for."""
     shared: dict[str, tuple[Any, dict[str, Any]]] = {}
     for component in COMPONENTS:
-        for name in component.parameters:
+        for name in component.options:
             if name in shared:
                 continue
             declared = {other: parameters(other)[name] for other in components_with(name)}
@@ -269,16 +149,6 @@ def _shared() -> dict[str, tuple[Any, dict[str, Any]]]:
             )
             shared[name] = Annotated[kind | None, option], choices
     return shared
-
-
-def when(component: Component) -> str:
-    """In which case the parameters of a class have an effect.
-
-    >>> when(CRF), when(FEATURES)
-    ('--learner crf', 'files of words')
-    """
-    learners = {learner: f"--learner {name}" for name, learner in LEARNERS.items()}
-    return learners.get(component) or f"files of {component.files}"
 
 
 def flag(name: str) -> str:

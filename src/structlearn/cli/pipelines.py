@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from structlearn.cli.options import (
-    ALIGNMENT,
-    CHAIN,
-    CORRELATION,
-    FEATURES,
-    GRAMMAR,
-    LATENT_CHAIN,
-    LATENT_FOREST,
-    LEARNERS,
-    MENTION_PAIRS,
-    MOTIF,
-    MULTICLASS,
-    PRECISION_AT_K,
-    RANKING,
-    Component,
-    components_with,
-    flag,
-    when,
-)
+from structlearn.cli.components import LEARNERS, MODELS, TRANSFORMERS, Choice, when
+from structlearn.cli.options import components_with, flag
 
 if TYPE_CHECKING:
     from structlearn.features import TextFeatures
@@ -33,24 +18,10 @@ if TYPE_CHECKING:
 
     Templates = CrfppTemplates | tuple[str, ...]
 
-#: What learns what from files of a structure; the first learner is the one to take unless told otherwise.
-MODELS: dict[str, dict[str, Component]] = {
-    "words": dict.fromkeys(("svm", "crf", "perceptron"), CHAIN) | {"latent": LATENT_CHAIN},
-    "attributes": dict.fromkeys(("svm", "crf", "perceptron"), CHAIN) | {"latent": LATENT_CHAIN},
-    "row": dict.fromkeys(("svm", "crf", "perceptron"), MULTICLASS),
-    "tree": dict.fromkeys(("svm", "crf", "perceptron"), GRAMMAR),
-    "pair": dict.fromkeys(("svm", "crf", "perceptron"), ALIGNMENT),
-    "document": {"latent": LATENT_FOREST, "svm": CORRELATION},
-    "sequence": {"latent": MOTIF},
-    "query": dict.fromkeys(("svm", "perceptron"), RANKING) | {"latent": PRECISION_AT_K},
-}
-#: What makes features of the examples of a structure.
-TRANSFORMERS = {"words": FEATURES, "document": MENTION_PAIRS}
-
 
 def build(
     reader: Format,
-    learner: str | None,
+    choice: Choice,
     options: dict[str, Any],
     templates: Templates | None = None,
     *,
@@ -67,27 +38,19 @@ def build(
     from structlearn import estimators, models
     from structlearn.features.crfpp import CrfppTemplates
 
-    component, structure = LEARNERS[learner := chosen_learner(reader, learner)], MODELS[reader.structure][learner]
-    used = [component, structure, *(step for name, step in TRANSFORMERS.items() if name == reader.structure)]
-    for name in options:
-        if not any(name in user.parameters for user in used):
-            needed = " or ".join(map(when, components_with(name)))
-            raise ValueError(f"{flag(name)} has no effect here: it is for {needed}")
-
-    def given(user: Any) -> dict[str, Any]:
-        return {name: value for name, value in options.items() if name in user.parameters}
-
-    if isinstance(templates, CrfppTemplates) and structure is CHAIN:
-        model = templates.chain(**{"pair_features": False} | given(CHAIN))
+    learner, structure = LEARNERS[choice.learner], MODELS[choice.model]
+    check_effects(options, reader, [choice])
+    if isinstance(templates, CrfppTemplates) and choice.model == "chain":
+        model = templates.chain(**{"pair_features": False} | structure.given(options))
     else:
-        model = getattr(models, structure.name)(**given(structure))
-    estimator = getattr(estimators, component.name)(model, verbose=verbose, **given(component))
+        model = getattr(models, structure.name)(**structure.given(options))
+    estimator = getattr(estimators, learner.name)(model, verbose=verbose, **learner.given(options))
     if reader.structure == "words":
-        return make_pipeline(_features(templates, reader, given(FEATURES)), estimator)
+        return make_pipeline(_features(templates, reader, TRANSFORMERS["words"].given(options)), estimator)
     if reader.structure == "document":
         from structlearn.features import MentionPairs
 
-        return make_pipeline(MentionPairs(**given(MENTION_PAIRS)), estimator)
+        return make_pipeline(MentionPairs(**TRANSFORMERS["document"].given(options)), estimator)
     if reader.structure == "row":
         from sklearn.feature_extraction import DictVectorizer
 
@@ -95,12 +58,13 @@ def build(
     return estimator
 
 
-def chosen_learner(reader: Format, learner: str | None) -> str:
-    """The learner that was asked for, or the first of those that learn from such files."""
-    able = MODELS[reader.structure]
-    if learner is not None and learner not in able:
-        raise ValueError(f"--learner {learner} does not learn from {reader.name} files; it may be {', '.join(able)}")
-    return learner or next(iter(able))
+def check_effects(options: Iterable[str], reader: Format, choices: Iterable[Choice]) -> None:
+    """Refuses options that have no effect with any of the choices."""
+    used = {name for choice in choices for user in choice.components(reader.structure) for name in user.options}
+    for name in options:
+        if name not in used:
+            needed = " or ".join(dict.fromkeys(map(when, components_with(name))))
+            raise ValueError(f"{flag(name)} has no effect here: it is for {needed}")
 
 
 def in_terms_of_the_data(reader: Format, X: list[Any], options: dict[str, Any]) -> dict[str, Any]:
@@ -160,7 +124,19 @@ def fit(
     X = fit_features(estimator, X, templates)
     if validation is not None:
         validation = features(estimator, validation[0]), validation[1]
-    steps_of(estimator)[1].fit(X, Y, weight, validation=validation, **options)
+    fit_learner(steps_of(estimator)[1], X, Y, weight, validation=validation, **options)
+
+
+def fit_learner(learner: Any, X: Any, Y: Any, weight: Any, **options: Any) -> None:
+    """Fits a learner with those options that it takes: what only counts has neither held-out examples nor a state."""
+    taken = inspect.signature(type(learner).fit).parameters
+    for name, value in options.items():
+        if value is not None and name not in taken:
+            raise ValueError(f"{flag(name)} has no effect here: {type(learner).__name__} only counts")
+    given = {name: value for name, value in options.items() if name in taken}
+    if "sample_weight" in taken:
+        given["sample_weight"] = weight
+    learner.fit(X, Y, **given)
 
 
 def fit_features(estimator: Any, X: Any, templates: Templates | None) -> Any:

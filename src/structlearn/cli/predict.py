@@ -29,6 +29,26 @@ def predict(
             "--latent", help="Write a table of what --learner latent found along the way, such as the sites of a motif."
         ),
     ] = False,
+    probabilities: Annotated[
+        bool,
+        typer.Option(
+            "--probabilities",
+            help="How probable predictions are: in column files a further column, elsewhere with --json. For --learner "
+            "crf.",
+        ),
+    ] = False,
+    k_best: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="K", help="The K best outputs with their scores, as JSON lines."),
+    ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="N outputs drawn from the model's distribution, as JSON lines."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the samples.")] = 0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Write one JSON object an example, with its input and all that was asked.")
+    ] = False,
 ) -> None:
     """Label new examples.
 
@@ -43,6 +63,11 @@ def predict(
     headings before them. The site of a motif is a start and an end, counted from 1 and both included as in GFF, the
     strand, the letters as the pattern reads them, and the score, which is above 0 where a site is predicted.
 
+    --probabilities, --k-best and --samples tell how sure the model is; the first and the last are for --learner crf,
+    whose scores are log-probabilities. JSON lines have "predicted" and, if asked for, "log_probability" and
+    "probabilities" (of all labels of each token; of the phrases of a tree; of the matches of an alignment), "k_best"
+    and "samples".
+
     \b
         structlearn predict tagger.slm new.txt > labelled.txt
         zcat text.gz | structlearn predict tagger.slm
@@ -50,25 +75,37 @@ def predict(
         structlearn predict parser.slm new.mrg --draw
         structlearn predict aligner.slm new.fasta > aligned.fasta
         structlearn predict finder.slm new.fasta --latent > sites.tsv
+        structlearn predict tagger.slm new.txt --probabilities
+        structlearn predict tagger.slm new.txt --k-best 5 > best.jsonl
     """
-    from structlearn.cli.predictions import annotated, drawn, tabled
+    from structlearn.cli.predictions.distributions import Wanted, json_lines
+    from structlearn.cli.predictions.written import annotated, drawn, tabled
 
-    if draw and latent:
-        raise ValueError("--draw and --latent exclude each other")
+    as_json = as_json or k_best is not None or samples is not None
+    forms = {"--draw": draw, "--latent": latent, "JSON lines": as_json}
+    if sum(forms.values()) > 1:
+        raise ValueError(f"{' and '.join(name for name, given in forms.items() if given)} exclude each other")
     saved = data.read_model(model)
+    more = Wanted(probabilities, k_best, samples, seed)
+    more.check(saved.estimator)
     wanted = data.layout(format_name, columns, separator, label, saved.reader)
-    if not (draw or latent):
+    if not any(forms.values()):
         with data.writing(output, not_over=file, encoding=encoding) as write:
             reader, text = saved.reader, "\n"
             for each in data.in_folder(file):
                 if not text.endswith("\n"):
                     write("\n")
                 with data.kept(each, wanted, encoding, reader) as (reader, lines):
-                    for text in annotated(saved.estimator, reader, lines):
+                    for text in annotated(saved.estimator, reader, lines, with_probabilities=probabilities):
                         write(text)
         return
     reader, examples = data.stream(file, wanted, encoding, given=saved.reader)
-    texts = tabled(saved.estimator, reader) if latent else drawn(saved.estimator, reader, to_file=output is not None)
+    if as_json:
+        texts = json_lines(saved.estimator, reader, more)
+    elif latent:
+        texts = tabled(saved.estimator, reader)
+    else:
+        texts = drawn(saved.estimator, reader, to_file=output is not None)
     with data.writing(output, not_over=file) as write:
         for batch in data.batches(examples):
             with data.places(batch):

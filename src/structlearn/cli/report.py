@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from structlearn.cli import data
+
+if TYPE_CHECKING:
+    from structlearn.io.format import Example, Format
 
 
 def report(
@@ -40,11 +43,16 @@ def report(
     atomic.check_writable(output)
     saved = data.read_model(model)
     reader, examples = data.read([file], format_name, encoding, given=saved.reader)
-    X, Y = data.labelled(reader, examples)
+    X, Y = _read(saved.estimator, reader, examples)
     curve = None
     if learning_curve is not None:
-        curve = data.labelled(*data.read([learning_curve], format_name, encoding, given=saved.reader))
+        curve = _read(saved.estimator, *data.read([learning_curve], format_name, encoding, given=saved.reader))
     with data.places(examples):
         write_report(output, saved.estimator, X, Y, title=title, data_name=file, learning_curve=curve)
     if not quiet:
         typer.echo(output)
+
+
+def _read(estimator: Any, reader: Format, examples: list[Example]) -> tuple[list[Any], list[Any]]:
+    X, Y = data.labelled(reader, examples)
+    return X, data.as_outputs(estimator, examples, Y)

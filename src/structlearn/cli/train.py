@@ -8,22 +8,36 @@ import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from structlearn.cli import data, terminal
+from structlearn.cli.components import LEARNERS, MODELS, chosen
 from structlearn.wording import count
+
+if TYPE_CHECKING:
+    LearnerName = str
+    ModelName = str
+else:
+    LearnerName, ModelName = Literal[tuple(LEARNERS)], Literal[tuple(MODELS)]
 
 Files = Annotated[
     list[str],
     typer.Argument(metavar="FILE…", help='Labelled examples, or folders of such files; "-" is standard input.'),
 ]
 Learner = Annotated[
-    Literal["svm", "crf", "perceptron", "latent"] | None,
+    LearnerName | None,
     typer.Option(
         help="A structural SVM, a conditional random field, the averaged perceptron, or a structural SVM with latent "
         "parts; left out, what suits the files."
+    ),
+]
+Model = Annotated[
+    ModelName | None,
+    typer.Option(
+        help="What is predicted, where files leave a choice: of tags such as B-NP and I-NP, chain predicts one after "
+        "another and segments whole spans."
     ),
 ]
 Templates = Annotated[
@@ -43,6 +57,7 @@ def train(
         "model.slm"
     ),
     learner: Learner = None,
+    model: Model = None,
     format_name: data.FormatName = None,
     columns: data.Columns = None,
     separator: data.Separator = None,
@@ -75,6 +90,7 @@ def train(
     \b
         structlearn train train.txt -o tagger.slm
         structlearn train train.txt.gz -o tagger.slm --learner crf -c 5000 --n-jobs -1
+        structlearn train names.txt -o names.slm --model segments
         structlearn train train.txt -o tagger.slm --templates template.txt --checkpoint run.ckpt
         structlearn train words.svmhmm -o tagger.slm -c 100 --eps 0.1
         structlearn train folder_of_aligned_fasta -o aligner.slm --gaps affine
@@ -87,28 +103,31 @@ def train(
     reader, examples = data.read(files, wanted, encoding)
     X, Y = data.labelled(reader, examples)
     show = not (quiet or as_json)
-    chosen = read_templates(templates, reader)
-    estimator = build(reader, learner, in_terms_of_the_data(reader, X, options), chosen, verbose=int(show))
+    written = read_templates(templates, reader)
+    choice = chosen(reader.structure, reader.name, learner, model)
+    estimator = build(reader, choice, in_terms_of_the_data(reader, X, options), written, verbose=int(show))
     _, last = model_file.steps_of(estimator)
+    outputs = data.as_outputs(estimator, examples, Y)
     if show:
         _tell_what_was_guessed(reader, wanted, last.model, X, Y)
     how: dict[str, Any] = {}
     if validation is not None:
         _, held_out = data.read([validation], format_name, encoding, given=reader)
-        how["validation"] = data.labelled(reader, held_out)
+        X_held_out, Y_held_out = data.labelled(reader, held_out)
+        how["validation"] = X_held_out, data.as_outputs(estimator, held_out, Y_held_out)
     if checkpoint is not None:
         how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
     interrupted = None
     try:
         with data.places(examples):
-            fit(estimator, X, Y, chosen, data.weights(examples), **how)
+            fit(estimator, X, outputs, written, data.weights(examples), **how)
     except KeyboardInterrupt as interrupt:
         if not hasattr(last, "w_"):
             raise
         interrupted = interrupt
     if len(getattr(last, "classes_", "ab")) == 1:
         typer.echo(f"structlearn: warning: every label is {last.classes_[0]}: there was nothing to learn", err=True)
-    save(estimator, output, reader, files)
+    save(estimator, output, reader, files, Y)
     if as_json:
         terminal.print_json(terminal.facts(estimator) | {"model": str(output)})
     elif not quiet:
@@ -142,11 +161,15 @@ def _tell_what_was_guessed(reader: Any, wanted: Any, model: Any, X: list[Any], Y
         typer.echo(f"sequences labelled {positive} are taken to hold the motif; --positive names others", err=True)
 
 
-def save(estimator: Any, output: Path, reader: Any, files: Sequence[str]) -> None:
+def save(estimator: Any, output: Path, reader: Any, files: Sequence[str], labels: Sequence[Any]) -> None:
     """Writes the model with what it was made from; if that fails now, after all the work, then somewhere else."""
+    from structlearn.data.tags import scheme_of
     from structlearn.persistence import model_file
 
-    model_file.steps_of(estimator)[1].training_ |= {
+    _, last = model_file.steps_of(estimator)
+    if last.model_.kind == "segments":
+        last.training_["tags"] = scheme_of(labels)
+    last.training_ |= {
         "files": list(files),
         "command": shlex.join(["structlearn", *sys.argv[1:]]),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),

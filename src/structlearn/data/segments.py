@@ -8,23 +8,24 @@ from typing import Any
 
 from structlearn.data.examples import is_listed
 from structlearn.data.labels import check_label
-from structlearn.data.tags import spans
+from structlearn.data.tags import TagScheme, spans
 from structlearn.wording import shown
 
 #: A label, and the tokens begin, …, end − 1 that have it together.
 Segment = tuple[Any, int, int]
 
 
-def from_bio(tags: Sequence[str]) -> list[Segment]:
+def from_bio(tags: Sequence[str], where: str = "tags") -> list[Segment]:
     """The segments that tags of any BIO scheme stand for; a token outside of all spans is a segment "O" by itself.
 
-    Tags are read as `structlearn.data.spans` reads them, by the rule of conlleval.
+    Tags are read as `structlearn.data.spans` reads them, by the rule of conlleval; `where` is what they are called in
+    messages.
 
     >>> from_bio(["B-NP", "I-NP", "O", "O", "B-NP"])
     [('NP', 0, 2), ('O', 2, 3), ('O', 3, 4), ('NP', 4, 5)]
     """
     segments: list[Segment] = []
-    for label, begin, end in [*spans(tags), ("", len(tags), len(tags))]:
+    for label, begin, end in [*spans(tags, where=where), ("", len(tags), len(tags))]:
         last = segments[-1][2] if segments else 0
         segments += [("O", t, t + 1) for t in range(last, begin)]
         if begin < end:
@@ -32,19 +33,35 @@ def from_bio(tags: Sequence[str]) -> list[Segment]:
     return segments
 
 
-def to_bio(segments: Sequence[Segment]) -> list[str]:
-    """One tag a token: B-label where a segment begins, I-label where it goes on, O for the label "O".
+def to_bio(segments: Sequence[Segment], scheme: TagScheme = "BIO") -> list[str]:
+    """One tag a token, O for the label "O"; in BIO, B-label where a segment begins and I-label where it goes on.
 
-    >>> to_bio([("NP", 0, 2), ("O", 2, 3), ("O", 3, 4), ("NP", 4, 5)])
+    The type of a segment "_" is left out of its tags, as where `from_bio` reads tags without a type.
+
+    >>> segments = [("NP", 0, 2), ("O", 2, 3), ("O", 3, 4), ("NP", 4, 5)]
+    >>> to_bio(segments)
     ['B-NP', 'I-NP', 'O', 'O', 'B-NP']
+    >>> to_bio(segments, "BIOES")
+    ['B-NP', 'E-NP', 'O', 'O', 'S-NP']
+    >>> to_bio(segments, "IOB1")
+    ['I-NP', 'I-NP', 'O', 'O', 'I-NP']
     """
     tags: list[str] = []
+    before: Any = "O"
     for label, begin, end in checked_segments(segments, "segments"):
-        if label == "O":
-            tags += ["O"] * (end - begin)
-        else:
-            tags += [f"B-{label}"] + [f"I-{label}"] * (end - begin - 1)
+        prefixes = (
+            "O" * (end - begin) if label == "O" else _prefixes(end - begin, scheme, after_its_like=label == before)
+        )
+        kind = "" if label in ("O", "_") else f"-{label}"
+        tags += [f"{prefix}{kind}" for prefix in prefixes]
+        before = label
     return tags
+
+
+def _prefixes(length: int, scheme: TagScheme, *, after_its_like: bool) -> str:
+    if scheme == "BIOES":
+        return "S" if length == 1 else f"B{'I' * (length - 2)}E"
+    return ("I" if scheme == "IOB1" and not after_its_like else "B") + "I" * (length - 1)
 
 
 class Segmentations(list[list[Segment]]):

@@ -5,7 +5,9 @@ A tag is a prefix and a type, `B-NP`, or only a prefix, `B`, whose type is then 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple, get_args
 
 from structlearn.wording import shown
@@ -98,6 +100,21 @@ def follows(before: Any, after: Any, scheme: TagScheme) -> bool:
     if scheme == "BIO":
         return prefix != "I" or continues
     return continues if prefix in "IE" else last not in "BI"
+
+
+def scheme_of(sequences: Iterable[Sequence[Any]]) -> TagScheme:
+    """The scheme whose rules sequences of tags break least often; of equals, the first of BIO, IOB1 and BIOES.
+
+    >>> scheme_of([["B-NP", "E-NP", "O", "S-NP"]]), scheme_of([["I-NP", "I-NP", "B-NP"]])
+    ('BIOES', 'IOB1')
+    """
+    pairs = Counter(pair for labels in sequences for pair in pairwise([None, *labels, None]))
+    broken = dict.fromkeys(get_args(TagScheme), 0)
+    for scheme, rules in ((scheme, _RULES[scheme]) for scheme in broken):
+        for pair, count in pairs.items():
+            known = all(label is None or label[0] in rules.prefixes for label in pair)
+            broken[scheme] += 0 if known and follows(*pair, scheme) else count
+    return min(broken, key=broken.__getitem__)
 
 
 def is_tag(label: Any) -> bool:

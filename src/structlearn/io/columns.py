@@ -160,6 +160,9 @@ class Columns(Format):
                 text += f"{line}{self.separator}{next(labels)}\n"
         return text
 
+    def begins_document(self, line: str) -> bool:
+        return line.startswith(DOCUMENT)
+
     def _split(self, line: str) -> list[str]:
         return split_blanks(line) if self.separator is None else line.split(self.separator)
 

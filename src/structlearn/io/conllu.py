@@ -113,6 +113,9 @@ class ConllU(Format):
             text += "\t".join(row) + "\n"
         return text
 
+    def begins_document(self, line: str) -> bool:
+        return line.startswith("#") and line[1:].split()[:1] == ["newdoc"]
+
     def _rows(self, lines: Lines, number: int, paragraph: list[str]) -> Iterator[list[str] | None]:
         """The columns of every line that is a word, None for the others."""
         n_words = 0

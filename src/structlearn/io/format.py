@@ -116,6 +116,10 @@ class Format(ABC):
         """The lines of an example that was read, with the prediction y; those between examples are none of its."""
         return self.write(example.x, y).rstrip("\n") + "\n"
 
+    def begins_document(self, line: str) -> bool:
+        """Whether a line begins a document, so that the examples up to the next one belong together."""
+        return False
+
     def title(self, example: Example) -> str:
         """What an example is called in a table: the name that the file gives it, or where it stands."""
         return example.place

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from structlearn.cli import data
+from structlearn.cli.predictions.distributions import Writer, with_probability
 from structlearn.estimators import LatentStructuralSVM
 from structlearn.features.template_columns import Vocabulary
 from structlearn.features.templates import Field
@@ -16,13 +17,11 @@ from structlearn.io.format import Example, Format
 from structlearn.io.text import Lines
 from structlearn.persistence.model_file import steps_of
 
-#: Gives the texts of some examples with their predictions.
-Writer = Callable[[Sequence[Example]], Iterator[str]]
 
-
-def annotated(estimator: Any, reader: Format, lines: Lines) -> Iterator[str]:
-    """The text of a file as it was, with predictions."""
-    return beside(lines, reader, _predicted(estimator, reader, reader.read(lines)))
+def annotated(estimator: Any, reader: Format, lines: Lines, *, with_probabilities: bool = False) -> Iterator[str]:
+    """The text of a file as it was, with predictions, and how probable they are."""
+    predicted = with_probability if with_probabilities else _predicted
+    return beside(lines, reader, predicted(estimator, reader, reader.read(lines)))
 
 
 def _predicted(estimator: Any, reader: Format, examples: Iterator[Example]) -> Iterator[tuple[Example, Any]]:
@@ -30,7 +29,7 @@ def _predicted(estimator: Any, reader: Format, examples: Iterator[Example]) -> I
         if isinstance(reader, Columns) and batch[0].y is None:
             _check_last_input(estimator, reader, batch)
         with data.places(batch):
-            outputs = estimator.predict([example.x for example in batch])
+            outputs = data.as_labels(estimator, estimator.predict([example.x for example in batch]))
         yield from zip(batch, outputs, strict=True)
 
 

@@ -1,0 +1,255 @@
+"""What the command line learns with: every learner, model and maker of features, each declared here and nowhere else.
+
+An entry names a class, the file it is in and which of its parameters are options. Nothing is imported: help and
+completion must not wait for scikit-learn; see `structlearn.cli.options` for what the files say about the parameters. To
+bring a model to the command line is one entry in `MODELS`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+#: What files of a structure hold, see `structlearn.io.format.Structure`.
+FILES = {
+    "words": "words",
+    "attributes": "sequences",
+    "row": "single examples",
+    "tree": "trees",
+    "pair": "pairs",
+    "document": "documents",
+    "sequence": "labelled sequences",
+    "query": "queries",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A class whose parameters are options.
+
+    Attributes
+    ----------
+    file, name : str
+        Where the class is, and what it is called.
+    parameters : tuple of str
+        Those of its parameters that are options; "option=parameter" where another class has an option of that name with
+        another meaning.
+    panel : str
+        Under which heading help shows them.
+    files : tuple of str
+        The structures of the files that it learns from; none for learners, whose models say that.
+    learners : tuple of str
+        Of a model, what learns it; the first is the one to take unless told otherwise.
+    price : float or None
+        Of a learner that has a C, what C/S is by default.
+    """
+
+    file: str
+    name: str
+    parameters: tuple[str, ...]
+    panel: str
+    files: tuple[str, ...] = ()
+    learners: tuple[str, ...] = ()
+    price: float | None = None
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The names of its parameters by those of the options."""
+        return {text.partition("=")[0]: text.rpartition("=")[2] for text in self.parameters}
+
+    def given(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The values of its parameters among those of all options."""
+        return {self.options[name]: value for name, value in options.items() if name in self.options}
+
+
+_RUN = ("max_iter", "n_iter_no_change", "random_state", "n_jobs")
+
+LEARNERS = {
+    "svm": Component(
+        "estimators/structural_svm.py",
+        "StructuralSVM",
+        ("C", "tol", "eps", "solver", "rescaling", "slack", "fit_intercept", *_RUN),
+        "Learner",
+        price=0.1,
+    ),
+    "crf": Component(
+        "estimators/conditional_random_field.py",
+        "ConditionalRandomField",
+        ("C", "tol", "solver", "l1_ratio", "fit_intercept", *_RUN),
+        "Learner",
+        price=1.0,
+    ),
+    "perceptron": Component(
+        "estimators/structured_perceptron.py",
+        "StructuredPerceptron",
+        ("average", "fit_intercept", *_RUN),
+        "Learner",
+    ),
+    "latent": Component(
+        "estimators/latent_structural_svm.py",
+        "LatentStructuralSVM",
+        ("C", "tol", "solver", "n_init", *_RUN),
+        "Learner",
+        price=0.1,
+    ),
+}
+
+_MARGIN_OR_LIKELIHOOD = ("svm", "crf", "perceptron")
+
+#: By what is typed after --model. Of the models for a structure, the first is the one to take unless told otherwise.
+MODELS = {
+    "chain": Component(
+        "models/chain/chain.py",
+        "Chain",
+        ("loss", "boundaries", "balance", "pair_features", "allowed_transitions", "observed_only", "order"),
+        "Model of sequences",
+        ("words", "attributes"),
+        _MARGIN_OR_LIKELIHOOD,
+    ),
+    "segments": Component(
+        "models/segments/segments.py",
+        "Segments",
+        ("loss", "max_length", "lengths", "segment_ends=ends"),
+        "Model of segments",
+        ("words", "attributes"),
+        _MARGIN_OR_LIKELIHOOD,
+    ),
+    "latent-chain": Component(
+        "models/chain/latent_chain.py",
+        "LatentChain",
+        ("states", "boundaries", "balance", "allowed_transitions"),
+        "Model of sequences",
+        ("words", "attributes"),
+        ("latent",),
+    ),
+    "multiclass": Component(
+        "models/multiclass/multiclass.py",
+        "Multiclass",
+        (),
+        "Model of single examples",
+        ("row",),
+        _MARGIN_OR_LIKELIHOOD,
+    ),
+    "grammar": Component(
+        "models/grammar/grammar.py",
+        "Grammar",
+        ("inputs", "loss", "horizontal", "vertical", "spans", "min_count", "max_chain", "unary_cycles"),
+        "Model of trees",
+        ("tree",),
+        _MARGIN_OR_LIKELIHOOD,
+    ),
+    "alignment": Component(
+        "models/alignment/alignment.py",
+        "Alignment",
+        ("alphabet", "ends", "gaps", "features", "gap_features", "normalise", "loss", "shift", "reading"),
+        "Model of alignments",
+        ("pair",),
+        _MARGIN_OR_LIKELIHOOD,
+    ),
+    "motif": Component(
+        "models/motif/motif.py",
+        "Motif",
+        ("width", "background_order", "both_strands", "positive"),
+        "Model of motifs",
+        ("sequence",),
+        ("latent",),
+    ),
+    "ranking": Component(
+        "models/ranking/ranking.py",
+        "Ranking",
+        ("loss", "k", "threshold", "gain"),
+        "Model of rankings",
+        ("query",),
+        ("svm", "perceptron"),
+    ),
+    "precision-at-k": Component(
+        "models/ranking/precision_at_k.py",
+        "PrecisionAtK",
+        ("k", "threshold"),
+        "Model of rankings",
+        ("query",),
+        ("latent",),
+    ),
+    "latent-forest": Component(
+        "models/clustering/latent_forest.py",
+        "LatentForest",
+        ("r",),
+        "Model of clusters",
+        ("document",),
+        ("latent",),
+    ),
+    "correlation-clustering": Component(
+        "models/clustering/correlation_clustering.py",
+        "CorrelationClustering",
+        ("decoder",),
+        "Model of clusters",
+        ("document",),
+        ("svm",),
+    ),
+}
+
+#: What makes features of the examples of a structure.
+TRANSFORMERS = {
+    "words": Component("features/text.py", "TextFeatures", ("min_count", "n_hashed"), "Features", ("words",)),
+    "document": Component("features/mention_pairs.py", "MentionPairs", ("window",), "Features", ("document",)),
+}
+
+COMPONENTS = (*LEARNERS.values(), *MODELS.values(), *TRANSFORMERS.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A learner and a model for files of a structure, by their names."""
+
+    learner: str
+    model: str
+
+    def components(self, structure: str) -> list[Component]:
+        """All whose parameters have an effect."""
+        transformers = [made for name, made in TRANSFORMERS.items() if name == structure]
+        return [LEARNERS[self.learner], MODELS[self.model], *transformers]
+
+
+def choices(structure: str) -> list[Choice]:
+    """What can learn from files of a structure; the first is the one to take unless told otherwise."""
+    able = {name: model for name, model in MODELS.items() if structure in model.files}
+    return [Choice(learner, name) for name, model in able.items() for learner in model.learners]
+
+
+def chosen(structure: str, files: str, learner: str | None = None, model: str | None = None) -> Choice:
+    """The first choice with the learner and the model that were asked for; `files` is what messages call such files.
+
+    >>> chosen("words", "columns"), chosen("words", "columns", "latent").model
+    (Choice(learner='svm', model='chain'), 'latent-chain')
+    >>> chosen("words", "columns", model="grammar")
+    Traceback (most recent call last):
+    ...
+    ValueError: --model grammar does not learn from columns files; it may be chain, segments, latent-chain
+    """
+    able = choices(structure)
+    for option, given, names in (
+        ("--learner", learner, [choice.learner for choice in able]),
+        ("--model", model, [choice.model for choice in able]),
+    ):
+        if given is not None and given not in names:
+            known = ", ".join(dict.fromkeys(names))
+            raise ValueError(f"{option} {given} does not learn from {files} files; it may be {known}")
+    fitting = [choice for choice in able if learner in (None, choice.learner) and model in (None, choice.model)]
+    if not fitting:
+        known = ", ".join(choice.learner for choice in able if choice.model == model)
+        raise ValueError(f"--learner {learner} does not learn --model {model}; it may be {known}")
+    return fitting[0]
+
+
+def when(component: Component) -> str:
+    """In which case the parameters of a class have an effect.
+
+    >>> when(LEARNERS["crf"]), when(MODELS["chain"]), when(MODELS["segments"])
+    ('--learner crf', 'files of sequences', '--model segments')
+    """
+    for option, named in (("--learner", LEARNERS), ("--model", MODELS)):
+        for name, found in named.items():
+            first = all(choices(structure)[0].model == name for structure in found.files)
+            if found is component and (not found.files or not first):
+                return f"{option} {name}"
+    return f"files of {FILES[component.files[-1]]}"

@@ -1,0 +1,1 @@
+"""What `structlearn predict` writes."""
