@@ -1,10 +1,12 @@
 """Special kernels find what the composition finds."""
 
 import numpy as np
+import pytest
 
 from structlearn import _core
 from structlearn.data.substitution import BLOSUM62
 from structlearn.inference import align
+from structlearn.losses import LabelF1
 from structlearn.models import Chain
 from structlearn.waist import Scaling
 from tests.models.enumerated import bound
@@ -58,11 +60,13 @@ def test_shared_rows_of_letters_are_the_scores_of_all_pairs():
         assert tuple((i, j) for i, j in enumerate(codes.tolist()) if j >= 0) == matches
 
 
-def test_levels_of_chains_are_those_of_derivations():
+@pytest.mark.parametrize(
+    "loss", [{"label_weight": {0: 2.0, 1: 1.0, 2: 3.0, 3: 1.0}}, {"loss": LabelF1(negative=0)}, {"loss": LabelF1([1])}]
+)
+def test_levels_of_chains_are_those_of_derivations(loss):
     random = np.random.default_rng(0)
     Y = [tuple(random.integers(4, size=length).tolist()) for length in (1, 2, 6, 9)]
     X = [random.normal(size=(len(y), 3)) for y in Y]
-    loss = {"label_weight": {0: 2.0, 1: 1.0, 2: 3.0, 3: 1.0}}
     special, general = (bound(Chain(classes=range(4), order=order, **loss), X, Y) for order in (1, 2))
     w = random.normal(size=special.n_features)
     for i in range(len(X)):

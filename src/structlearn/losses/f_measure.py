@@ -13,7 +13,7 @@ from structlearn.waist.loss import CountedLoss
 
 
 class FMeasure(CountedLoss, ABC):
-    """Δ(y, ŷ) = 1 − F_β = (β² missed + made up) / (β² |y| + |ŷ|), 0 if neither has anything.
+    """``Δ(y, ŷ) = 1 − F_β = (β² missed + made up) / (β² |y| + |ŷ|)``, 0 if neither has anything.
 
     What is left to say is `counts`: what each local part adds to what is right, and to all that is found.
 
