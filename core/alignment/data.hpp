@@ -16,9 +16,13 @@ namespace structlearn {
 // Pairs of sequences, and the parts of their alignments: one for every pair of letters, (m, n), then for the gaps, of all
 // their letters and of those with which one begins: deletions by the letter and by the place in t, insertions by the letter
 // and by the place in s.
+//
+// Restrictions are `known`, one code a letter of s, null for none: the place of its partner, or −1 where nothing is known.
+// Matches that cross a known one, and gaps at its letters, have −∞ instead of their scores.
 struct AlignmentShape {
     Ragged s, t;  // letters of the pairs
     Ends ends;
+    const std::int32_t* known = nullptr;
 
     std::int64_t n_local(std::int64_t i) const { return s.size(i) * t.size(i) + 4 * (s.size(i) + t.size(i) + 1); }
     std::int64_t gap_at(std::int64_t i, bool deletion, bool beside, bool first) const {

@@ -20,6 +20,11 @@ struct AlignmentScores {
     const double* const* match;  // m rows of n
     GapScores deletion, insertion;
     Ends ends;
+    // Of every letter of s the place of its known partner, or −1; null for none. Matches that cross one have −∞.
+    const std::int32_t* known = nullptr;
+    std::int64_t first_known = m, last_known = -1;  // letters of s
+
+    bool is_known(std::int64_t i) const { return known && known[i] >= 0; }
 };
 
 // What a path did last.

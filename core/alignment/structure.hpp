@@ -30,11 +30,14 @@ public:
     double best(std::int64_t i, const double* local, Codes& codes) { return best(read(i, local), codes); }
     // The same where the scores of matches are elsewhere, row by row.
     double best(std::int64_t i, const double* local, const std::vector<const double*>& rows, Codes& codes) {
-        AlignmentScores scores = read(i, local);
+        AlignmentScores scores = read_all(i, local);
         scores.match = rows.data();
-        return best(scores, codes);
+        return best(restricted(i, scores), codes);
     }
     double score(std::int64_t i, const double* local, const std::int32_t* codes) const {
+        const std::int32_t* known = known_of(i);
+        for (std::int64_t k = 0; known && k < shape_.s.size(i); ++k)
+            if (known[k] >= 0 && codes[k] != known[k]) return minus_infinity;
         double sum = 0.0;
         each_part(i, codes, [&](std::int64_t part) { sum += local[part]; });
         return sum;
@@ -106,6 +109,14 @@ public:
 
 private:
     double best(const AlignmentScores& scores, Codes& codes) {
+        if (scores.known) {
+            tables_.run(scores);
+            std::vector<Codes> found;
+            std::vector<double> values;
+            BestDerivations(AlignmentGraph{scores, tables_}).run(1, found, values);
+            codes = std::move(found.front());
+            return values.front();
+        }
         codes.resize(static_cast<std::size_t>(scores.m));
         best_.run(scores);
         best_.trace(codes.data());
@@ -121,8 +132,34 @@ private:
         sums_.marginals(scores, {of_local, gap(true), gap(false), pairs});
     }
 
+    const std::int32_t* known_of(std::int64_t i) const { return shape_.known ? shape_.known + shape_.s.begin(i) : nullptr; }
+
     // The scores of a pair; they live until the next call.
-    AlignmentScores read(std::int64_t i, const double* local) {
+    AlignmentScores read(std::int64_t i, const double* local) { return restricted(i, read_all(i, local)); }
+
+    // The same scores, but for those of matches that cross a known one.
+    AlignmentScores restricted(std::int64_t i, AlignmentScores scores) {
+        const std::int32_t* known = known_of(i);
+        if (!known || std::all_of(known, known + scores.m, [](std::int32_t code) { return code < 0; })) return scores;
+        const std::int64_t m = scores.m, n = scores.n;
+        scores.known = known;
+        possible_.assign(static_cast<std::size_t>(m * n), minus_infinity);
+        possible_rows_.resize(static_cast<std::size_t>(m));
+        std::int64_t begin = 0, next = 0;  // the place after the last known partner, and the next letter that has one
+        for (std::int64_t k = 0; k < m; ++k) {
+            while (next < m && known[next] < 0) ++next;
+            const bool here = next == k;
+            const std::int64_t from = here ? known[k] : begin, to = next == m ? n : known[next] + here;
+            if (from < to) std::copy(scores.match[k] + from, scores.match[k] + to, &possible_[k * n + from]);
+            possible_rows_[k] = possible_.data() + k * n;
+            if (!here) continue;
+            begin = known[k] + 1, ++next;
+            scores.first_known = std::min(scores.first_known, k), scores.last_known = k;
+        }
+        scores.match = possible_rows_.data();
+        return scores;
+    }
+    AlignmentScores read_all(std::int64_t i, const double* local) {
         const std::int64_t m = shape_.s.size(i), n = shape_.t.size(i), half = 2 * m + 2 * n + 2;
         rows_.resize(static_cast<std::size_t>(m));
         for (std::int64_t k = 0; k < m; ++k) rows_[k] = local + k * n;
@@ -143,8 +180,8 @@ private:
     AlignmentTables<MaxPlus> tables_;
     BestPerLevel levels_;
     AlignmentSums sums_;
-    std::vector<const double*> rows_;
-    std::vector<double> first_, counts_;
+    std::vector<const double*> rows_, possible_rows_;
+    std::vector<double> first_, counts_, possible_;
 };
 
 }  // namespace structlearn

@@ -74,6 +74,13 @@ private:
         const GapScores& gap = scores.insertion;
         auto next = [&](std::int64_t j) { return gap.next_beside[i] + gap.next[j]; };
         find_shares(n, inserted, next, inserted + 1, share_.data());
+        const double* matched = tables_.row(Step::match, i);
+        const double* deleted = tables_.row(Step::deletion, i);
+        // What insertions begin after is a match or a deletion, in the last row of a semiglobal alignment a deletion.
+        const bool after_deletions = tables_.ends() == Ends::semiglobal && i == scores.m;
+        // Where nothing but an insertion leads, all goes on to it: no path takes what rounding would leave.
+        for (std::int64_t j = 0; scores.known && j < n; ++j)
+            if (deleted[j] == minus_infinity && (after_deletions || matched[j] == minus_infinity)) share_[j] = 1.0;
         std::fill(source_.begin(), source_.end(), 0.0);
         for (std::int64_t j = n; j > 0; --j) {
             const double all = inserted_[j], rest = all * share_[j - 1], first = std::max(all - rest, 0.0);
@@ -84,10 +91,7 @@ private:
             source_[j - 1] = first;
             inserted_[j - 1] += rest;
         }
-        // What insertions begin after is a match or a deletion, in the last row of a semiglobal alignment a deletion.
-        const double* matched = tables_.row(Step::match, i);
-        const double* deleted = tables_.row(Step::deletion, i);
-        if (tables_.ends() == Ends::semiglobal && i == scores.m) {
+        if (after_deletions) {
             for (std::int64_t j = 0; j <= n; ++j) deleted_[j] += source_[j];
             return;
         }
@@ -102,6 +106,11 @@ private:
     }
 
     void take_deletions(const AlignmentScores& scores, std::int64_t i, const GapCounts& counts) {
+        if (scores.is_known(i - 1)) {
+            // No path deletes it; what rounding has left there goes nowhere.
+            std::ranges::fill(deleted_, 0.0);
+            return;
+        }
         const GapScores& gap = scores.deletion;
         auto first_score = [&](std::int64_t j) { return gap.first[i - 1] + gap.first_beside[j]; };
         find_shares(scores.n + 1, tables_.row(Step::match, i - 1), first_score, tables_.row(Step::deletion, i),
@@ -122,11 +131,11 @@ private:
         if (semiglobal && i == 0) return;
         const double* parts[] = {tables_.row(Step::match, i), tables_.row(Step::deletion, i),
                                  tables_.row(Step::insertion, i)};
-        const double lowest = tables_.ends() == Ends::local ? 0.0 : -1e300;
+        const double lowest = tables_.begins(i) ? 0.0 : -1e300;
         for (std::int64_t j = 0; j < n; ++j) source_[j] = std::max({parts[0][j], parts[1][j], parts[2][j], lowest});
         for (int k = 0; k < 3; ++k)
             find_shares(n, parts[k], [](std::int64_t) { return 0.0; }, source_.data(), &share_[k * (n + 1)]);
-        if (tables_.ends() == Ends::local) {
+        if (tables_.begins(i)) {
             for (std::int64_t j = 0; j < n; ++j) source_[j] = -source_[j];
             exponentials(n, source_.data(), 0.0, source_.data());
         } else {

@@ -10,10 +10,14 @@ namespace {
 
 // Pairs of lengths, with the arrays.
 struct AlignmentEngine {
-    AlignmentEngine(Vector<std::int64_t> s_, Vector<std::int64_t> t_, int ends)
-        : s(std::move(s_)), t(std::move(t_)), shape{view(s), view(t), static_cast<Ends>(ends)} {}
+    AlignmentEngine(Vector<std::int64_t> s_, Vector<std::int64_t> t_, int ends, std::optional<Vector<std::int32_t>> known_)
+        : s(std::move(s_)),
+          t(std::move(t_)),
+          known(std::move(known_)),
+          shape{view(s), view(t), static_cast<Ends>(ends), known ? known->data() : nullptr} {}
 
     Vector<std::int64_t> s, t;
+    std::optional<Vector<std::int32_t>> known;
     AlignmentShape shape;
 };
 
@@ -76,7 +80,8 @@ void make_from(nb::class_<Bound>& problem) {
 
 void bind_alignment(nb::module_& module) {
     nb::class_<AlignmentEngine>(module, "AlignmentEngine")
-        .def(nb::init<Vector<std::int64_t>, Vector<std::int64_t>, int>(), nb::arg("s"), nb::arg("t"), nb::arg("ends"));
+        .def(nb::init<Vector<std::int64_t>, Vector<std::int64_t>, int, std::optional<Vector<std::int32_t>>>(), nb::arg("s"),
+             nb::arg("t"), nb::arg("ends"), nb::arg("known").none() = nb::none());
     nb::class_<AlignmentSide>(module, "AlignmentSide")
         .def(nb::init<Vector<std::int64_t>, Matrix<std::int32_t>, Matrix<std::int32_t>, Matrix<std::int32_t>,
                       Matrix<double>>(),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 from rich.cells import cell_len
@@ -16,7 +17,7 @@ from structlearn.data.fields import LARGEST
 from structlearn.data.labels import check_label, observed_classes
 from structlearn.data.matches import ENDS, Ends, checked_matches, matches_of
 from structlearn.data.options import choice_option, flag_option, whole_option
-from structlearn.data.ragged import Ragged, offsets_of, ranks_of, summed
+from structlearn.data.ragged import Ragged, locate, offsets_of, ranks_of, summed
 from structlearn.drawing import Drawing, draw_alignment
 from structlearn.losses import Loss, MatchF1, MissedMatches, ZeroOneLoss, loss_option
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, Levels
@@ -26,6 +27,7 @@ from structlearn.metrics.alignments import alignment_measures
 from structlearn.models.alignment.codes import coded
 from structlearn.models.alignment.features import AlignmentSpec, Features, GapFeatures, Gaps, Layout
 from structlearn.models.alignment.problem import AlignmentProblem, match_table
+from structlearn.models.allowed import check_allowed
 from structlearn.models.base import Ability, ByDecoder, Model
 from structlearn.wording import shown
 
@@ -100,12 +102,12 @@ class Alignment(Model):
     T-CG
     """
 
+    takes_allowed = True
+
     @property
     def abilities(self) -> frozenset[Ability]:
         abilities: frozenset[Ability] = frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior"})
         return abilities | {"top_weights"} if self._has_plain_weights else abilities
-
-    refusals: ClassVar[ByDecoder] = {"partial": "restrictions of the outputs are not written"}
 
     @property
     def costs(self) -> ByDecoder:
@@ -118,6 +120,7 @@ class Alignment(Model):
             "sums": "m n",
             "pair_marginals": "m n",
             "samples": "m n + s (m + n)",
+            "partial": "the same",
         }
 
     def loss_in_words(self) -> str:
@@ -175,11 +178,21 @@ class Alignment(Model):
             profile_sizes=(sizes[0], sizes[1]),
         )
 
-    def bind(self, spec: AlignmentSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> AlignmentProblem:
+    def bind(
+        self, spec: AlignmentSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False, allowed: Any = None
+    ) -> AlignmentProblem:
+        """See `Model.bind`; `allowed` has for each pair None or the matches (i, j) that its alignment must have."""
         pairs = read_pairs(X)
         layout = self.layout(spec)
         s, t = coded(layout, 0, pairs.first), coded(layout, 1, pairs.second)
         codes = None if Y is None else _partners(s.offsets, t.offsets, Y)
+        known = None if allowed is None else _known_partners(s.offsets, t.offsets, allowed, "allowed")
+        if codes is not None and known is not None and not allow_unknown:
+            missed = (known >= 0) & (codes != known)
+            if missed.any():
+                i, k = locate(s.offsets, int(np.argmax(missed)))
+                match = (k, int(known[s.offsets[i] + k]))
+                raise ValueError(f"Y[{i}] lacks the match {match}, which allowed[{i}] has")
         return AlignmentProblem(
             layout=layout,
             s=s,
@@ -188,7 +201,28 @@ class Alignment(Model):
             ends=self.ends,
             normalise=self.normalise,
             loss=BoundLoss() if codes is None else self._bound_loss(codes, s.offsets, t.offsets, Y),
+            known=known,
         )
+
+    def partial_loss(self, spec: AlignmentSpec, X: Any, Y: Any) -> BoundLoss:
+        """Δ(Y_i, ŷ) of what is known of each alignment, in the form that `allowed` of `bind` takes.
+
+        The share of the known matches that ŷ has not, within the shift if the loss has one; with ``loss="zero_one"``
+        whether any is missed.
+        """
+        s, t = (offsets_of([len(p["residue"]) for p in side]) for side in read_pairs(X))
+        known, loss = _known_partners(s, t, Y, "Y"), self.loss_object()
+        if not isinstance(loss, (MissedMatches, ZeroOneLoss)):
+            raise ValueError(f"loss={shown(loss)} is for whole alignments; those known in part have 'q' or 'q_shift'")
+        if isinstance(loss, MissedMatches):
+            bound = self._bound_loss(known, s, t, Y)
+            return replace(bound, identity=(known, *bound.identity))
+        count = np.asarray(summed((known >= 0).astype(np.int64), s), np.int64)
+        if match_table(np.diff(s), np.diff(t), count).max(initial=0) > MAX_LEVEL_TABLE:
+            raise ValueError("loss='zero_one' of alignments this long would take more than 4 GB; use loss='q'")
+        found = _core.FoundMatches(known, s, t, 0, False)
+        levels = Levels(found, count + 1, lambda examples: np.ceil(_missed_shares(count[examples])))
+        return BoundLoss(levels=levels, max_losses=np.asarray(count > 0, np.float64), identity=(known,))
 
     def loss_object(self) -> Loss:
         """The loss that the option stands for."""
@@ -282,16 +316,34 @@ class Alignment(Model):
             raise ValueError(f"alphabet is {shown(self.alphabet)}; it must have at least one symbol, and none twice")
 
 
-def _partners(s_offsets: Any, t_offsets: Any, Y: Any) -> LabelArray:
+def _partners(s_offsets: Any, t_offsets: Any, Y: Any, name: str = "Y") -> LabelArray:
     """For every letter of s the place of its partner, −1 for none."""
     if len(Y) != len(s_offsets) - 1:
         raise ValueError(f"X has {len(s_offsets) - 1} pairs of sequences but Y has {len(Y)} alignments")
     codes = np.full(int(s_offsets[-1]), -1, np.int32)
     for k, y in enumerate(Y):
         m, n = int(s_offsets[k + 1] - s_offsets[k]), int(t_offsets[k + 1] - t_offsets[k])
-        for i, j in checked_matches(y, m, n, f"Y[{k}]", f"X[{k}]"):
+        for i, j in checked_matches(y, m, n, f"{name}[{k}]", f"X[{k}]"):
             codes[s_offsets[k] + i] = j
     return codes
+
+
+def _known_partners(s_offsets: Any, t_offsets: Any, given: Any, name: str) -> LabelArray:
+    """The same of what is known: None for nothing, or matches in any order."""
+    check_allowed(given, len(s_offsets) - 1, "pairs of sequences", name=name)
+    ordered = [() if matches is None else _in_order(matches) for matches in given]
+    return _partners(s_offsets, t_offsets, ordered, name)
+
+
+def _in_order(matches: Any) -> Any:
+    """Matches in their order; what are none are left as they are, to be named."""
+    if not (isinstance(matches, Set) or is_listed(matches)):
+        return matches
+    listed = list(map(tuple, matches)) if isinstance(matches, np.ndarray) and matches.ndim == 2 else list(matches)
+    try:
+        return sorted(listed)
+    except (TypeError, ValueError):
+        return listed
 
 
 def _listed(values: Any) -> Sequence[Any]:

@@ -32,6 +32,7 @@ class AlignmentProblem(ComposedProblem):
         ends: Ends,
         normalise: bool,
         loss: BoundLoss,
+        known: LabelArray | None = None,
     ):
         m, n = np.diff(s.offsets), np.diff(t.offsets)
         self._m, self._n = m, n
@@ -39,7 +40,8 @@ class AlignmentProblem(ComposedProblem):
         self._scale = 1.0 / (m + n) if normalise else np.ones(len(m))
         self._layout = layout
         self._sides = (s, t)
-        self._engine = _core.AlignmentEngine(s.offsets, t.offsets, ENDS.index(ends))
+        self._known = known
+        self._engine = _core.AlignmentEngine(s.offsets, t.offsets, ENDS.index(ends), known)
         self._scorer = _core.AlignmentScorer(
             _core.AlignmentSide(s.offsets, s.codes, s.gaps, s.borders, s.dense),
             _core.AlignmentSide(t.offsets, t.codes, t.gaps, t.borders, t.dense),
@@ -132,7 +134,8 @@ class AlignmentProblem(ComposedProblem):
 
     def fingerprint(self) -> str:
         assert self.truths is not None
-        return digest(*self.arrays(), self.truths.flat, *self._loss.identity)
+        known = [] if self._known is None else [self._known]
+        return digest(*self.arrays(), self.truths.flat, *self._loss.identity, *known)
 
     def arrays(self) -> list[npt.NDArray[Any]]:
         """All that says what the inputs and their features are."""
