@@ -93,6 +93,7 @@ private:
         emitted_.resize(static_cast<std::size_t>(T_ * L_));
         scale_.resize(static_cast<std::size_t>(T_));
         double* row = scratch_.data();
+        double least = 1.0;  // probability above zero of the labels before
         log_z_ = static_cast<double>(T_ - 1) * factors_->top;
         for (std::int64_t t = 0; t < T_; ++t) {
             const double* emission = scores.emission + t * L_;
@@ -113,14 +114,24 @@ private:
                 std::copy_n(emitted, L_, here);
             else
                 weighted_rows(L_, L_, &message_[(t - 1) * L_], 1, factors_->forward.data(), here);
+            // No factor is below exp(−300): after such labels only what cannot be reached has no probability at all.
+            const bool reach_is_known = t > 0 && least > 1e-160;
+            double* reached = scratch_.data() + L_;
+            if (factors_->masked) std::copy_n(here, L_, reached);
             double sum = 0.0;
             for (std::int64_t l = 0; l < L_; ++l) {
                 if (t > 0) here[l] *= emitted[l];
                 sum += here[l];
             }
-            if (factors_->masked)
-                for (std::int64_t l = 0; l < L_; ++l)
-                    if (here[l] < 1e-250 * sum && emission[l] != minus_infinity) return false;
+            if (factors_->masked) {
+                least = sum;
+                for (std::int64_t l = 0; l < L_; ++l) {
+                    if (emission[l] == minus_infinity || (reach_is_known && reached[l] == 0.0)) continue;
+                    if (here[l] < 1e-250 * sum) return false;
+                    least = std::min(least, here[l]);
+                }
+                least /= sum;
+            }
             if (sum == 0.0) return false;
             const double inverse = 1.0 / sum;
             for (std::int64_t l = 0; l < L_; ++l) here[l] *= inverse;

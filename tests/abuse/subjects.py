@@ -12,6 +12,7 @@ from structlearn import (
     ConditionalRandomField,
     GibbsMotif,
     HiddenMarkov,
+    LatentConditionalRandomField,
     LatentStructuralSVM,
     RelativeFrequencies,
     StructuralSVM,
@@ -65,6 +66,15 @@ SUBJECTS: dict[str, Subject] = {
     ),
     "latent_chain_random": Subject(
         LatentStructuralSVM(LatentChain(2), init="random", random_state=0, **SHORT), data.ROWS, data.LETTERS
+    ),
+    "chain_known_in_part": Subject(
+        LatentStructuralSVM(Chain(), **SHORT), data.ROWS, [[None, *y[1:]] for y in data.LETTERS]
+    ),
+    "chain_known_in_part_crf": Subject(
+        LatentConditionalRandomField(Chain(), **SHORT), data.ROWS, [[None, *y[1:]] for y in data.LETTERS]
+    ),
+    "latent_chain_crf": Subject(
+        LatentConditionalRandomField(LatentChain(2), solver="em", random_state=0, **SHORT), data.ROWS, data.LETTERS
     ),
     "frequencies_of_words": Subject(RelativeFrequencies(Grammar("words")), data.TAGGED, data.TREES),
     "multiclass_crf_intercept": Subject(

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM, StructuredPerceptron
+from structlearn import (
+    ConditionalRandomField,
+    LatentConditionalRandomField,
+    LatentStructuralSVM,
+    StructuralSVM,
+    StructuredPerceptron,
+)
 from structlearn.models import Chain, LatentChain, Multiclass
 from structlearn.solvers import BlockCoordinate
 
@@ -65,6 +71,9 @@ def test_options_of_a_chain_are_refused_by_name_and_value(option, message):
     ("estimator", "message"),
     [
         (LatentStructuralSVM(LatentChain(), n_init=True), "n_init is True"),
+        (LatentConditionalRandomField(LatentChain(), n_init=0), "n_init is 0"),
+        (LatentConditionalRandomField(Chain(), init="best"), "init is 'best'"),
+        (LatentConditionalRandomField(Chain(), l1_ratio=2), "l1_ratio is 2"),
         (LatentStructuralSVM(LatentChain(), init=5), "init is 5"),
         (LatentStructuralSVM(LatentChain(states=True)), "states=True"),
         (LatentStructuralSVM(LatentChain(states=10**12)), "states=1000000000000; .* at most 1000"),

@@ -5,7 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM, StructuredPerceptron
+from structlearn import (
+    ConditionalRandomField,
+    LatentConditionalRandomField,
+    LatentStructuralSVM,
+    StructuralSVM,
+    StructuredPerceptron,
+)
 from structlearn.models import Chain, LatentChain, Multiclass
 from tests.estimators.test_checkpoint import StopAt, sequences
 
@@ -49,5 +55,8 @@ RUNS = {
         lambda: ConditionalRandomField(Multiclass(), solver="dual_coordinate", max_iter=12)
     ),
     "run_chain": of_sequences(lambda: StructuralSVM(Chain(), max_iter=12)),
+    "run_latent_crf": of_sequences(
+        lambda: LatentConditionalRandomField(LatentChain(2), C=10, solver="em", max_iter=6, random_state=0)
+    ),
     "run_latent": of_sequences(lambda: LatentStructuralSVM(LatentChain(2), C=10, max_iter=6, random_state=0)),
 }

@@ -24,6 +24,11 @@ _LEARNERS = {
         "a conditional random field",
         "It looks for weights that make the right answers as probable as possible.",
     ),
+    "LatentConditionalRandomField": (
+        "a conditional random field with latent parts",
+        "It looks for weights that make what is known of the right answers as probable as possible; what is not known "
+        "is summed over.",
+    ),
     "LatentStructuralSVM": (
         "a structural support vector machine with latent parts",
         "It looks for weights with which every right answer, with the best of its latent parts, beats all wrong ones "

@@ -5,6 +5,7 @@ from structlearn.solvers.block_coordinate import BlockCoordinate
 from structlearn.solvers.concave_convex import ConcaveConvex
 from structlearn.solvers.dual_coordinate import DualCoordinate
 from structlearn.solvers.excessive_gap import ExcessiveGap
+from structlearn.solvers.expectation_maximization import ExpectationMaximization
 from structlearn.solvers.exponentiated_gradient import ExponentiatedGradient
 from structlearn.solvers.extragradient import Extragradient
 from structlearn.solvers.iterative_scaling import IterativeScaling
@@ -23,6 +24,7 @@ __all__ = [
     "DualSolver",
     "DualState",
     "ExcessiveGap",
+    "ExpectationMaximization",
     "ExponentiatedGradient",
     "Extragradient",
     "GapSolver",

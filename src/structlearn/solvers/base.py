@@ -85,7 +85,10 @@ class Solver(ABC):
         if not isinstance(objective, self.objectives):
             raise ValueError(f"{name} is not made for {objective}")
         if problem.latent and not self.takes_latent:
-            raise ValueError(f"{name} is not made for truths with latent parts: use LatentStructuralSVM")
+            learner = "LatentStructuralSVM"
+            if not isinstance(objective, MarginObjective):
+                learner = "LatentConditionalRandomField with solver='lbfgs' or 'em'"
+            raise ValueError(f"{name} is not made for truths with latent parts: use {learner}")
         if problem.grows and not self.takes_growing:
             raise ValueError(
                 f"{name} is not made for {type(problem).__name__}, whose weights come into being as it runs"
@@ -252,6 +255,13 @@ class GapSolver(Solver):
 
     def unfinished(self, state: Any) -> str:
         record = state.record
+        if "stationarity" in record:
+            how = "rounding left no further step" if state.stuck else f"stopped at max_iter={self.max_iter}"
+            return (
+                f"{how} after {state.iteration} iterations, where the objective may be {record['stationarity']:.2g} of "
+                f"itself above the minimum of its upper bound (tol={self.tolerance:g}); loosen tol, lower C or scale "
+                "the features"
+            )
         gap = 0.0 if record["primal"] == 0.0 else record["gap"] / record["primal"]
         eps = getattr(self, "eps", None)
         limit = f"tol={self.tolerance:g}" if self.tolerance > 0 or eps is None else f"eps={eps:g}"
@@ -335,3 +345,8 @@ def dual_record(state: DualState, problem: Problem, violation: float = np.nan, p
         "planes": planes,
         "certified": certified,
     }
+
+
+def latent_record(state: DualState) -> Record:
+    """A line of the history where the objective is not convex: `dual` is a bound on its upper bound, and no more."""
+    return {"primal": state.primal, "certified": True, "stationarity": state.relative_gap}

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.solvers.base import GapSolver, dual_record
+from structlearn.solvers.base import GapSolver, dual_record, latent_record
 from structlearn.solvers.states import DualState
 from structlearn.waist.objective import LikelihoodObjective, Objective
 from structlearn.waist.parts import PartProblem
@@ -42,6 +42,11 @@ class LBFGS(GapSolver):
     The gradient at w also gives a bound: the distributions P(· | x_i; w) are a point of the dual, and for a ridge
     penalty the gap there is ½‖∇‖². Where the penalty has an L1 part w has exact zeros.
 
+    Truths may have latent parts. The objective is then not convex and has no dual; the same number, for a ridge ½‖∇‖²
+    as a part of the objective, bounds by how much the objective at w exceeds the minimum of the convex function that
+    lies above it and touches it there (see `ExpectationMaximization`). It is the `stationarity` of the history, and
+    `tol` is for it.
+
     Parameters
     ----------
     memory : int
@@ -51,6 +56,7 @@ class LBFGS(GapSolver):
     memory: int = 8
 
     objectives: ClassVar[tuple[type[Objective], ...]] = (LikelihoodObjective,)
+    takes_latent: ClassVar[bool] = True
 
     def oracle(self, objective: LikelihoodObjective) -> str:
         return "sums"
@@ -110,12 +116,17 @@ class LBFGS(GapSolver):
             risk = problem.risk(point, objective)
         state.iterate = point
         state.value = objective.primal(point, risk.losses)
-        state.certify(point, risk.losses, objective)
         slope = objective.price * risk.gradient
-        # The offset is the entropy of the distributions that w gives: they are a point of the dual.
-        state.dual = max(state.dual, objective.dual(-slope, risk.offset))
         state.gradient = slope + (1.0 - objective.l1_ratio) * point
-        state.record = dual_record(state, problem)
+        # The offset is the entropy of the distributions that w gives: they are a point of the dual.
+        bound = objective.dual(-slope, risk.offset)
+        if not problem.latent:
+            state.dual = max(state.dual, bound)
+        elif state.value <= state.primal:
+            # It is one of the upper bound at this point, and of no other.
+            state.dual = bound
+        state.certify(point, risk.losses, objective)
+        state.record = latent_record(state) if problem.latent else dual_record(state, problem)
 
 
 def _pseudo_gradient(w: FloatArray, gradient: FloatArray, l1: float) -> FloatArray:

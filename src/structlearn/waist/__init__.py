@@ -3,6 +3,7 @@
 from structlearn.waist.engine import Engine, KBestEngine, SamplingEngine, SumsEngine
 from structlearn.waist.growing import GrowingProblem
 from structlearn.waist.latent import LatentProblem, Start
+from structlearn.waist.latent_parts import LatentPartProblem
 from structlearn.waist.loss import AdditiveLoss, CountedLoss, LocalParts, Loss, ZeroOneLoss
 from structlearn.waist.objective import LikelihoodObjective, MarginObjective, Objective, Scaling
 from structlearn.waist.parts import PartProblem
@@ -19,6 +20,7 @@ __all__ = [
     "Engine",
     "GrowingProblem",
     "KBestEngine",
+    "LatentPartProblem",
     "LatentProblem",
     "LikelihoodObjective",
     "LocalParts",
