@@ -15,8 +15,7 @@ _REASONS: dict[Ability, str] = {
     "sums": "{name} cannot sum over all outputs; in a model of your own write outputs(x), in an engine sums(theta)",
     "samples": "{name} cannot draw outputs; in a model of your own write outputs(x), in an engine sample",
     "posterior": "the most probable labels of single places need not make up an output of {name}",
-    "top_weights": "the weights of {name} have no names; they are w_, in the order of Ψ(x, y)",
-    "explain": "only Chain and Multiclass have labels to compare; of {name}, the parts of a score are w_ * Ψ(x, y)",
+    "explain": "{name} does not list the parts of its outputs; the parts of a score are w_ * Ψ(x, y)",
 }
 
 
@@ -26,7 +25,7 @@ def lacks(estimator: Any, ability: Ability) -> str | None:
     bound = model if isinstance(model, Model) else adapter(model)(model)
     if ability in bound.abilities:
         return None
-    return _REASONS[ability].format(name=type(getattr(bound, "user_model", bound)).__name__)
+    return _REASONS[ability].format(name=bound.class_name)
 
 
 def needs(ability: Ability) -> Callable[[Any], Any]:

@@ -18,11 +18,14 @@ from structlearn.data.ragged import Ragged, places_of, summed
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses.bound import BoundLoss
-from structlearn.models.base import LinearSpec, Model
+from structlearn.models.base import Ability, LinearSpec, Model
 from structlearn.models.chain.allowed_labels import first_impossible, label_mask
+from structlearn.models.chain.description import chain_blocks
 from structlearn.models.chain.k_means import k_means
 from structlearn.models.chain.problem import ChainProblem
 from structlearn.models.chain.transitions import AllowedTransitions, TransitionMask, transition_mask
+from structlearn.models.description import WeightBlock, column_names
+from structlearn.models.explanation import PartFeatures
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import Oracle
 from structlearn.waist.planes import Outputs
@@ -76,6 +79,10 @@ class LatentChain(Model):
     """
 
     kind = "sequences"
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return frozenset({"explain"})
 
     def __init__(
         self,
@@ -142,6 +149,14 @@ class LatentChain(Model):
     def loss_in_words(self) -> str:
         return "wrong labels"
 
+    def named_weights(
+        self, spec: LinearSpec, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        """As those of a `Chain`, with states in the place of labels, such as NOUN/0."""
+        states = _state_names(_states(spec.classes, self.label_of_state(spec)))
+        names = column_names(spec, feature_names)
+        return chain_blocks(w, states, names, (), boundaries=self.boundaries, triplets=False)
+
     def n_weights(self, spec: LinearSpec) -> int:
         S = sum(self._state_counts(spec))
         return (spec.n_inputs + S + 2 * self.boundaries) * S
@@ -192,7 +207,7 @@ class LatentChainProblem(LatentProblem):
         self._possible = possible
         self._classes = classes
         self._groups = groups
-        self._states = [(classes[g], int(np.sum(groups[:s] == g))) for s, g in enumerate(groups)]
+        self._states = _states(classes, groups)
         self._matrix = matrix
 
         def chain(allowed: Flags | None) -> ChainProblem:
@@ -200,7 +215,7 @@ class LatentChainProblem(LatentProblem):
                 tokens=tokens,
                 offsets=offsets,
                 codes=None,
-                classes=range(len(groups)),
+                classes=_state_names(self._states),
                 loss=BoundLoss(),
                 judged_loss=BoundLoss(),
                 balance=float(balance),
@@ -237,6 +252,11 @@ class LatentChainProblem(LatentProblem):
         place, _ = places_of(self._offsets, examples)
         codes[place] = Ragged.of(left).flat
         return self._free.rows_between(Ragged(codes, self._offsets), examples, Ragged.of(right)).sparse()
+
+    def differing_parts(self, w: FloatArray) -> list[PartFeatures]:
+        """See `ComposedProblem.differing_parts`; both labellings have their best states."""
+        left, right = self.complete(w, np.arange(2))
+        return self._free.listed_parts(0, self._free.part_counts(0, left) - self._free.part_counts(0, right))
 
     def output_losses(self, examples: IntArray, outputs: Outputs) -> FloatArray:
         assert self._possible is not None
@@ -312,6 +332,15 @@ class LatentChainProblem(LatentProblem):
     def _best(self, chain: ChainProblem, w: FloatArray, examples: IntArray) -> list[LabelArray]:
         chain.n_threads = self.n_threads
         return list(chain.best(w, examples))
+
+
+def _states(classes: Sequence[Any], groups: IntArray) -> list[tuple[Any, int]]:
+    """The label of each state, and which of its states it is."""
+    return [(classes[g], int(np.sum(groups[:s] == g))) for s, g in enumerate(groups)]
+
+
+def _state_names(states: Sequence[tuple[Any, int]]) -> list[str]:
+    return [f"{label}/{k}" for label, k in states]
 
 
 def _said(Y: Any) -> list[Any]:
