@@ -12,13 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray
-from structlearn.models.own.composed import Composed
-from structlearn.models.own.composed_check import composed_findings
-from structlearn.models.own.hypergraph_check import hypergraph_findings
-from structlearn.models.own.hypergraph_model import HypergraphModel
-from structlearn.models.own.pystruct_latent import PystructLatentModel, adapter
-from structlearn.models.own.python_latent_model import PythonLatentModel
-from structlearn.models.own.python_problem import same_output
+from structlearn.data.examples import same_output
+from structlearn.models.base import Model
+from structlearn.models.own.pystruct_latent import adapter
 from structlearn.models.own.relaxation import exactness_of, loss_between, relaxed_options
 
 
@@ -88,21 +84,14 @@ def check_model(
             f"weights is {weights!r}; it may be 'normal', 'nonnegative' or a function of a generator and a size"
         )
     draw = _Draw(np.random.default_rng(random_state), weights)
-    if isinstance(model, Composed):
-        findings = composed_findings(model, X, Y, draw, n_weights, np.random.default_rng(random_state))
+    if isinstance(model, Model) and hasattr(model, "findings"):
+        findings = model.findings(X, Y, draw, n_weights, np.random.default_rng(random_state))
         if findings:
             raise ModelError(findings)
         return
-    if isinstance(model, HypergraphModel):
-        findings = hypergraph_findings(model, X, Y, draw, n_weights)
-        if findings:
-            raise ModelError(findings)
-        return
-    kind = adapter(model)
-    if issubclass(kind, PystructLatentModel):
-        model = kind(model).as_pairs(X, Y)
-    latent = issubclass(kind, PythonLatentModel)
-    check = _LatentCheck(model, X, Y, draw) if latent else _Check(model, X, Y, draw)
+    adapted = adapter(model)(model)
+    model = adapted.checked_model(X, Y)
+    check = _LatentCheck(model, X, Y, draw) if adapted.latent else _Check(model, X, Y, draw)
     check.features()
     if not check.findings:
         check.losses()
@@ -328,7 +317,7 @@ class _LatentCheck(_Check):
 
     def __init__(self, model: Any, X: Any, Y: Any, draw: _Draw):
         super().__init__(_Pairs(model), X, Y, draw)
-        n_features = PythonLatentModel(model).specify(X, Y).n_features
+        n_features = adapter(model)(model).specify(X, Y).n_features
         self._truths = [(y, model.complete(x, y, draw(n_features))) for x, y in zip(X, Y, strict=True)]
         self._seen = [[truth] for truth in self._truths]
 

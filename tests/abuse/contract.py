@@ -21,6 +21,7 @@ NAMES = {
     "x": r"\b[Xx]\b|features|array|float|possible",
     "y": r"\b[Yy]\b|label|class|quer|learnt",
     "sample_weight": r"sample_weight|Sample weights|\bY\b",
+    "t": r"\bt\b|nothing to compare",
     "random_state": "[Ss]eed|random_state",
     "parents": "parents|taxonomy",
     "templates": "template",

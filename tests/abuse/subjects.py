@@ -6,6 +6,7 @@ import inspect
 from functools import cache
 from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn.base import clone
 
 from structlearn import (
@@ -19,9 +20,19 @@ from structlearn import (
     StructuredPerceptron,
 )
 from structlearn.estimators.generative.emissions import Discrete, Gaussian, PiecewiseLinearCounts
-from structlearn.models import Alignment, Chain, Grammar, LatentChain, Multiclass, MultivariateBinary, Segments
+from structlearn.models import (
+    Alignment,
+    Chain,
+    CorrelationClustering,
+    Grammar,
+    LatentChain,
+    LatentForest,
+    Multiclass,
+    MultivariateBinary,
+    Segments,
+)
 from tests.persistence import version_2_data as data
-from tests.persistence.version_2_cases import CASES, SEGMENTS
+from tests.persistence.version_2_cases import CASES, SEGMENTS, Somewhere
 
 
 class Subject(NamedTuple):
@@ -35,9 +46,19 @@ class Subject(NamedTuple):
         """What the method is given when all is well, by name."""
         known = self.accepted(method)
         given = {name: value for name, value in self._good(method).items() if name in known}
-        if method == "explain" and not getattr(self.estimator.model, "tabular", False):
-            given["t"] = 0
-        return given
+        return given | self._compared() if method == "explain" else given
+
+    def _compared(self) -> dict[str, Any]:
+        """What an explanation is about, where it is not the best output against the second best."""
+        model, n = self.estimator.model, 0 if np.isscalar(self.Y[0]) else len(self.Y[0])
+        if isinstance(model, Chain):
+            return {"t": 0}
+        if isinstance(model, LatentChain):
+            labels = sorted({label for y in self.Y for label in y if isinstance(label, str)})
+            return {"label": labels[:1] * n, "against": labels[-1:] * n}
+        if isinstance(model, (CorrelationClustering, LatentForest)):
+            return {"label": [0] * len(data.CLUSTERS[0]), "against": list(range(len(data.CLUSTERS[0])))}
+        return {"label": "low", "against": "high"} if isinstance(model, Somewhere) else {}
 
     def accepted(self, method: str) -> set[str]:
         """The names of the arguments that the method has."""

@@ -11,10 +11,9 @@ from sklearn.pipeline import make_pipeline
 
 import structlearn
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
-from structlearn.estimators.inspection import FeatureWeight, TransitionWeight, explain, top_weights
+from structlearn.estimators.inspection import FeatureWeight, TransitionWeight, top_weights
 from structlearn.features import TextFeatures
 from structlearn.models import Alignment, Chain, ClassAttributes, LinearSpec, Model, Multiclass, Spec
-from tests.models.enumerated import EnumeratedMulticlass
 
 X = [
     [{"word": "the"}, {"word": "old"}, {"word": "man"}],
@@ -103,7 +102,7 @@ def test_an_explanation_adds_up_to_the_difference_of_the_scores(instance, data):
     best = max(every, key=every.get)
     t = data.draw(st.integers(0, len(x) - 1))
     label, against = data.draw(st.permutations(spec.classes))[:2]
-    found = explain(model, spec, w, x, t, label, against)
+    found = model.explain(spec, w, x, t, label, against)
     expected = every[changed(best, t, label)] - every[changed(best, t, against)]
     assert (found.label, found.against, found.position) == (label, against, t)
     assert found.difference == pytest.approx(expected, abs=1e-9)
@@ -121,7 +120,7 @@ def test_triplets_are_explained_too(seed, length, data):
     x = random.normal(size=(length, 2))
     w = random.normal(size=model.bind(spec, [x]).n_features)
     t = data.draw(st.integers(0, length - 1))
-    found = explain(model, spec, w, x, t)
+    found = model.explain(spec, w, x, t)
     (best,) = model.bind(spec, [x]).present(model.bind(spec, [x]).predict(w))
     other = list(changed(best, t, found.against))
     log_p = model.bind(spec, [x, x], [best, other]).log_probabilities(w)
@@ -138,7 +137,7 @@ def test_the_prediction_is_compared_with_the_runner_up(instance, data):
     every = scores(model, spec, x, w)
     best = max(every, key=every.get)
     t = data.draw(st.integers(0, len(x) - 1))
-    found = explain(model, spec, w, x, t)
+    found = model.explain(spec, w, x, t)
     others = {label: every[changed(best, t, label)] for label in spec.classes if label != best[t]}
     assert found.label == best[t]
     assert found.difference == pytest.approx(max(every.values()) - max(others.values()), abs=1e-9)
@@ -239,7 +238,7 @@ def test_what_is_found_prints_as_a_table():
         "a\n    +1.0000  (intercept)\n    +0.5000  column 0\n    -0.2500  column 1\n\n"
         "transitions\n    +2.0000  a → b\n\nstop\n    -1.0000  b\n\nlabel pairs\n    +0.1250  column 1: a → b"
     )
-    assert str(explain(model, spec, flat, [[2.0, 0.0], [0.0, 4.0]], 0)) == (
+    assert str(model.explain(spec, flat, [[2.0, 0.0], [0.0, 4.0]], 0)) == (
         "a against b at token 0: +4.0000\n"
         "contribution     value         a         b  from\n"
         "     +2.0000         1   +2.0000   +0.0000  before b\n"
@@ -254,10 +253,10 @@ def test_forbidden_labels_are_no_runners_up():
     model = Chain(allowed_transitions="BIO")
     w = np.zeros(model.bind(spec, [[[1.0]]]).n_features)
     w[:3] = 1.0, 3.0, 2.0
-    found = explain(model, spec, w, [[1.0]], 0)
+    found = model.explain(spec, w, [[1.0]], 0)
     assert (found.label, found.against, found.difference) == ("O", "B-X", 1.0)
     with pytest.raises(ValueError, match="against is 'I-X', which the model does not allow beside the labels around"):
-        explain(model, spec, w, [[1.0]], 0, against="I-X")
+        model.explain(spec, w, [[1.0]], 0, against="I-X")
 
 
 def test_a_place_with_one_possible_label_has_nothing_to_compare():
@@ -266,8 +265,8 @@ def test_a_place_with_one_possible_label_has_nothing_to_compare():
     w = np.arange(8.0)
     x = [[1.0], [1.0], [1.0]]
     with pytest.raises(ValueError, match="only 'a' is possible here"):
-        explain(model, spec, w, x, 0)
-    assert explain(model, spec, w, x, 1).label == "b"
+        model.explain(spec, w, x, 0)
+    assert model.explain(spec, w, x, 1).label == "b"
 
 
 @pytest.mark.parametrize("t", [3, -4])
@@ -281,8 +280,6 @@ def test_places_may_be_counted_from_the_end(tagger):
 
 
 def test_questions_that_make_no_sense_are_refused(tagger):
-    with pytest.raises(ValueError, match="t is missing: say which of the 3 tokens"):
-        tagger.explain(X[0])
     with pytest.raises(ValueError, match="label is 'PREP', which is not one of the labels"):
         tagger.explain(X[0], 0, label="PREP")
     with pytest.raises(ValueError, match="label and against are both 'DET'"):
@@ -298,20 +295,14 @@ def test_questions_that_make_no_sense_are_refused(tagger):
         classifier.explain([1.0, 0.0], 0)
 
 
-def test_a_model_of_ones_own_is_told_what_is_possible_instead():
-    rows = [np.array([0.0, 1.0]), np.array([1.0, 0.0])]
-    svm = StructuralSVM(EnumeratedMulticlass(1 - np.eye(2)), C=10).fit(rows, [0, 1])
-    for name in ("top_weights", "explain"):
-        with pytest.raises(AttributeError) as told:
-            getattr(svm, name)
-        assert "EnumeratedMulticlass" in str(told.value.__cause__)
-        assert "w_" in str(told.value.__cause__)
-
+def test_a_model_that_lists_no_parts_is_not_explained_and_has_numbered_weights():
     class Own(Model):
         specify = bind = None
 
-    with pytest.raises(TypeError, match="weights of Own are w_"):
-        top_weights(Own(), Spec(), np.zeros(2))
+    with pytest.raises(AttributeError) as told:
+        _ = StructuralSVM(Own()).explain
+    assert str(told.value.__cause__).startswith("Own does not list the parts of its outputs")
+    assert top_weights(Own(), Spec(), np.array([0.0, -2.0])).features == {"weights": ((1, -2.0),)}
 
 
 def test_an_alignment_names_pairs_of_letters_and_gaps():
@@ -322,8 +313,6 @@ def test_an_alignment_names_pairs_of_letters_and_gaps():
         "matches": (("A A", 2.0), ("C A", -3.0)),
         "gaps": (("each letter", -0.5), ("the first letter, on top", -4.0)),
     }
-    with pytest.raises(TypeError, match="features='substitution'"):
-        top_weights(Alignment("AC", gap_features="context"), spec, np.zeros(9))
 
 
 @pytest.mark.parametrize("order", ["as it was fitted", "as it was loaded"])

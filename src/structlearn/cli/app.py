@@ -12,6 +12,7 @@ from structlearn.cli.check import check
 from structlearn.cli.convert import convert
 from structlearn.cli.demo import demo
 from structlearn.cli.evaluate import evaluate
+from structlearn.cli.explain import explain
 from structlearn.cli.inspect import inspect_model
 from structlearn.cli.options import shared_options
 from structlearn.cli.predict import predict
@@ -63,6 +64,6 @@ def structlearn(
 
 
 app.callback(help=_help(structlearn))(structlearn)
-for command in (train, predict, evaluate, report, inspect_model, tune, check, convert, demo):
+for command in (train, predict, evaluate, report, inspect_model, explain, tune, check, convert, demo):
     with_options = shared_options(command) if command in (train, tune) else command
     app.command(command.__name__.removesuffix("_model"), help=_help(command))(with_options)

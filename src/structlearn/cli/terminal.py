@@ -24,17 +24,15 @@ def print_json(value: Any) -> None:
 
 def facts(estimator: Any) -> dict[str, Any]:
     """What there is to say about a fitted estimator, or a pipeline that ends with one."""
-    from structlearn.models.own.unknown_model import UnknownModel
     from structlearn.persistence.model_file import steps_of
 
     _, last = steps_of(estimator)
     model, spec, training = last.model_, last.spec_, getattr(last, "training_", {})
     learnt = {
         "learner": type(last).__name__,
-        "structure": type(model).__name__,
+        "structure": model.class_name,
         **training,
         "labels": len(spec.classes) if hasattr(spec, "classes") else None,
-        "alphabet": "".join(map(str, spec.residues)) if hasattr(spec, "residues") else None,
         "features": getattr(spec, "n_inputs", None),
         "weights": len(last.w_),
         "nonzero_weights": int((last.w_ != 0.0).sum()),
@@ -43,11 +41,9 @@ def facts(estimator: Any) -> dict[str, Any]:
         "gap": getattr(last, "duality_gap_", None),
         "iterations": last.n_iter_,
         "converged": last.converged_,
-        "positive": getattr(spec, "positive", None),
         "classes": list(map(str, spec.classes)) if hasattr(spec, "classes") else None,
+        **model.facts(spec, last.w_),
     }
-    if isinstance(model, UnknownModel):
-        learnt |= {"structure": model.name, "options": dict(model.options), "code": "not in the file"}
     return {name: value for name, value in learnt.items() if value is not None}
 
 
@@ -65,7 +61,9 @@ def print_facts(estimator: Any, *, title: str) -> None:
     if "gap" in shown:
         shown["gap"] = gap_in_words(steps_of(estimator)[1])
     for name, value in shown.items():
-        if not (isinstance(value, float) and math.isnan(value)):
+        # Tables within the table are for machines; people see them drawn.
+        drawn = isinstance(value, list) and any(isinstance(each, dict) for each in value)
+        if not (drawn or (isinstance(value, float) and math.isnan(value))):
             table.add_row(name.replace("_", " "), _written(name, value))
     console().print(table)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
+import numpy as np
+
 from structlearn.wording import shown
 
 
@@ -30,3 +32,15 @@ def is_listed(given: Any) -> bool:
     """
     held = not isinstance(given, type) and (hasattr(given, "__len__") or hasattr(given, "__array__"))
     return held and not isinstance(given, (str, bytes, Set, Mapping)) and getattr(given, "shape", None) != ()
+
+
+def same_output(left: Any, right: Any) -> bool:
+    """Whether two outputs are the same, arrays and containers of arrays included.
+
+    >>> same_output([np.arange(2), "a"], ((0, 1), "a")), same_output(np.ones(2), 1)
+    (True, False)
+    """
+    listed = [isinstance(each, (list, tuple)) or np.ndim(each) > 0 for each in (left, right)]
+    if all(listed):
+        return len(left) == len(right) and all(map(same_output, left, right))
+    return not any(listed) and bool(np.all(left == right))

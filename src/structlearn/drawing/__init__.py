@@ -3,8 +3,9 @@
 from structlearn.drawing.alignments import draw_alignment
 from structlearn.drawing.base import Drawing
 from structlearn.drawing.documents import draw_document
+from structlearn.drawing.patterns import draw_pattern
 from structlearn.drawing.rankings import draw_ranking
 from structlearn.drawing.sites import draw_site
 from structlearn.drawing.trees import draw_tree
 
-__all__ = ["Drawing", "draw_alignment", "draw_document", "draw_ranking", "draw_site", "draw_tree"]
+__all__ = ["Drawing", "draw_alignment", "draw_document", "draw_pattern", "draw_ranking", "draw_site", "draw_tree"]

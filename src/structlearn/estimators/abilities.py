@@ -18,8 +18,7 @@ _REASONS: dict[Ability, str] = {
     "pair_marginals": "{name} cannot say how probable neighbouring parts are together; a HypergraphModel can",
     "samples": "{name} cannot draw outputs; in a model of your own write outputs(x), in an engine sample",
     "posterior": "the most probable labels of single places need not make up an output of {name}",
-    "top_weights": "the weights of {name} have no names; they are w_, in the order of Ψ(x, y)",
-    "explain": "only Chain and Multiclass have labels to compare; of {name}, the parts of a score are w_ * Ψ(x, y)",
+    "explain": "{name} does not list the parts of its outputs; the parts of a score are w_ * Ψ(x, y)",
     "partial": "{name} cannot learn from outputs that are known in part",
 }
 
@@ -30,7 +29,7 @@ def lacks(estimator: Any, ability: Ability) -> str | None:
     bound = model if isinstance(model, Model) else adapter(model)(model)
     if ability in bound.abilities:
         return None
-    told = _REASONS[ability].format(name=type(getattr(bound, "user_model", bound)).__name__)
+    told = _REASONS[ability].format(name=bound.class_name)
     reason = bound.refusal(ability)
     return told if reason is None else f"{told.partition(';')[0]}: {reason}"
 

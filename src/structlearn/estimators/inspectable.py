@@ -1,4 +1,4 @@
-"""Looking inside a fitted estimator: its weights by name, and why it chose a label."""
+"""Looking inside a fitted estimator: its weights by name, and why it chose an output."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from structlearn.data.arrays import FloatArray
 from structlearn.estimators import inspection
 from structlearn.estimators.abilities import needs
+from structlearn.models.explanation import Comparison, Explanation
 
 
 class Inspectable:
@@ -20,9 +21,8 @@ class Inspectable:
     spec_: Any
     w_: FloatArray
 
-    @needs("top_weights")
     def top_weights(self, n: int = 10, *, feature_names: Sequence[str] | None = None) -> inspection.TopWeights:
-        """The strongest weights, by name, for models whose weights have names.
+        """The strongest weights, by the names that the model gives them.
 
         Parameters
         ----------
@@ -30,7 +30,8 @@ class Inspectable:
             How many above and how many below zero, of each kind.
         feature_names : (n_features,), optional
             Names of the columns, such as `TextFeatures.get_feature_names_out` gives. None takes the names that came
-            with the training data, as dicts or as a data frame; columns without names are numbered.
+            with the training data, as dicts or as a data frame; columns without names are numbered. For a model of
+            one's own, names of all weights; None takes its `feature_names`, if it has any.
 
         Examples
         --------
@@ -57,21 +58,25 @@ class Inspectable:
         label: Any = None,
         against: Any = None,
         feature_names: Sequence[str] | None = None,
-    ) -> inspection.Explanation:
-        """Why a label is chosen: F(x, y) − F(x, y') term by term, where y and y' differ at one place only.
+    ) -> Explanation | Comparison:
+        """Why an output is chosen: F(x, y) − F(x, y') part by part, where y is the prediction and y' another output.
 
-        Everywhere else both have the predicted labels.
+        The amounts add up to the difference of the two scores. Of a classifier, and of the token t of a chain, it is
+        the difference between two labels, everything else being as predicted: an `Explanation`, with a line for each
+        feature. Everywhere else it is that between two whole outputs: a `Comparison`, with the parts that only one of
+        them has and the features of each.
 
         Parameters
         ----------
         x : one input
-            A sequence for a chain, a row for a classifier.
+            A sequence for a chain, a row for a classifier, a sentence for a grammar.
         t : int
-            Which token of the sequence; for a classifier to be left out.
-        label : label, optional
-            None is the predicted one.
-        against : label, optional
-            What it is compared with; None is the best of the others.
+            For a chain, the token whose label is to be explained; None explains the whole labelling.
+        label : label or output, optional
+            y: a label where labels are compared, otherwise a whole output. None is the predicted one. Of rankings, a
+            document, by its number; None is the first.
+        against : label or output, optional
+            y', likewise; None is the best of the others, which only some models can find for whole outputs.
         feature_names : (n_features,), optional
             As for `top_weights`.
 
@@ -88,7 +93,8 @@ class Inspectable:
         """
         check_is_fitted(self)
         names = self._feature_names(feature_names)
-        return inspection.explain(self.model_, self.spec_, self.w_, x, t, label, against, names)
+        why: Explanation | Comparison = self.model_.explain(self.spec_, self.w_, x, t, label, against, names)
+        return why
 
     def _feature_names(self, given: Sequence[str] | None) -> Sequence[str] | None:
         return getattr(self, "feature_names_in_", None) if given is None else given
@@ -114,7 +120,7 @@ def top_weights(estimator: Any, n: int = 10) -> inspection.TopWeights:
 
 def explain(
     estimator: Any, x: Any, t: int | None = None, label: Any = None, against: Any = None
-) -> inspection.Explanation:
+) -> Explanation | Comparison:
     """`explain` of an estimator, or of a pipeline that ends with one: x is then what the pipeline takes.
 
     Examples
@@ -134,7 +140,7 @@ def explain(
         # A table keeps its two dimensions; of sequences there is one.
         x = rows[[0]] if hasattr(rows, "shape") else rows[0]
     names = inspection.feature_names(estimator)
-    found: inspection.Explanation = _last(estimator).explain(x, t, label, against, names)
+    found: Explanation | Comparison = _last(estimator).explain(x, t, label, against, names)
     return found
 
 

@@ -20,7 +20,6 @@ from structlearn.estimators.abilities import needs
 from structlearn.estimators.card import WithCard
 from structlearn.estimators.inspectable import Inspectable
 from structlearn.estimators.training import checked_weight, n_threads, restriction
-from structlearn.models.multiclass.multiclass import MulticlassProblem
 from structlearn.persistence import model_file
 from structlearn.waist.problem import Problem
 
@@ -56,9 +55,8 @@ class StructuredPredictor(Inspectable, WithCard, BaseEstimator):  # type: ignore
     @available_if(_is_tabular)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> FloatArray:
         """⟨w, Ψ(x, y)⟩ of every class, (n_examples, n_classes); the difference of the two if there are two."""
-        problem = self._bind(X)
-        assert isinstance(problem, MulticlassProblem)
-        scores = problem.class_scores(self.w_, np.arange(problem.n_examples))
+        problem: Any = self._bind(X)
+        scores: FloatArray = problem.class_scores(self.w_, np.arange(problem.n_examples))
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.examples import same_output
 from structlearn.data.labels import LabelCodes, plain
 from structlearn.data.segments import checked_segments
 from structlearn.data.tags import Scheme, are_tags
@@ -19,9 +20,7 @@ from structlearn.evaluation.label_counts import in_order, label_codes, label_cou
 from structlearn.evaluation.result import BUILT_IN, Evaluation
 from structlearn.metrics import Confusion, Interval, Measures
 from structlearn.metrics.resampled import ResampledSums
-from structlearn.models import Multiclass
 from structlearn.models.base import Kind
-from structlearn.models.own.python_problem import same_output
 
 
 def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", random_state: int = 0) -> Evaluation:
@@ -153,7 +152,7 @@ def _scores(sums: ResampledSums, measures: Measures | None, begin: int) -> dict[
 def _judged(estimator: Any, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray]:
     """Predictions, their losses, and by how much each is preferred to the truth."""
     model, spec = estimator.model_, estimator.spec_
-    cost = model.cost_matrix(spec.classes) if isinstance(model, Multiclass) else None
+    cost = model.unseen_cost(spec)
     if cost is None:
         problem = estimator._bind(X, Y)
         unseen = _unseen(model.kind, spec, Y)
@@ -163,7 +162,7 @@ def _judged(estimator: Any, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray
     outputs = problem.predict(estimator.w_)
     losses = problem.losses(outputs)
     if cost is not None:
-        losses[unseen] = cost.max()
+        losses[unseen] = cost
     unseen |= ~problem.reachable()
     margins = np.where(unseen, np.nan, 0.0)
     known = np.flatnonzero(~unseen)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self
@@ -11,14 +11,18 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 from sklearn.base import BaseEstimator
 
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.examples import same_output
 from structlearn.data.fields import check_distinct, check_flag, check_tuple, check_whole
 from structlearn.data.sequences import NamedColumns, stack
 from structlearn.drawing import Drawing
+from structlearn.drawing.markup import Html
 from structlearn.metrics import Measures
+from structlearn.models.description import TransitionScores, WeightBlock, blocks_of, given_names
+from structlearn.models.explanation import Comparison, Explanation, compare
 from structlearn.waist.problem import Problem
 
 Kind = Literal["sequences", "segments", "examples", "outputs"]
-Ability = Literal["k_best", "sums", "pair_marginals", "samples", "posterior", "top_weights", "explain", "partial"]
+Ability = Literal["k_best", "sums", "pair_marginals", "samples", "posterior", "explain", "partial"]
 Decoder = Literal[
     "best",
     "loss_augmented",
@@ -174,14 +178,18 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
         Whether X is one matrix with a row an example and Y holds one label each, as in plain classification.
     takes_allowed : bool
         Whether `bind` takes `allowed`, a restriction of the outputs of each example.
+    in_files : bool
+        Whether a file holds all of such a model, if it is one of `structlearn.models`: its name and its options.
+    without_code : bool
+        Whether it only stands for a model of the user's own whose code is not at hand.
     kind : {"sequences", "segments", "examples", "outputs"}
         What an output is, for `evaluate`: a label for every token, labelled segments, one label, or something else.
         For the first three the spec has `classes`.
     abilities : frozenset of `Ability`
         What a fitted estimator can do with the model beyond predicting: the k best outputs; probabilities, which are
         sums over all outputs; those of neighbouring parts together; outputs drawn from these; outputs made of the most
-        probable labels; weights by name; explanations of labels; learning from outputs that are known in part. It has
-        the methods for these only.
+        probable labels; explanations of its choices; learning from outputs that are known in part. It has the methods
+        for these only.
     costs : mapping from names of decoders to str
         How the time of each decoder that the structure has grows with the sizes of an example, for the table of the
         docs: "loss_levels" is the best output for every loss, "sums" are log Z, marginals and entropy, "partial" is all
@@ -192,6 +200,8 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
 
     tabular: ClassVar[bool] = False
     takes_allowed: ClassVar[bool] = False
+    in_files: ClassVar[bool] = True
+    without_code: ClassVar[bool] = False
     kind: ClassVar[Kind] = "outputs"
     refusals: ClassVar[ByDecoder] = {}
 
@@ -210,6 +220,11 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
     @property
     def abilities(self) -> frozenset[Ability]:
         return frozenset()
+
+    @property
+    def class_name(self) -> str:
+        """What the class is called, the user's own where this one only stands for it."""
+        return type(self).__name__
 
     def read(self, X: Any, Y: Any) -> tuple[Any, Any]:
         """The data in a form that `specify` and `bind` take as well, without reading them again."""
@@ -270,6 +285,65 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
     def loss_in_words(self) -> str:
         """What the loss of an example counts, for the report."""
         return f"the loss of {type(self).__name__}"
+
+    def unseen_cost(self, spec: Any) -> float | None:
+        """What `evaluate` takes for a true label that training never saw; None: `bind` knows, with `allow_unknown`."""
+        return None
+
+    def named_weights(
+        self, spec: Any, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        """All of w in blocks with names; `feature_names` are for the columns of the inputs."""
+        names = given_names(feature_names, len(w))
+        return blocks_of(w, ("weights", (range(len(w)) if names is None else names,)))
+
+    def transition_scores(self, spec: Any, w: FloatArray) -> TransitionScores | None:
+        """What one label after another adds to a score, for matrices in report and plots; None if it is nothing."""
+        return None
+
+    def explain(
+        self,
+        spec: Any,
+        w: FloatArray,
+        x: Any,
+        t: int | None = None,
+        label: Any = None,
+        against: Any = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> Explanation | Comparison:
+        """Why an output is chosen; see `StructuredEstimator.explain`.
+
+        The problem of a model with this ability has `differing_parts(w)`: bound to one input twice, it lists the parts
+        that its two outputs do not have equally often, as `PartFeatures`.
+        """
+        if t is not None:
+            raise ValueError(f"t is {t}, but a {self.class_name} has no labels of tokens; leave t out")
+        return compare(self, spec, w, x, label, against, feature_names)
+
+    def alternative(self, problem: Any, w: FloatArray, output: Any) -> Any:
+        """What `explain` compares the predicted output of the one example of a problem with: the second best."""
+        if "k_best" not in self.abilities:
+            raise ValueError(f"{self.class_name} finds no second best output: say what to compare with, against=…")
+        others = [other for other, _ in problem.k_best(w, 2)[0] if not same_output(other, output)]
+        if not others:
+            raise ValueError("x has one possible output only: there is nothing to compare it with")
+        return others[0]
+
+    def mistake(self, predicted: Any, truth: Any) -> tuple[Any, Any]:
+        """`label` and `against` with which `explain` says why a wrong prediction is not the truth."""
+        return None, truth
+
+    def facts(self, spec: Any, w: FloatArray) -> dict[str, Any]:
+        """What else there is to say about what was learnt, for `structlearn inspect`: plain values by name."""
+        return {}
+
+    def weight_drawings(self, spec: Any, w: FloatArray) -> list[Drawing]:
+        """Pictures of the weights, for `structlearn inspect`."""
+        return []
+
+    def panels(self, X: Any, predicted: Any, latent: Sequence[Any], truths: Sequence[Any]) -> Mapping[str, Html]:
+        """Sections of the report that only this model has, by their titles; all inputs and outputs that it shows."""
+        return {}
 
     def spec_from_dict(self, values: dict[str, Any]) -> Spec:
         """The spec that `Spec.to_dict` wrote."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Self
@@ -15,6 +16,7 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.ragged import Ragged, offsets_of, reduced
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses.bound import NO_UNIT, BoundLoss, Levels
+from structlearn.models.explanation import PartFeatures
 from structlearn.waist.factored_rows import FactoredRows
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.parts import PartProblem
@@ -265,11 +267,44 @@ class ComposedProblem(PartProblem):
 
     def samples(self, w: FloatArray, n_samples: int, random: np.random.Generator) -> list[list[Any]]:
         """Outputs drawn from P(y | x), `n_samples` of each example."""
+        drawn = list(self.present(self.sampled(w, n_samples, random)))
+        return [drawn[begin : begin + n_samples] for begin in range(0, len(drawn), n_samples)]
+
+    def sampled(self, w: FloatArray, n_samples: int, random: np.random.Generator) -> Outputs:
+        """The same in compact form, those of one example after another."""
         seeds = random.integers(2**63 - 1, size=self.n_examples * n_samples)
         everything = np.arange(self.n_examples)
         found = self._core.samples(w, everything, n_samples, seeds, self.n_threads)
-        drawn = list(self.present(self.pack(Ragged(*found), np.repeat(everything, n_samples))))
-        return [drawn[begin : begin + n_samples] for begin in range(0, len(drawn), n_samples)]
+        return self.pack(Ragged(*found), np.repeat(everything, n_samples))
+
+    @abstractmethod
+    def part_names(self, i: int, parts: IntArray) -> list[str]:
+        """What some parts of an example are called."""
+
+    def differing_parts(self, w: FloatArray) -> list[PartFeatures]:
+        """The parts that the truths of the first two examples, which have one input, do not have equally often."""
+        assert self.truths is not None
+        return self.listed_parts(0, self.part_counts(0, self.truths[0]) - self.part_counts(0, self.truths[1]))
+
+    def part_counts(self, i: int, codes: LabelArray) -> FloatArray:
+        """μ(y) of an output of an example."""
+        counts = np.empty(int(self.part_offsets[i + 1] - self.part_offsets[i]))
+        places = np.append(np.zeros(i + 1, np.int64), len(codes))
+        self.kernel.indicators(np.ascontiguousarray(codes, np.int32), places, np.array([i]), counts)
+        return counts
+
+    def listed_parts(self, i: int, counts: FloatArray) -> list[PartFeatures]:
+        """The parts of an example that are counted, with their features."""
+        there = np.flatnonzero(counts)
+        found, one, row = [], np.zeros_like(counts), np.zeros(self.n_features)
+        for part, name in zip(there.tolist(), self.part_names(i, there), strict=True):
+            one[part] = counts[part]
+            self.push(one, np.array([i]), np.ones(1), row)
+            one[part] = 0.0
+            indices = np.flatnonzero(row)
+            found.append(PartFeatures(name, float(counts[part]), indices, row[indices]))
+            row[indices] = 0.0
+        return found
 
     def _token_marginals(self, w: FloatArray, lengths: IntArray, n_labels: int) -> list[FloatArray]:
         """The marginals (length, n_labels) with which the parts of every sequence begin."""

@@ -260,7 +260,7 @@ def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors,
         bound.check_options()
     elif model is None:
         raise ValueError(f"{path} was trained with a model of your own: load it with load(path, model=YourModel())")
-    elif isinstance(model, UnknownModel):
+    elif getattr(model, "without_code", False):
         bound = model
     else:
         own = _restored(path, model, metadata.get("own_model") or {})

@@ -8,30 +8,11 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
-from structlearn import solvers
+from structlearn import models, solvers
 from structlearn.io.formats import FORMATS
 
-#: What may be built from a file by its name, beside the solvers and the file formats.
+#: What may be built from a file by its name, beside models, solvers and file formats, which say so themselves.
 _MODULES = {
-    "structlearn.models": (
-        "Alignment",
-        "Homologues",
-        "Chain",
-        "LatentChain",
-        "Segments",
-        "Grammar",
-        "Motif",
-        "Multiclass",
-        "LatentForest",
-        "CorrelationClustering",
-        "MultivariateBinary",
-        "PrecisionAtK",
-        "Ranking",
-        "Taxonomy",
-        "ClassAttributes",
-        "ClassDescriptions",
-        "ClassKernel",
-    ),
     "structlearn.losses": (
         "BracketF1",
         "Hamming",
@@ -58,6 +39,8 @@ def registered(name: str) -> Any:
     """The class of that name, or None if files may not ask for it."""
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name in model_classes():
+        return model_classes()[name]
     found = getattr(solvers, name, None)
     if isinstance(found, type) and issubclass(found, solvers.Solver) and not inspect.isabstract(found):
         return found
@@ -67,6 +50,21 @@ def registered(name: str) -> Any:
     if hasattr(estimators().get(name), "check_learnt"):
         return estimators()[name]
     return next((kind for kind in FORMATS.values() if kind.__name__ == name), None)
+
+
+@cache
+def model_classes() -> dict[str, type]:
+    """The models and output features of `structlearn.models` that files can hold, by name."""
+    public = {name: getattr(models, name) for name in models.__all__}
+    kinds = (models.Model, models.OutputFeatures)
+    return {
+        name: kind
+        for name, kind in public.items()
+        if isinstance(kind, type)
+        and issubclass(kind, kinds)
+        and not inspect.isabstract(kind)
+        and getattr(kind, "in_files", True)
+    }
 
 
 @cache

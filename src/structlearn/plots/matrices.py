@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,9 +12,7 @@ from structlearn.data.arrays import FloatArray
 from structlearn.estimators.generative.hidden_markov import HiddenMarkov
 from structlearn.metrics.labels import Labels
 from structlearn.metrics.labels import confusion as counted
-from structlearn.models.chain.chain import Chain
-from structlearn.models.chain.transitions import transition_mask
-from structlearn.models.segments.segments import Segments
+from structlearn.models.description import TransitionScores
 from structlearn.plots.canvas import FADED, INK, axes, last_step, pyplot
 
 if TYPE_CHECKING:
@@ -91,10 +90,12 @@ def transitions(estimator: Any, ax: Axes | None = None) -> Axes:
     estimator = last_step(estimator)
     check_is_fitted(estimator)
     if isinstance(estimator, HiddenMarkov):
+        labels: Sequence[Any] = estimator.classes_.tolist()
         scores, colours = np.vstack([estimator.transition_, estimator.start_]), "Reds"
     else:
-        scores, colours = _step_scores(estimator.model_, estimator.spec_, estimator.w_), "RdBu_r"
-    names = [str(label) for label in estimator.classes_]
+        labels, scores = _step_scores(estimator.model_, estimator.spec_, estimator.w_)
+        colours = "RdBu_r"
+    names = [str(label) for label in labels]
     rows, columns = (
         names + [name] * (size - len(names)) for name, size in zip(("start", "stop"), scores.shape, strict=True)
     )
@@ -107,35 +108,21 @@ def transitions(estimator: Any, ax: Axes | None = None) -> Axes:
     forbidden[len(names) :, len(names) :] = False
     down, across = np.nonzero(forbidden)
     ax.scatter(across, down, marker="x", color=FADED, s=16, linewidths=1)
-    for line, labels in ((ax.axhline, rows), (ax.axvline, columns)):
-        if len(labels) > len(names):
+    for line, along in ((ax.axhline, rows), (ax.axvline, columns)):
+        if len(along) > len(names):
             line(len(names) - 0.5, color="white", linewidth=5)
     ax.set(xlabel="to", ylabel="from")
     return ax
 
 
-def _step_scores(model: Any, spec: Any, w: FloatArray) -> FloatArray:
-    """From row to column, start and stop last where the model has them; NaN where a step cannot be."""
-    L = len(getattr(spec, "classes", ()))
-    if isinstance(model, Segments):
-        begin = spec.n_columns * L
-        return w[begin : begin + L * L].reshape(L, L)
-    if not isinstance(model, Chain):
-        raise TypeError(f"{type(model).__name__} has no transitions; Chain, Segments and HiddenMarkov have")
-    weights = model.unpack(spec, w)
-    assert weights.transitions is not None
-    reaches_out = weights.start is not None and weights.stop is not None
-    scores = np.full((L + reaches_out, L + reaches_out), np.nan)
-    scores[:L, :L] = weights.transitions
-    if reaches_out:
-        scores[L, :L], scores[:L, L] = weights.start, weights.stop
-    if model.allowed_transitions is not None:
-        mask = transition_mask(model.allowed_transitions, spec.classes)
-        scores[:L, :L][~mask.moves] = np.nan
-        if reaches_out:
-            scores[L, :L][~mask.start] = np.nan
-            scores[:L, L][~mask.stop] = np.nan
-    return float(model.balance) * scores
+def _step_scores(model: Any, spec: Any, w: FloatArray) -> tuple[Sequence[Any], FloatArray]:
+    """Labels, and scores from row to column, start and stop last if there are such; NaN where a step cannot be."""
+    scores: TransitionScores | None = model.transition_scores(spec, w)
+    if scores is None:
+        raise TypeError(f"{model.class_name} has no transitions; Chain, Segments and HiddenMarkov have")
+    if scores.start is None or scores.stop is None:
+        return scores.labels, scores.moves
+    return scores.labels, np.block([[scores.moves, scores.stop[:, None]], [scores.start, np.full(1, np.nan)]])
 
 
 def _size(n_rows: int, n_columns: int) -> tuple[float, float]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from structlearn.data.tags import are_tags
 from structlearn.drawing.markup import Html, element
-from structlearn.models.own.python_model import PythonModel
 from structlearn.report.assets import fill
 from structlearn.report.formatting import duration, number, percent
 from structlearn.report.subject import Subject
@@ -68,7 +67,7 @@ def summary(subject: Subject) -> str:
     """One line under the title."""
     estimator, found = subject.estimator, subject.evaluation
     training = getattr(estimator, "training_", None) or {}
-    parts = [f"{type(estimator).__name__} over {_model_name(subject.model)}"]
+    parts = [f"{type(estimator).__name__} over {subject.model.class_name}"]
     if "examples" in training:
         parts.append(f"trained on {count(training['examples'], _noun(subject))}")
     parts.append(f"judged on {count(found.n_examples, _noun(subject))}")
@@ -109,7 +108,7 @@ def _facts(subject: Subject, data_name: str | None) -> Iterator[tuple[str, Any]]
     estimator, found, model = subject.estimator, subject.evaluation, subject.model
     training = getattr(estimator, "training_", None) or {}
     spec = estimator.spec_
-    yield "model", f"{_model_name(model)}, {count(len(estimator.w_), 'weight')}"
+    yield "model", f"{model.class_name}, {count(len(estimator.w_), 'weight')}"
     yield "learner", _learner(estimator)
     if hasattr(spec, "classes"):
         kind = "tags of spans" if are_tags(spec.classes) else ""
@@ -147,10 +146,6 @@ def _learner(estimator: Any) -> str:
     if getattr(estimator, "l1_ratio", 0):
         words.append(f"{percent(estimator.l1_ratio, 0)} of the penalty L1")
     return ", ".join([f"{type(estimator).__name__}, solver {type(solver).__name__}", *words])
-
-
-def _model_name(model: Any) -> str:
-    return type(model.user_model if isinstance(model, PythonModel) else model).__name__
 
 
 def _noun(subject: Subject) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from structlearn.drawing.markup import Html, element
 from structlearn.persistence import atomic
-from structlearn.report import convergence, facts, learning_curve, mistakes, motif, scores, weights
+from structlearn.report import convergence, facts, learning_curve, mistakes, scores, weights
 from structlearn.report.assets import asset, fill
 from structlearn.report.subject import Subject
 
@@ -82,7 +82,7 @@ def _page(subject: Subject, title: str, data_name: str | None, points: list[lear
         "Scores": scores.section(subject),
         "Confusions": scores.confusions(subject),
         "Mistakes": mistakes.section(subject),
-        "Motif": motif.section(subject),
+        **subject.panels(),
         "Transitions": weights.transitions(subject),
         "Features": weights.features(subject),
         "Training": convergence.section(subject),

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 
 from structlearn.drawing import Drawing
+from structlearn.drawing.markup import Html
 from structlearn.evaluation import Evaluation, evaluate, last_step
-from structlearn.models.base import Weights
 from structlearn.report.pictures import dense_rows
 
 
@@ -67,26 +67,31 @@ class Subject:
     def sequential(self) -> bool:
         return self.evaluation.kind in ("sequences", "segments")
 
-    @property
-    def weights(self) -> Weights | None:
-        """The weights in their parts, where the model can name them."""
-        if not hasattr(self.model, "unpack"):
-            return None
-        unpacked: Weights = self.model.unpack(self.estimator.spec_, self.estimator.w_)
-        return unpacked
-
     def drawing(self, i: int) -> Drawing | None:
         """The predicted output of an example beside the true one, where the model can draw them."""
-        found = self.evaluation
-        guess, truth = found.predicted[i], found.truths[i] if found.kind == "outputs" else found.truths[i][0]
-        drawing: Drawing | None = self.model.latent_drawing(self.input(i), guess, self.latent[i], truth)
+        guess = self.evaluation.predicted[i]
+        drawing: Drawing | None = self.model.latent_drawing(self.input(i), guess, self.latent[i], self.truth(i))
         return drawing
+
+    def panels(self) -> Mapping[str, Html]:
+        """The sections that only this model has."""
+        predicted, n = self.evaluation.predicted, range(self.evaluation.n_examples)
+        X, truths = [self.input(i) for i in n], [self.truth(i) for i in n]
+        panels: Mapping[str, Html] = self.model.panels(X, predicted, self.latent, truths)
+        return panels
+
+    def truth(self, i: int) -> Any:
+        """The true output of an example."""
+        truth = self.evaluation.truths[i]
+        return truth[0] if self.evaluation.kind == "examples" else truth
 
     def input(self, i: int) -> Any:
         return self.X.iloc[i] if hasattr(self.X, "iloc") else self.X[i]
 
     def most_frequent(self, n: int) -> list[Any]:
         """The labels of the model that are true most often, the most frequent first."""
+        if self.evaluation.kind == "outputs":
+            return []
         counts = Counter(label for y in self.evaluation.truths for label in y)
         return sorted(self.estimator.spec_.classes, key=lambda label: -counts[label])[:n]
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
 from structlearn.drawing.markup import Html, element
 from structlearn.estimators.inspection import FeatureWeight
-from structlearn.models.chain.chain import Chain
-from structlearn.models.chain.transitions import transition_mask
+from structlearn.models.description import TransitionScores, feature_text
 from structlearn.report.assets import fill
 from structlearn.report.formatting import number, signed
 from structlearn.report.heat_map import MOST_LABELS, Cell, heat_map
@@ -24,34 +21,29 @@ START, STOP = "start", "stop"
 
 
 def transitions(subject: Subject) -> Html | None:
-    weights = subject.weights
-    if weights is None or weights.transitions is None:
+    scores: TransitionScores | None = subject.model.transition_scores(subject.estimator.spec_, subject.estimator.w_)
+    if scores is None:
         return None
-    classes = list(subject.estimator.spec_.classes)
-    labels = sorted(subject.most_frequent(MOST_LABELS), key=classes.index)
-    codes = [classes.index(label) for label in labels]
-    ends = weights.start is not None and weights.stop is not None
-    matrix = weights.transitions[np.ix_(codes, codes)]
-    possible = _possible(subject.model, classes)
-    allowed = possible[0][np.ix_(codes, codes)]
-    if weights.start is not None and weights.stop is not None:
-        matrix = np.block([[np.append(weights.start[codes], np.nan)], [matrix, weights.stop[codes, None]]])
-        allowed = np.block([[np.append(possible[1][codes], True)], [allowed, possible[2][codes, None]]])
-    names = [str(label) for label in labels]
-    rows, columns = ([START, *names], [*names, STOP]) if ends else (names, names)
-    most = float(np.nanmax(np.abs(matrix))) or 1.0
+    chosen = sorted(subject.most_frequent(MOST_LABELS), key=list(scores.labels).index)
+    codes = [list(scores.labels).index(label) for label in chosen]
+    matrix = scores.moves[np.ix_(codes, codes)]
+    rows = columns = [str(label) for label in chosen]
+    if scores.start is not None and scores.stop is not None:
+        # Nothing goes from start to stop.
+        matrix = np.block([[np.append(scores.start[codes], np.inf)], [matrix, scores.stop[codes, None]]])
+        rows, columns = [START, *rows], [*columns, STOP]
+    drawn = np.abs(matrix[np.isfinite(matrix)])
+    most = float(drawn.max(initial=0.0)) or 1.0
     cells = [
-        [_transition(rows[j], columns[k], value, allowed[j, k], most) for k, value in enumerate(row)]
+        [_transition(rows[j], columns[k], value, most) for k, value in enumerate(row)]
         for j, row in enumerate(matrix.tolist())
     ]
     notes = []
-    if len(labels) < len(classes):
-        notes.append(f"Of {count(len(classes))} labels the {len(labels)} most frequent are drawn.")
-    if weights.triplets is not None:
-        notes.append("The model also has weights for three labels in a row, which are not drawn.")
-    if not allowed.all():
+    if len(chosen) < len(scores.labels):
+        notes.append(f"Of {count(len(scores.labels))} labels the {len(chosen)} most frequent are drawn.")
+    if np.isnan(matrix).any():
         notes.append("A cross marks what the model forbids.")
-    title = "Weights of one label after another"
+    title = "Scores of one label after another"
     return fill(
         "transitions",
         chart=heat_map(rows, columns, cells, title=title, row_title="label", column_title="label after it"),
@@ -60,33 +52,46 @@ def transitions(subject: Subject) -> Html | None:
 
 
 def features(subject: Subject) -> Html | None:
-    weights = subject.weights
-    if weights is None:
+    estimator, picture = subject.estimator, subject.picture
+    if picture is not None:
+        drawn = _pictures(subject, picture)
+        if drawn is not None:
+            return drawn
+    top = estimator.top_weights(STRONGEST, feature_names=subject.feature_names).features
+    if not any(top.values()):
         return None
-    labels = subject.most_frequent(MOST_PANELS)
-    spec = subject.estimator.spec_
-    note = None
-    if len(labels) < len(spec.classes):
-        note = f"Of {count(len(spec.classes))} labels the {len(labels)} most frequent are shown."
-    picture = subject.picture
-    if picture is not None and picture[0] * picture[1] == spec.n_inputs:
-        emissions = weights.emissions[: spec.n_inputs]
-        most = float(np.quantile(np.abs(emissions), 0.995))
-        panels = [
-            _weight_picture(str(label), emissions[:, spec.classes.index(label)].reshape(picture), most)
-            for label in sorted(labels, key=spec.classes.index)
-        ]
-        return fill("feature_pictures", panels=panels, note=element("p", note, class_="note") if note else None)
-    top = subject.estimator.top_weights(STRONGEST, feature_names=subject.feature_names).features
-    most = max((abs(weight) for label in labels for _, weight in top[label]), default=1.0)
-    panels = [_panel(str(label), top[label], most) for label in labels]
-    return fill("features", panels=panels, note=element("p", note, class_="note") if note else None)
+    frequent = subject.most_frequent(len(top))
+    # What is no label has a title, and comes after the labels.
+    titles = [label for label in frequent if label in top] + [title for title in top if title not in frequent]
+    shown = titles[:MOST_PANELS]
+    most = max((abs(weight) for title in shown for _, weight in top[title]), default=1.0)
+    panels = [_panel(str(title), top[title], most) for title in shown]
+    return fill("features", panels=panels, note=_left_out(len(shown), len(titles)))
 
 
-def _transition(before: str, after: str, value: float, allowed: bool, most: float) -> Cell:
-    if np.isnan(value):
+def _pictures(subject: Subject, picture: tuple[int, int]) -> Html | None:
+    """The weights of each label as a picture, where there is one for every pixel."""
+    spec, w = subject.estimator.spec_, subject.estimator.w_
+    block = next((block for block in subject.model.named_weights(spec, w) if block.kind == "features"), None)
+    if block is None or picture[0] * picture[1] != spec.n_inputs:
+        return None
+    emissions, labels = block.weights[: spec.n_inputs], list(block.axes[1])
+    most = float(np.quantile(np.abs(emissions), 0.995))
+    shown = [label for label in labels if label in subject.most_frequent(MOST_PANELS)]
+    panels = [_weight_picture(str(label), emissions[:, labels.index(label)].reshape(picture), most) for label in shown]
+    return fill("feature_pictures", panels=panels, note=_left_out(len(shown), len(labels)))
+
+
+def _left_out(shown: int, n: int) -> Html | None:
+    if shown == n:
+        return None
+    return element("p", f"Of {count(n)} labels the {shown} most frequent are shown.", class_="note")
+
+
+def _transition(before: str, after: str, value: float, most: float) -> Cell:
+    if np.isinf(value):
         return Cell(style="none")
-    if not allowed:
+    if np.isnan(value):
         return Cell("×", "forbidden", tip=f"{after} may not follow {before}")
     words = f"{before} → {after}: {signed(value, 3)}"
     # One digit after the point is all that fits.
@@ -102,7 +107,7 @@ def _panel(label: str, weights: tuple[FeatureWeight, ...], most: float) -> Html:
     rows = [
         element(
             "li",
-            element("span", _feature(feature), class_="feature", title=_feature(feature)),
+            element("span", feature_text(feature), class_="feature", title=feature_text(feature)),
             element(
                 "span",
                 element("span", class_=f"fill {_sign(weight)}", style=f"width:{100 * abs(weight) / most:.1f}%"),
@@ -121,18 +126,6 @@ def _weight_picture(label: str, values: FloatArray, most: float) -> Html:
     strongest = number(float(np.abs(values).max()))
     image = signed_picture(values, most, f"weights of {label}, the strongest {strongest}")
     return element("figure", image, element("figcaption", label))
-
-
-def _possible(model: Any, classes: list[Any]) -> tuple[Any, Any, Any]:
-    if isinstance(model, Chain) and model.allowed_transitions is not None:
-        mask = transition_mask(model.allowed_transitions, classes)
-        return mask.moves, mask.start, mask.stop
-    n = len(classes)
-    return np.ones((n, n), bool), np.ones(n, bool), np.ones(n, bool)
-
-
-def _feature(feature: str | int) -> str:
-    return f"column {feature}" if isinstance(feature, int) else feature
 
 
 def _sign(weight: float) -> str:

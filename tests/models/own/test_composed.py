@@ -247,8 +247,8 @@ def test_an_engine_with_two_methods_trains_margins():
 
 def test_abilities_follow_from_the_methods_of_the_engine(data):
     few = Composed(Items(), Subsets(2), Missed())
-    assert few.abilities == frozenset()
-    assert chain().abilities == {"k_best", "sums", "samples"}
+    assert few.abilities == {"explain"}
+    assert chain().abilities == {"k_best", "sums", "samples", "explain"}
     for name in ("k_best", "sample", "entropy", "predict_marginals"):
         assert not hasattr(ConditionalRandomField(few), name)
         assert hasattr(ConditionalRandomField(chain()), name)

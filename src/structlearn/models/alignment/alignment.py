@@ -25,10 +25,12 @@ from structlearn.losses.own import bound_own, match_truth
 from structlearn.metrics import Measures
 from structlearn.metrics.alignments import alignment_measures
 from structlearn.models.alignment.codes import coded
+from structlearn.models.alignment.description import alignment_blocks
 from structlearn.models.alignment.features import AlignmentSpec, Features, GapFeatures, Gaps, Layout
 from structlearn.models.alignment.problem import AlignmentProblem, match_table
 from structlearn.models.allowed import check_allowed
 from structlearn.models.base import Ability, ByDecoder, Model
+from structlearn.models.description import WeightBlock, refuse_names
 from structlearn.wording import shown
 
 AlignmentLoss = Literal["q", "q_shift", "f1", "zero_one"]
@@ -106,8 +108,7 @@ class Alignment(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        abilities: frozenset[Ability] = frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior"})
-        return abilities | {"top_weights"} if self._has_plain_weights else abilities
+        return frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior", "explain"})
 
     @property
     def costs(self) -> ByDecoder:
@@ -276,6 +277,15 @@ class Alignment(Model):
             return None
         names = [(getattr(sequence, "header", "").split() or [""])[0] for sequence in x]
         return draw_alignment(s, t, y, truth, names=names, width=width)
+
+    def named_weights(
+        self, spec: AlignmentSpec, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        refuse_names(feature_names, self.class_name)
+        return alignment_blocks(self.layout(spec), w)
+
+    def facts(self, spec: AlignmentSpec, w: FloatArray) -> dict[str, Any]:
+        return {"alphabet": "".join(map(str, spec.residues))}
 
     def n_weights(self, spec: AlignmentSpec) -> int:
         return self.layout(spec).n_features

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -15,7 +16,9 @@ from structlearn.data.ragged import Ragged, places_of, reduced
 from structlearn.models.alignment.alignment import Alignment
 from structlearn.models.alignment.features import AlignmentSpec
 from structlearn.models.alignment.problem import AlignmentProblem
-from structlearn.models.base import ByDecoder, Model
+from structlearn.models.base import Ability, ByDecoder, Model
+from structlearn.models.description import WeightBlock
+from structlearn.models.explanation import Comparison, Explanation, PartFeatures
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
@@ -61,6 +64,10 @@ class Homologues(Model):
     def costs(self) -> ByDecoder:
         return {"best": "c m n", "loss_augmented": "c m n", "second_best": "c m n", "loss_levels": "c m n"}
 
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return frozenset({"explain"})
+
     def __init__(self, alignment: Alignment | None = None):
         self.alignment = alignment
 
@@ -89,6 +96,40 @@ class Homologues(Model):
                     codes[k] = j
                 alignments.append(codes)
         return HomologuesProblem(aligner, offsets, places, alignments)
+
+    def named_weights(
+        self, spec: AlignmentSpec, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        return self._aligner().named_weights(spec, w, feature_names)
+
+    def facts(self, spec: AlignmentSpec, w: FloatArray) -> dict[str, Any]:
+        return self._aligner().facts(spec, w)
+
+    def explain(
+        self,
+        spec: AlignmentSpec,
+        w: FloatArray,
+        x: Any,
+        t: int | None = None,
+        label: Any = None,
+        against: Any = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> Explanation | Comparison:
+        """Why a candidate is chosen, with the matches that are given, (k, matches), or with its best ones."""
+        pairs, _ = _pairs([x])
+        aligned = self._aligner().bind(spec, pairs)
+        codes, scores = aligned.best_scored(w, np.arange(len(pairs)))
+        matches, order = aligned.present(codes), np.argsort(-scores, kind="stable").tolist()
+        chosen = order[0] if label is None else label
+        place = chosen[0] if isinstance(chosen, tuple) else chosen
+        if against is None and len(order) == 1:
+            raise ValueError("x has one candidate only: there is nothing to compare it with")
+        other = next(k for k in order if k != place) if against is None else against
+
+        def with_matches(y: Any) -> Any:
+            return (int(y), matches[int(y)]) if y in range(len(pairs)) else y
+
+        return super().explain(spec, w, x, t, with_matches(chosen), with_matches(other), feature_names)
 
     def n_weights(self, spec: AlignmentSpec) -> int:
         return self._aligner().n_weights(spec)
@@ -157,6 +198,19 @@ class HomologuesProblem(Problem):
             self._offsets[examples] + chosen, Ragged.of([output[1:] for output in outputs])
         )
         return self._truths.take(examples).minus(features), (chosen != self._places[examples]).astype(np.float64)
+
+    def differing_parts(self, w: FloatArray) -> list[PartFeatures]:
+        """See `ComposedProblem.differing_parts`: both outputs are alignments with candidates of the first example."""
+        assert self._places is not None
+        assert self._alignments is not None
+        counts: dict[int, FloatArray] = {}
+        for sign, place, codes in zip((1.0, -1.0), self._places.tolist(), self._alignments, strict=True):
+            counts[place] = counts.get(place, 0.0) + sign * self._aligner.part_counts(place, codes)
+        return [
+            part._replace(name=f"candidate {place}: {part.name}")
+            for place, each in counts.items()
+            for part in self._aligner.listed_parts(place, each)
+        ]
 
     def losses(self, outputs: Outputs) -> FloatArray:
         return np.asarray(np.array([output[0] for output in outputs]) != self._places, np.float64)

@@ -13,6 +13,7 @@ from structlearn.data.matches import ENDS, Ends, Matches, matches_of
 from structlearn.data.ragged import Ragged, offsets_of, reduced
 from structlearn.losses.bound import MAX_LEVEL_TABLE, NO_UNIT, BoundLoss
 from structlearn.models.alignment.codes import CodedSequences
+from structlearn.models.alignment.description import alignment_part
 from structlearn.models.alignment.features import Layout
 from structlearn.models.composed import ComposedProblem
 from structlearn.waist.planes import Outputs
@@ -101,6 +102,9 @@ class AlignmentProblem(ComposedProblem):
             largest = [reduced(np.maximum, np.linalg.norm(side.dense, axis=1), side.offsets) for side in self._sides]
             squares = squares + 4.0 * (most * largest[0] * largest[1]) ** 2
         return np.asarray(np.sqrt(squares) * self._scale)
+
+    def part_names(self, i: int, parts: IntArray) -> list[str]:
+        return [alignment_part(part, int(self._m[i]), int(self._n[i])) for part in parts.tolist()]
 
     def label_probabilities(self, w: FloatArray) -> list[FloatArray]:
         """P(i and j are partners | x) of every pair of sequences, (length of s, length of t)."""

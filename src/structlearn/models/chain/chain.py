@@ -34,8 +34,12 @@ from structlearn.losses.bound import (
 from structlearn.losses.own import bound_own, label_truth
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Weights
 from structlearn.models.chain.allowed_labels import check_truth, first_impossible, label_mask, labels_in
+from structlearn.models.chain.description import chain_blocks, chain_scores
 from structlearn.models.chain.problem import ChainProblem
-from structlearn.models.chain.transitions import AllowedTransitions, transition_mask
+from structlearn.models.chain.token_explanation import explain_token
+from structlearn.models.chain.transitions import AllowedTransitions, TransitionMask, transition_mask
+from structlearn.models.description import TransitionScores, WeightBlock, column_names
+from structlearn.models.explanation import Comparison, Explanation
 from structlearn.models.partial import PartialModel
 from structlearn.wording import shown
 
@@ -97,9 +101,7 @@ class Chain(PartialModel):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset(
-            {"k_best", "sums", "pair_marginals", "samples", "posterior", "top_weights", "explain", "partial"}
-        )
+        return frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior", "explain", "partial"})
 
     @property
     def costs(self) -> ByDecoder:
@@ -204,9 +206,7 @@ class Chain(PartialModel):
             codes = read_label_sequences(Y).coded(spec.classes, offsets, allow_unknown=allow_unknown)
         tokens = TokenMatrix.from_matrix(matrix, intercept=spec.intercept)
         labels = None if allowed is None else label_mask(allowed, spec.classes, offsets)
-        moves = None
-        if self.allowed_transitions is not None:
-            moves = transition_mask(self.allowed_transitions, spec.classes)
+        moves = self._moves(spec)
         judged = codes
         judged_loss = self._bound_loss(spec, judged, offsets, Y)
         if self.ends is not None:
@@ -280,8 +280,39 @@ class Chain(PartialModel):
             triples.reshape(L, L, L) if len(triples) else None,
         )
 
+    def named_weights(
+        self, spec: LinearSpec, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        names = column_names(spec, feature_names)
+        pairs = [names[column] for column in self.pair_columns(spec)]
+        return chain_blocks(w, spec.classes, names, pairs, boundaries=self.boundaries, triplets=self.order == 2)
+
+    def transition_scores(self, spec: LinearSpec, w: FloatArray) -> TransitionScores:
+        return chain_scores(self.named_weights(spec, w), float(self.balance), self._moves(spec))
+
+    def explain(
+        self,
+        spec: LinearSpec,
+        w: FloatArray,
+        x: Any,
+        t: int | None = None,
+        label: Any = None,
+        against: Any = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> Explanation | Comparison:
+        """Why a label is chosen at token t, or, without t, why the whole labelling is."""
+        if t is None:
+            return super().explain(spec, w, x, None, label, against, feature_names)
+        return explain_token(self, spec, w, x, t, label, against, column_names(spec, feature_names))
+
     def n_weights(self, spec: LinearSpec) -> int:
         return sum(self._sizes(spec))
+
+    def _moves(self, spec: LinearSpec) -> TransitionMask | None:
+        """Which label may follow which; None if any may."""
+        if self.allowed_transitions is None:
+            return None
+        return transition_mask(self.allowed_transitions, spec.classes)
 
     def _sizes(self, spec: LinearSpec) -> list[int]:
         """How many weights the parts have, in the order of `Weights`."""

@@ -17,9 +17,12 @@ from structlearn.data.tokens import TokenMatrix
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, bound_possible_costs, level_table
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
 from structlearn.models.chain.allowed_labels import first_impossible, label_mask, labels_in
+from structlearn.models.chain.description import chain_blocks
 from structlearn.models.chain.k_means import k_means
 from structlearn.models.chain.problem import ChainProblem
 from structlearn.models.chain.transitions import AllowedTransitions, TransitionMask, transition_mask
+from structlearn.models.description import WeightBlock, column_names
+from structlearn.models.explanation import PartFeatures
 from structlearn.models.partial import PartialProblem
 from structlearn.waist.latent import Start
 from structlearn.waist.planes import Outputs
@@ -91,7 +94,7 @@ class LatentChain(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"sums", "samples", "posterior", "partial"})
+        return frozenset({"sums", "samples", "posterior", "explain", "partial"})
 
     def __init__(
         self,
@@ -147,7 +150,7 @@ class LatentChain(Model):
                 tokens=tokens,
                 offsets=offsets,
                 codes=None,
-                classes=range(len(groups)),
+                classes=_state_names(_states(spec.classes, groups)),
                 loss=BoundLoss(),
                 judged_loss=BoundLoss(),
                 balance=float(self.balance),
@@ -163,6 +166,14 @@ class LatentChain(Model):
 
     def loss_in_words(self) -> str:
         return "wrong labels"
+
+    def named_weights(
+        self, spec: LinearSpec, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        """As those of a `Chain`, with states in the place of labels, such as NOUN/0."""
+        states = _state_names(_states(spec.classes, self.label_of_state(spec)))
+        names = column_names(spec, feature_names)
+        return chain_blocks(w, states, names, (), boundaries=self.boundaries, triplets=False)
 
     def n_weights(self, spec: LinearSpec) -> int:
         S = sum(self._state_counts(spec))
@@ -218,7 +229,7 @@ class LatentChainProblem(PartialProblem):
         self._possible_labels = possible
         self._classes = classes
         self._groups = groups
-        self._states = [(classes[g], int(np.sum(groups[:s] == g))) for s, g in enumerate(groups)]
+        self._states = _states(classes, groups)
         self._matrix = matrix
         self._chain: ChainProblem = chain(None)
         loss = BoundLoss()
@@ -233,6 +244,11 @@ class LatentChainProblem(PartialProblem):
         assert self._possible_labels is not None
         known = self._possible_labels | ~self._possible_labels.any(axis=1, keepdims=True)
         return np.asarray(known[:, self._groups])
+
+    def differing_parts(self, w: FloatArray) -> list[PartFeatures]:
+        """See `ComposedProblem.differing_parts`; both labellings have their best states."""
+        left, right = self.complete(w, np.arange(2))
+        return self._chain.listed_parts(0, self._chain.part_counts(0, left) - self._chain.part_counts(0, right))
 
     def start(self, random: np.random.Generator) -> Start:
         """Each token in the state it resembles most: that of the nearest of the means of its possible labels' tokens.
@@ -292,11 +308,20 @@ class LatentChainProblem(PartialProblem):
 
     def samples(self, w: FloatArray, n_samples: int, random: np.random.Generator) -> list[list[Any]]:
         """Labels drawn from P(y | x): states are drawn, and their labels kept."""
-        drawn = self._chain.samples(w, n_samples, random)
-        return [self.present(of_example) for of_example in drawn]
+        drawn = self.present(self._chain.sampled(w, n_samples, random))
+        return [drawn[begin : begin + n_samples] for begin in range(0, len(drawn), n_samples)]
 
     def present(self, outputs: Outputs) -> list[list[Any]]:
         return [[self._states[s][0] for s in y] for y in outputs]
 
     def present_latent(self, outputs: Outputs) -> list[Any]:
         return [[self._states[s] for s in y] for y in outputs]
+
+
+def _states(classes: Sequence[Any], groups: IntArray) -> list[tuple[Any, int]]:
+    """The label of each state, and which of its states it is."""
+    return [(classes[g], int(np.sum(groups[:s] == g))) for s, g in enumerate(groups)]
+
+
+def _state_names(states: Sequence[tuple[Any, int]]) -> list[str]:
+    return [f"{label}/{k}" for label, k in states]

@@ -14,6 +14,7 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.ragged import Ragged, reduced, summed
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses.bound import BoundLoss, no_levels
+from structlearn.models.chain.description import chain_part
 from structlearn.models.chain.transitions import TransitionMask
 from structlearn.models.composed import ComposedProblem, token_scorer
 from structlearn.waist.planes import Outputs
@@ -105,6 +106,11 @@ class ChainProblem(ComposedProblem):
 
     def most_probable_labels(self, w: FloatArray) -> Ragged:
         return Ragged.of([nodes.argmax(axis=1) for nodes in self.label_probabilities(w)])
+
+    def part_names(self, i: int, parts: IntArray) -> list[str]:
+        length = int(self._offsets[i + 1] - self._offsets[i])
+        options = {"pairs": self._pair_tokens is not None, "boundaries": self._boundaries}
+        return [chain_part(part, length, self._classes, **options) for part in parts.tolist()]
 
     def token_features(self, token: int) -> tuple[IntArray, FloatArray]:
         """The columns and values of what emits at a token, all sequences counted through."""

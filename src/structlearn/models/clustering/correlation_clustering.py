@@ -14,7 +14,8 @@ from structlearn.data.ragged import Ragged, offsets_of
 from structlearn.inference.clustering import MOST_ITEMS, relaxed_clustering
 from structlearn.inference.pair_scores import PairScores
 from structlearn.models.base import ByDecoder
-from structlearn.models.clustering.pairs import PairModel, PairSpec
+from structlearn.models.clustering.pairs import PairModel, PairSpec, pair_parts
+from structlearn.models.explanation import PartFeatures
 from structlearn.waist.objective import Oracle
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
@@ -132,6 +133,13 @@ class CorrelationClusteringProblem(Problem):
         examples = np.ascontiguousarray(examples, np.int64)
         rows, disagreements = self._scorer.cluster_differences(examples, truths, _joined(list(outputs)))
         return SparseRows(*rows), disagreements * self._share[examples]
+
+    def differing_parts(self, w: FloatArray) -> list[PartFeatures]:
+        """See `ComposedProblem.differing_parts`: the pairs that only one of the clusterings has together."""
+        place = self._pairs.pairs_of(0)
+        first, second = self._pairs.first[place], self._pairs.second[place]
+        left, right = (np.flatnonzero(truth[first] == truth[second]) for truth in map(self._truth, (0, 1)))
+        return pair_parts(self._pairs, left, right, "{} and {} together")
 
     def max_losses(self) -> FloatArray:
         """An upper bound: whether all pairs can be wrong at once is hard to tell."""

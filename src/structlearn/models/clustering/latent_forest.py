@@ -15,7 +15,8 @@ from structlearn.data.clusterings import to_labels
 from structlearn.data.item_pairs import BoundPairs
 from structlearn.data.ragged import Ragged, owners_of
 from structlearn.models.base import ByDecoder
-from structlearn.models.clustering.pairs import PairModel, PairSpec
+from structlearn.models.clustering.pairs import PairModel, PairSpec, pair_parts
+from structlearn.models.explanation import PartFeatures
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import Oracle
 from structlearn.waist.planes import Outputs
@@ -123,6 +124,11 @@ class LatentForestProblem(LatentProblem):
         left, right = Ragged.of(left, np.int64), Ragged.of(right, np.int64)
         rows = self._scorer.forest_differences(left.flat, left.offsets, right.flat, right.offsets)
         return SparseRows(*rows)
+
+    def differing_parts(self, w: FloatArray) -> list[PartFeatures]:
+        """See `ComposedProblem.differing_parts`: the links that only one of the two best forests has."""
+        left, right = self.complete(w, np.arange(2))
+        return pair_parts(self._pairs, left, right - self._pairs.pairs_of(1).start, "link {}-{}")
 
     def output_losses(self, examples: IntArray, outputs: Outputs) -> FloatArray:
         assert self._labels is not None

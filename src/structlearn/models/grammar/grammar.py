@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from structlearn import _core
+from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
 from structlearn.data.options import choice_option, flag_option, whole_option
@@ -22,6 +23,7 @@ from structlearn.losses.own import bound_own, most_phrases, phrase_truth
 from structlearn.metrics import Measures
 from structlearn.metrics.brackets import bracket_measures
 from structlearn.models.base import Ability, ByDecoder, Model
+from structlearn.models.description import WeightBlock, blocks_of, refuse_names
 from structlearn.models.grammar.binary_trees import Rule, Symbol, longest_chain, rules
 from structlearn.models.grammar.problem import BracketCounts, GrammarProblem
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs, word_form
@@ -86,7 +88,7 @@ class Grammar(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior"})
+        return frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior", "explain"})
 
     refusals: ClassVar[ByDecoder] = {"partial": "restrictions of the outputs are not written"}
 
@@ -232,6 +234,18 @@ class Grammar(Model):
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
         """See `structlearn.drawing.draw_tree`."""
         return draw_tree(y, truth, width=width)
+
+    def named_weights(
+        self, spec: GrammarSpec, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        """The rules, the words and the features of phrases."""
+        refuse_names(feature_names, self.class_name)
+        described: list[tuple[Any, ...]] = [("rules", (spec.rule_names(),))]
+        if self.inputs == "words":
+            described.append(("words", (spec.word_names(),)))
+        if self.spans:
+            described.append(("phrases", (spec.span_names(), spec.labels), "others", "{1} {0}"))
+        return blocks_of(w, *described)
 
     def n_weights(self, spec: GrammarSpec) -> int:
         if self.inputs == "words" and UNKNOWN not in spec.words:

@@ -147,6 +147,19 @@ class GrammarProblem(NumberedProblem):
         found = zip(super().k_best(w, k), self._sentences, strict=True)
         return [best or [(flat_tree(tokens), -np.inf)] for best, tokens in found]
 
+    def part_names(self, i: int, parts: IntArray) -> list[str]:
+        labels, n = self._spec.labels, len(self._sentences[i]) + 1
+        words = self._spec.word_names() if self._inputs == "words" else []
+        rules, n_local = [*self._spec.rule_names(), *words], n * n * len(labels)
+
+        def name(part: int) -> str:
+            if part >= n_local:
+                return rules[part - n_local]
+            cell, label = divmod(part, len(labels))
+            return f"{labels[label]} {cell // n}-{cell % n}"
+
+        return [name(part) for part in parts.tolist()]
+
     def label_probabilities(self, w: FloatArray) -> list[FloatArray]:
         """P[begin, end, l]: how many phrases with label l are expected on tokens begin, …, end − 1 of a sentence."""
         n, L = np.diff(self._offsets) + 1, len(self._spec.labels)

@@ -21,7 +21,7 @@ Inputs = Literal["tags", "words"]
 #: The kind of words whose likes were never seen.
 UNKNOWN = "<unknown>"
 #: Ranges of lengths that spans are told apart by; see ``core/grammar/rules.hpp``.
-N_BUCKETS = 9
+LENGTHS = ("1", "2", "3", "4", "5", "6-7", "8-11", "12-19", "20 or more")
 
 
 @dataclass(frozen=True)
@@ -141,6 +141,18 @@ class GrammarSpec(Spec):
             found.append(f"{parent} → {' '.join(names[k] for k in key[len(key) > 1 :])}")
         return found
 
+    def word_names(self) -> list[str]:
+        """The rules of words as text, in the order of their weights."""
+        first = len(self.phrases)
+        pairs = zip(self.words, self.word_tags, strict=True)
+        return [f"{self.tags[tag - first]} → {word}" for word, tags in pairs for tag in tags]
+
+    def span_names(self) -> list[str]:
+        """What the features of phrases are, in the order of their weights."""
+        kinds = [*self.words, "an unknown token", "the end of the sentence"]
+        edges = [f"{where} {kind}" for where in ("begins with", "ends with", "after", "before") for kind in kinds]
+        return [*edges, *(f"of {length} tokens" for length in LENGTHS)]
+
     def core_rules(self, *, lexical: bool, spans: bool) -> _core.GrammarRules:
         """The rules, indexed for the decoders; made once."""
         key = (lexical, spans)
@@ -159,7 +171,7 @@ class GrammarSpec(Spec):
                 word_tag=np.array([tag for tags in self.word_tags for tag in tags], np.int32),
                 lexical=lexical,
                 n_edges=self.n_edges if spans else 0,
-                n_buckets=N_BUCKETS if spans else 0,
+                n_buckets=len(LENGTHS) if spans else 0,
                 longest_chain=self.longest_chain,
             )
         return self._built[key]

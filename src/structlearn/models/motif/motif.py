@@ -15,15 +15,20 @@ from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_distinct
 from structlearn.data.labels import LabelCodes, check_label, observed_classes, plain
 from structlearn.data.options import flag_option, whole_option
-from structlearn.drawing import Drawing, draw_site
+from structlearn.drawing import Drawing, draw_pattern, draw_site
+from structlearn.drawing.markup import Html, element
+from structlearn.drawing.patterns import draw_logos
 from structlearn.inference.sites import HIGHEST_ORDER
-from structlearn.models.base import ByDecoder, Model, Spec
+from structlearn.models.base import Ability, ByDecoder, Model, Spec
+from structlearn.models.description import WeightBlock, blocks_of, refuse_names
 from structlearn.models.motif.best_word import BestWord, best_word
 from structlearn.models.motif.problem import MotifProblem
 from structlearn.wording import shown
 
 #: Of the pattern.
 LONGEST = 1000
+#: Sequences that the report shows with their sites.
+MOST_EXAMPLES = 8
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,10 @@ class Motif(Model):
     def costs(self) -> ByDecoder:
         return {"best": "T W", "loss_augmented": "T W", "loss_levels": "T W"}
 
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return frozenset({"explain"})
+
     def __init__(
         self,
         width: int | Sequence[int] = 11,
@@ -170,6 +179,44 @@ class Motif(Model):
 
     def loss_in_words(self) -> str:
         return "1 for a wrong label"
+
+    def named_weights(
+        self, spec: MotifSpec, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        refuse_names(feature_names, self.class_name)
+        patterns = [
+            (f"pattern of width {width}", (range(1, width + 1), BASES), "others", "{1} at place {0}")
+            for width in self.widths
+        ]
+        order = int(self.background_order)
+        after = " after " + "".join(f"{{{k}}}" for k in range(order)) if order else ""
+        form = f"background {{{order}}}{after}"
+        return blocks_of(w, *patterns, ("background", (BASES,) * (order + 1), "others", form))
+
+    def alternative(self, problem: MotifProblem, w: FloatArray, output: Any) -> Any:
+        return problem.other_label(output)
+
+    def facts(self, spec: MotifSpec, w: FloatArray) -> dict[str, Any]:
+        words = [self.best_word(w, width) for width in self.widths]
+        return {
+            "positive": spec.positive,
+            "patterns": [word._asdict() | {"changes": word.changes.tolist()} for word in words],
+        }
+
+    def weight_drawings(self, spec: MotifSpec, w: FloatArray) -> list[Drawing]:
+        """See `structlearn.drawing.draw_pattern`."""
+        return [draw_pattern(*self.best_word(w, width)) for width in self.widths]
+
+    def panels(self, X: Any, predicted: Any, latent: Sequence[Any], truths: Sequence[Any]) -> dict[str, Html]:
+        """The logo of the sites that were found, and the first sequences with theirs."""
+        logos = draw_logos(list(X), latent, self.widths)
+        if not logos:
+            return {}
+        found = [i for i, site in enumerate(latent) if site is not None][:MOST_EXAMPLES]
+        first = "The first sequences with a site, which is marked."
+        words = element("p", first if len(found) > 1 else "The only sequence with a site.", class_="note")
+        drawings = [self.latent_drawing(X[i], predicted[i], latent[i], truths[i]).html for i in found]
+        return {"Motif": Html(logos + words + "".join(drawings))}
 
     def n_weights(self, spec: MotifSpec) -> int:
         return len(BASES) * sum(self.widths) + int(len(BASES) ** (self.background_order + 1))

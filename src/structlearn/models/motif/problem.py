@@ -13,6 +13,7 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.dna import BASES, Site, reverse_complement
 from structlearn.data.labels import label_array
 from structlearn.inference.sites import Sites, no_sites
+from structlearn.models.explanation import PartFeatures
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs
@@ -77,6 +78,22 @@ class MotifProblem(LatentProblem):
 
     def between(self, examples: IntArray, left: Outputs, right: Outputs) -> SparseRows:
         return SparseRows(*self.sites.between(examples, _rows(left), _rows(right)))
+
+    def other_label(self, label: Any) -> Any:
+        """The one of the two labels that this is not."""
+        return self._classes[int(label == self._classes[0])]
+
+    def differing_parts(self, w: FloatArray) -> list[PartFeatures]:
+        """See `ComposedProblem.differing_parts`: the best sites of the outputs that are positive."""
+        found = []
+        nothing, examples = no_sites(1), np.zeros(1, np.int64)
+        for sign, row in zip((1.0, -1.0), self.complete(w, np.arange(2)), strict=True):
+            (site,) = self.present_latent(row)
+            if site is not None:
+                name = f"site {site.start + 1} to {site.start + site.width} on strand {site.strand}"
+                features = self.between(examples, row, nothing)
+                found.append(PartFeatures(name, sign, features.indices, sign * features.values))
+        return found
 
     def output_losses(self, examples: IntArray, outputs: Outputs) -> FloatArray:
         assert self._labels is not None

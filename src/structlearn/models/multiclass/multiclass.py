@@ -13,7 +13,7 @@ from sklearn.utils import check_array, column_or_1d
 from structlearn import _core
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray, digest
 from structlearn.data.labels import LabelCodes, Labels, check_label, declared_classes, label_array, observed_classes
-from structlearn.data.matrices import checked_numbers, checked_table
+from structlearn.data.matrices import checked_matrix, checked_numbers, checked_table
 from structlearn.data.ragged import Ragged
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Hamming, LabelLoss, Loss, ZeroOneLoss
@@ -22,6 +22,9 @@ from structlearn.losses.own import bound_own, single_label_truth
 from structlearn.models.allowed import check_allowed, label_flags
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model, Weights
 from structlearn.models.composed import ComposedProblem, token_scorer
+from structlearn.models.description import WeightBlock, blocks_of, column_names
+from structlearn.models.explanation import Explanation
+from structlearn.models.label_explanation import explain_label
 from structlearn.models.multiclass.output_features import OutputFeatures, Taxonomy
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.wording import shown
@@ -59,7 +62,7 @@ class Multiclass(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "samples", "posterior", "top_weights", "explain"})
+        return frozenset({"k_best", "sums", "samples", "posterior", "explain"})
 
     refusals: ClassVar[ByDecoder] = {
         "pair_marginals": "one label has no neighbour",
@@ -194,6 +197,39 @@ class Multiclass(Model):
             return Weights(w.reshape(spec.n_columns, len(spec.classes)))
         return Weights(w.reshape(spec.n_columns, -1) @ self.output_features.matrix(spec.classes).T)
 
+    def named_weights(
+        self, spec: LinearSpec, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        """The weights of every class, or, with output features, of every one of these."""
+        features = self.output_features
+        columns = spec.classes if features is None else features.names(spec.classes)
+        return blocks_of(w, ("features", (column_names(spec, feature_names), columns), "features"))
+
+    def explain(
+        self,
+        spec: LinearSpec,
+        w: FloatArray,
+        x: Any,
+        t: int | None = None,
+        label: Any = None,
+        against: Any = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> Explanation:
+        """Why a label is chosen, feature by feature; with output features by the weights that they give each class."""
+        if t is not None:
+            raise ValueError(f"t is {t}, but x has one label and no tokens; leave t out")
+        names, emissions = column_names(spec, feature_names), self.unpack(spec, w).emissions
+        problem = self.bind(spec, checked_matrix(x, "x").reshape(1, -1))
+        columns, values = problem.token_features(0)
+        terms = [(names[k], value, emissions[k]) for k, value in zip(columns.tolist(), values.tolist(), strict=True)]
+        possible = np.ones(len(spec.classes), bool)
+        return explain_label(terms, spec.classes, possible, int(problem.predict(w)[0]), label, against, None)
+
+    def unseen_cost(self, spec: LinearSpec) -> float | None:
+        """The worst of all mistakes, where a matrix prices them: it has no price for labels that it does not know."""
+        cost = self.cost_matrix(spec.classes)
+        return None if cost is None else float(cost.max())
+
     def n_weights(self, spec: LinearSpec) -> int:
         classes, features = spec.classes, self.output_features
         return spec.n_columns * (len(classes) if features is None else features.matrix(classes).shape[1])
@@ -268,6 +304,9 @@ class MulticlassProblem(ComposedProblem):
     def token_features(self, token: int) -> tuple[IntArray, FloatArray]:
         """The columns and values of an example."""
         return self._tokens.row(token)
+
+    def part_names(self, i: int, parts: IntArray) -> list[str]:
+        return [str(self._labels[part]) for part in parts]
 
     def label_probabilities(self, w: FloatArray) -> FloatArray:
         """P(y | x) of every class, (n_examples, n_classes)."""

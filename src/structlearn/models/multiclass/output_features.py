@@ -28,6 +28,10 @@ class OutputFeatures(BaseEstimator, ABC):  # type: ignore[misc]
     def matrix(self, classes: Sequence[Any]) -> FloatArray:
         """Λ for the given classes, (n_classes, n_output_features)."""
 
+    def names(self, classes: Sequence[Any]) -> Sequence[Any]:
+        """What the output features are called, for weights by name."""
+        return [f"output feature {k}" for k in range(self.matrix(classes).shape[1])]
+
 
 class Taxonomy(OutputFeatures):
     """λ_z(y) = β_z if y lies below z or is z, and 0 otherwise, for every node z of a partial order.
@@ -64,6 +68,9 @@ class Taxonomy(OutputFeatures):
         """All nodes: those that have parents in the order given, then the roots."""
         order = _parent_lists(self.parents)
         return tuple(dict.fromkeys([*order, *(p for parents in order.values() for p in parents)]))
+
+    def names(self, classes: Sequence[Any]) -> Sequence[Any]:
+        return self.nodes
 
     def matrix(self, classes: Sequence[Any]) -> FloatArray:
         above = _ancestors(self.parents)
@@ -120,6 +127,10 @@ class ClassAttributes(OutputFeatures):
         self.attributes = attributes
         self.identity = identity
 
+    def names(self, classes: Sequence[Any]) -> Sequence[Any]:
+        n = self.matrix(classes).shape[1] - len(classes) * self.identity
+        return [*(classes if self.identity else ()), *(f"attribute {k}" for k in range(n))]
+
     def matrix(self, classes: Sequence[Any]) -> FloatArray:
         _check_mapping("attributes", self.attributes)
         flag_option("identity", self.identity)
@@ -163,6 +174,10 @@ class ClassDescriptions(OutputFeatures):
         self.descriptions = descriptions
         self.identity = identity
 
+    def names(self, classes: Sequence[Any]) -> Sequence[Any]:
+        words = self._vectorizer().get_feature_names_out()
+        return [*(classes if self.identity else ()), *(f"word {word}" for word in words)]
+
     def matrix(self, classes: Sequence[Any]) -> FloatArray:
         _check_mapping("descriptions", self.descriptions)
         flag_option("identity", self.identity)
@@ -171,12 +186,14 @@ class ClassDescriptions(OutputFeatures):
                 raise ValueError(f"descriptions[{label!r}] is {shown(text)}; it must be a text")
         for label in classes:
             _require(label, self.descriptions, "descriptions")
+        texts = self._vectorizer().transform([self.descriptions[label] for label in classes]).toarray()
+        return _beside_identity(texts, self.identity)
+
+    def _vectorizer(self) -> Any:
         # Slow to import, and few need it.
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        vectorizer = TfidfVectorizer().fit(self.descriptions.values())
-        texts = vectorizer.transform([self.descriptions[label] for label in classes]).toarray()
-        return _beside_identity(texts, self.identity)
+        return TfidfVectorizer().fit(self.descriptions.values())
 
 
 class ClassKernel(OutputFeatures):

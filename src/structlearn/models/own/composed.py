@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
+from structlearn.data.arrays import FloatArray
 from structlearn.models.base import Ability, Model
+from structlearn.models.description import WeightBlock
+from structlearn.models.own.composed_check import composed_findings
 from structlearn.models.own.composed_problem import PythonComposedProblem, SummedProblem
 from structlearn.models.own.python_model import PythonSpec
 from structlearn.waist.engine import Engine, KBestEngine, SamplingEngine, SumsEngine
@@ -32,6 +38,8 @@ class Composed(Model):
     A file does not hold the code of these three: ``structlearn.load(path, model=Composed(…))``.
     """
 
+    in_files = False
+
     def __init__(self, scorer: Scorer, engine: Engine, loss: Loss):
         self.scorer = scorer
         self.engine = engine
@@ -40,6 +48,7 @@ class Composed(Model):
     @property
     def abilities(self) -> frozenset[Ability]:
         able: dict[Ability, bool] = {
+            "explain": True,
             "k_best": isinstance(self.engine, KBestEngine),
             "sums": isinstance(self.engine, SumsEngine),
             "samples": isinstance(self.engine, SumsEngine) and isinstance(self.engine, SamplingEngine),
@@ -72,6 +81,13 @@ class Composed(Model):
             problem.check_truths()
         return problem
 
+    def named_weights(
+        self, spec: PythonSpec, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        """One block, with the names that the scorer has as `feature_names`, if it has any."""
+        own = getattr(self.scorer, "feature_names", None)
+        return super().named_weights(spec, w, own if feature_names is None else feature_names)
+
     def n_weights(self, spec: PythonSpec) -> int:
         self.check_options()
         if spec.n_features != self.scorer.n_features:
@@ -79,6 +95,12 @@ class Composed(Model):
                 f"there are {spec.n_features} weights, but {type(self.scorer).__name__} has {self.scorer.n_features}"
             )
         return spec.n_features
+
+    def findings(
+        self, X: Any, Y: Any, draw: Callable[[int], FloatArray], n_weights: int, random: np.random.Generator
+    ) -> list[str]:
+        """How scorer, engine and loss break their rules, for `structlearn.testing.check_model`."""
+        return composed_findings(self, X, Y, draw, n_weights, random)
 
     def loss_in_words(self) -> str:
         return self.loss.in_words()

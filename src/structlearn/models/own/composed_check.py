@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.models.own.composed import Composed
+from structlearn.data.examples import same_output
 from structlearn.models.own.composed_problem import PythonComposedProblem
-from structlearn.models.own.python_problem import same_output
 from structlearn.waist.engine import KBestEngine, SamplingEngine, SumsEngine
 from structlearn.waist.loss import AdditiveLoss
 from structlearn.waist.theta import Theta
+
+if TYPE_CHECKING:
+    from structlearn.models.own.composed import Composed
 
 #: A kind of mistake, of which one is told, and the sentence that tells it.
 Finding = tuple[str, str]

@@ -12,8 +12,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.examples import same_output
 from structlearn.data.ragged import offsets_of
-from structlearn.models.own.python_problem import same_output
+from structlearn.models.explanation import PartFeatures
 from structlearn.models.own.relaxation import exactness_of
 from structlearn.models.own.spot_check import contradiction, lent
 from structlearn.waist.engine import KBestEngine, SumsEngine
@@ -108,6 +109,23 @@ class PythonComposedProblem(Problem):
             losses.append(self.loss_of(i, y))
         matrix = sp.vstack([*rows, sp.csr_array((0, self.n_features))], format="csr")
         return SparseRows.from_matrix(sp.csr_array(matrix)), np.array(losses, np.float64)
+
+    def differing_parts(self, w: FloatArray) -> list[PartFeatures]:
+        """See `ComposedProblem.differing_parts`; parts are called by their places in θ."""
+        change = self._truths[0].minus(self._truths[1])
+        labels = getattr(self._engine, "labels", None)
+        found = []
+        for where, counts in (("shared", change.shared), ("local", change.local)):
+            for place in np.argwhere(counts):
+                one = self._truths[0].minus(self._truths[0])
+                getattr(one, where)[tuple(place)] = counts[tuple(place)]
+                at = place.tolist()
+                if where == "local" and labels is not None:
+                    at[-1] = labels[at[-1]]
+                name = f"{where}[{', '.join(map(str, at))}]"
+                row = sp.coo_array(self.pushed(0, one)[None, :])
+                found.append(PartFeatures.of_row(name, row, float(counts[tuple(place)])))
+        return found
 
     def losses(self, outputs: Outputs) -> FloatArray:
         return np.array([self.loss_of(i, y) for i, y in enumerate(outputs)], np.float64)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.models.own.hypergraph_model import HypergraphModel
 from structlearn.wording import shown
+
+if TYPE_CHECKING:
+    from structlearn.models.own.hypergraph_model import HypergraphModel
 
 
 def hypergraph_findings(

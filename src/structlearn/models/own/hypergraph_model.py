@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
+from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import is_listed
 from structlearn.data.hypergraphs import Hypergraph, Step
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Loss, MissedParts
 from structlearn.models.base import Ability, ByDecoder, Model, Spec, TokenColumns
+from structlearn.models.description import WeightBlock, blocks_of, column_names
+from structlearn.models.own.hypergraph_check import hypergraph_findings
 from structlearn.models.own.hypergraph_problem import HypergraphProblem
 from structlearn.wording import shown
 
@@ -123,7 +128,7 @@ class HypergraphModel(Model, ABC):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "pair_marginals", "samples"})
+        return frozenset({"k_best", "sums", "pair_marginals", "samples", "explain"})
 
     def read(self, X: Any, Y: Any) -> tuple[DerivedInputs, Any]:
         return self._derived(X), Y
@@ -201,6 +206,11 @@ class HypergraphModel(Model, ABC):
         except TypeError as error:
             raise TypeError(f"{method}(X[{i}], {name}[{i}]) gave no list of hashable parts: {error}") from None
 
+    def named_weights(
+        self, spec: HypergraphSpec, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        return blocks_of(w, ("features", (column_names(spec, feature_names),)))
+
     def n_weights(self, spec: HypergraphSpec) -> int:
         return spec.n_inputs
 
@@ -217,6 +227,12 @@ class HypergraphModel(Model, ABC):
             "samples": "E + s × the steps to the items of an output",
             "partial": "the same",
         }
+
+    def findings(
+        self, X: Any, Y: Any, draw: Callable[[int], FloatArray], n_weights: int, random: np.random.Generator
+    ) -> list[str]:
+        """How the model breaks its rules, for `structlearn.testing.check_model`."""
+        return hypergraph_findings(self, X, Y, draw, n_weights)
 
     def loss_in_words(self) -> str:
         return self.loss_object().in_words()

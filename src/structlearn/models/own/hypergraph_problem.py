@@ -72,6 +72,9 @@ class HypergraphProblem(NumberedProblem):
     def log_probabilities(self, w: FloatArray) -> FloatArray:
         return np.where(self.reachable(), -self.log_losses(w), -np.inf)
 
+    def part_names(self, i: int, parts: IntArray) -> list[str]:
+        return [str(self.graphs[i].parts[part]) for part in parts.tolist()]
+
     def label_probabilities(self, w: FloatArray) -> list[dict[Any, float]]:
         """P(part | x) of every part of every example."""
         found = zip(self.graphs, super().label_probabilities(w), strict=True)

@@ -11,8 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.examples import same_output
 from structlearn.data.ragged import offsets_of, owners_of, places_of, reduced, summed
-from structlearn.models.own.python_problem import PythonProblem, same_output
+from structlearn.models.own.python_problem import PythonProblem
 from structlearn.waist.parts import PartProblem
 from structlearn.waist.rows import SparseRows
 

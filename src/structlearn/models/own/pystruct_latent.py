@@ -59,7 +59,7 @@ class PystructLatentModel(PythonLatentModel):
             raise ValueError(f"X has {len(X)} examples but Y has {len(Y)}")
         return PystructLatentProblem(AsPairs(self.user_model, spec.n_features), spec.n_features, X, Y)
 
-    def as_pairs(self, X: Any, Y: Any) -> AsPairs:
+    def checked_model(self, X: Any, Y: Any) -> AsPairs:
         return AsPairs(self.user_model, self._size(X, Y))
 
     def _size(self, X: Any, Y: Any) -> int:

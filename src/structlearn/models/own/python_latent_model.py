@@ -27,9 +27,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.examples import same_output
 from structlearn.models.base import Ability
+from structlearn.models.explanation import PartFeatures
 from structlearn.models.own.python_model import PythonModel, PythonSpec
-from structlearn.models.own.python_problem import ONE_OUTPUT, feature_row, same_output
+from structlearn.models.own.python_problem import ONE_OUTPUT, feature_row
 from structlearn.models.own.relaxation import exactness_of
 from structlearn.models.own.spot_check import contradiction, lent
 from structlearn.waist.latent import LatentProblem
@@ -47,6 +49,8 @@ class PythonLatentModel(PythonModel):
         See the module's docstring.
     """
 
+    latent = True
+
     methods: ClassVar[dict[str, tuple[str, ...]]] = {
         "joint_feature": ("x", "y", "h"),
         "loss": ("y", "y_hat", "h_hat"),
@@ -55,7 +59,7 @@ class PythonLatentModel(PythonModel):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset()
+        return frozenset({"explain"})
 
     def specify(self, X: Any, Y: Any) -> PythonSpec:
         if len(X) == 0:
@@ -167,6 +171,11 @@ class PythonLatentProblem(LatentProblem):
         ]
         matrix = sp.vstack([*rows, sp.csr_array((0, self.n_features))], format="csr")
         return SparseRows.from_matrix(sp.csr_array(matrix))
+
+    def differing_parts(self, w: FloatArray) -> list[PartFeatures]:
+        """See `PythonProblem.differing_parts`; both outputs are completed by their best latent parts."""
+        left, right = self.complete(w, np.arange(2))
+        return [PartFeatures.of_row("joint_feature", self._feature(0, left) - self._feature(0, right))]
 
     def output_losses(self, examples: IntArray, outputs: Outputs) -> FloatArray:
         return np.array([self.loss_of(int(i), output) for i, output in zip(examples, outputs, strict=True)])

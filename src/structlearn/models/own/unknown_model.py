@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from structlearn.data.arrays import FloatArray
 from structlearn.models.base import Model
 from structlearn.waist.problem import Problem
 
@@ -21,9 +22,19 @@ class UnknownModel(Model):
         With which it was trained, as far as a file can hold them.
     """
 
+    in_files = False
+    without_code = True
+
     def __init__(self, name: str, options: Mapping[str, Any]):
         self.name = name
         self.options = options
+
+    @property
+    def class_name(self) -> str:
+        return self.name
+
+    def facts(self, spec: Any, w: FloatArray) -> dict[str, Any]:
+        return {"options": dict(self.options), "code": "not in the file"}
 
     def specify(self, X: Any, Y: Any) -> Any:
         raise self._refusal()

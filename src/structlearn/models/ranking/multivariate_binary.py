@@ -19,7 +19,9 @@ from structlearn.data.options import choice_option
 from structlearn.data.ragged import Ragged, summed
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.losses.binary_labels import BINARY_LOSSES, BinaryLabels, BinaryLoss
-from structlearn.models.base import ByDecoder, LinearSpec, Model
+from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
+from structlearn.models.description import WeightBlock, blocks_of, column_names
+from structlearn.models.explanation import PartFeatures
 from structlearn.models.ranking.documents import Documents
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
@@ -57,6 +59,10 @@ class MultivariateBinary(Model):
     [array(['yes', 'no'], dtype='<U3')]
     """
 
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return frozenset({"explain"})
+
     def loss_in_words(self) -> str:
         return BINARY_LOSSES[self.loss].in_words()
 
@@ -90,6 +96,15 @@ class MultivariateBinary(Model):
             what = "classes has" if self.classes is not None else "Y has"
             raise ValueError(f"{what} {len(classes)} different labels; MultivariateBinary needs two, declare `classes`")
         return LinearSpec(classes, X.tokens.shape[1], X.names)
+
+    def named_weights(
+        self, spec: LinearSpec, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        return blocks_of(w, (str(spec.classes[1]), (column_names(spec, feature_names),)))
+
+    def alternative(self, problem: MultivariateBinaryProblem, w: FloatArray, output: Any) -> Any:
+        """The second best: rows score by themselves, so that the least sure of them has the other label."""
+        return problem.runner_up(w, 0)
 
     def n_weights(self, spec: LinearSpec) -> int:
         if len(spec.classes) != 2:
@@ -136,6 +151,27 @@ class MultivariateBinaryProblem(Problem):
         sizes = np.diff(offsets)
         coefficients = (truth - found.astype(np.float64)) / np.repeat(sizes, sizes)
         return self._documents.combined(coefficients, rows, offsets), self._loss.values(truth, found, offsets)
+
+    def differing_parts(self, w: FloatArray) -> list[PartFeatures]:
+        """See `ComposedProblem.differing_parts`: the rows that only one of the outputs has as positive ones."""
+        assert self._positive is not None
+        truths = Ragged(self._positive, self._documents.offsets)
+        change = truths[0].astype(np.float64) - truths[1]
+        return [
+            PartFeatures.of_row(
+                f"row {row}: {self._labels[1]}", change[row] / len(change) * self._documents.flat[[row]], change[row]
+            )
+            for row in np.flatnonzero(change).tolist()
+        ]
+
+    def runner_up(self, w: FloatArray, i: int) -> npt.NDArray[Any]:
+        """The second best output of an example."""
+        rows, _ = self._documents.places(np.array([i]))
+        scores = self._documents.scores(w, rows)
+        labels = (scores > 0.0).astype(np.int64)
+        labels[np.abs(scores).argmin()] ^= 1
+        found: npt.NDArray[Any] = self._labels[labels]
+        return found
 
     def max_losses(self) -> FloatArray:
         return np.ones(self.n_examples)

@@ -16,7 +16,10 @@ from structlearn.drawing import Drawing, draw_ranking
 from structlearn.losses.rankings import check_k, check_threshold
 from structlearn.metrics import Measures
 from structlearn.metrics.rankings import ranking_measures
-from structlearn.models.base import ByDecoder, Model
+from structlearn.models.base import Ability, ByDecoder, Model
+from structlearn.models.description import WeightBlock
+from structlearn.models.explanation import Comparison
+from structlearn.models.ranking.description import document_blocks, order_of_two, wrong_pair
 from structlearn.models.ranking.documents import Documents
 from structlearn.models.ranking.spec import DocumentSpec
 from structlearn.waist.latent import LatentProblem, Start
@@ -59,6 +62,10 @@ class PrecisionAtK(Model):
     >>> svm.predict([[[1.0, 0.0], [2.0, 0.5], [3.0, 1.0]]]), svm.predict_latent(X)
     ([array([2, 1, 0])], [array([1]), array([1])])
     """
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return frozenset({"explain"})
 
     def loss_in_words(self) -> str:
         return f"what precision at {self.k} falls short of"
@@ -105,6 +112,27 @@ class PrecisionAtK(Model):
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
         """See `structlearn.drawing.draw_ranking`."""
         return draw_ranking(y, truth, k=self.k)
+
+    def named_weights(
+        self, spec: DocumentSpec, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        return document_blocks(spec, w, feature_names)
+
+    def explain(
+        self,
+        spec: DocumentSpec,
+        w: FloatArray,
+        x: Any,
+        t: int | None = None,
+        label: Any = None,
+        against: Any = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> Comparison:
+        """Why one document stands before another; see `order_of_two`."""
+        return order_of_two(spec, w, x, t, label, against, self.named_weights(spec, w, feature_names))
+
+    def mistake(self, predicted: Any, truth: Any) -> tuple[int, int]:
+        return wrong_pair(predicted, truth)
 
     def n_weights(self, spec: DocumentSpec) -> int:
         return spec.n_inputs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,10 @@ from structlearn.drawing import Drawing, draw_ranking
 from structlearn.losses.rankings import LossName, RankingLoss, check_ranking_loss, ranking_loss
 from structlearn.metrics import Measures
 from structlearn.metrics.rankings import ranking_measures
-from structlearn.models.base import ByDecoder, Model
+from structlearn.models.base import Ability, ByDecoder, Model
+from structlearn.models.description import WeightBlock
+from structlearn.models.explanation import Comparison
+from structlearn.models.ranking.description import document_blocks, order_of_two, wrong_pair
 from structlearn.models.ranking.documents import Documents
 from structlearn.models.ranking.spec import DocumentSpec
 from structlearn.waist.planes import Outputs
@@ -68,6 +72,10 @@ class Ranking(Model):
     >>> svm.predict([[[1.0, 0.0], [2.0, 0.5], [3.0, 1.0]]])
     [array([2, 1, 0])]
     """
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return frozenset({"explain"})
 
     def loss_in_words(self) -> str:
         return {
@@ -125,6 +133,27 @@ class Ranking(Model):
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
         """See `structlearn.drawing.draw_ranking`."""
         return draw_ranking(y, truth, k=self.k)
+
+    def named_weights(
+        self, spec: DocumentSpec, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        return document_blocks(spec, w, feature_names)
+
+    def explain(
+        self,
+        spec: DocumentSpec,
+        w: FloatArray,
+        x: Any,
+        t: int | None = None,
+        label: Any = None,
+        against: Any = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> Comparison:
+        """Why one document stands before another; see `order_of_two`."""
+        return order_of_two(spec, w, x, t, label, against, self.named_weights(spec, w, feature_names))
+
+    def mistake(self, predicted: Any, truth: Any) -> tuple[int, int]:
+        return wrong_pair(predicted, truth)
 
     def n_weights(self, spec: DocumentSpec) -> int:
         return spec.n_inputs

@@ -16,6 +16,7 @@ from structlearn.data.tokens import TokenMatrix
 from structlearn.losses.bound import BoundLoss, no_levels
 from structlearn.models.composed import ComposedProblem, token_scorer
 from structlearn.waist.planes import Outputs
+from structlearn.wording import count
 
 
 class SegmentPairs(NamedTuple):
@@ -95,6 +96,20 @@ class SegmentsProblem(ComposedProblem):
         emissions = summed(self._tokens.norms(), self._offsets)
         squares = 2.0 * (1 + 2 * self._ends) * emissions**2 + 2.0 * (T - 1) ** 2 + 2.0 * self._lengths * T**2
         return np.asarray(np.sqrt(squares))
+
+    def part_names(self, i: int, parts: IntArray) -> list[str]:
+        length = int(self._offsets[i + 1] - self._offsets[i])
+        return [self._part_name(part, length) for part in parts.tolist()]
+
+    def _part_name(self, part: int, length: int) -> str:
+        """See ``core/segments/structure.hpp``."""
+        labels, L = self._classes, len(self._classes)
+        for what in ("token {0}: {1}", "{1} begins at token {0}", "{1} ends with token {0}")[: 1 + 2 * self._ends]:
+            if part < length * L:
+                return what.format(part // L, labels[part % L])
+            part -= length * L
+        row, label = part // L, labels[part % L]
+        return f"{labels[row]} → {label}" if row < L else f"{label}, {count(row - L + 1, 'token')}"
 
     def label_probabilities(self, w: FloatArray) -> list[FloatArray]:
         """P(token t is in a segment with label l | x) of every sequence, (length, n_labels)."""

@@ -29,10 +29,11 @@ from structlearn.losses.bound import (
 )
 from structlearn.losses.own import bound_own, segment_truth
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
+from structlearn.models.description import TransitionScores, WeightBlock, blocks_of, column_names, feature_text
 from structlearn.models.segments.known_segments import KnownSegments, check_truth, rules_out
 from structlearn.models.segments.problem import SegmentsProblem
 from structlearn.models.segments.segment_losses import bound_segments
-from structlearn.wording import shown
+from structlearn.wording import count, shown
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ class Segments(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "pair_marginals", "samples"})
+        return frozenset({"k_best", "sums", "pair_marginals", "samples", "explain"})
 
     @property
     def costs(self) -> ByDecoder:
@@ -232,6 +233,25 @@ class Segments(Model):
         known = reduced(np.logical_and, codes >= 0, offsets)
         several = (len(spec.classes) > 1) | ((np.diff(offsets) > 1) & (spec.max_length > 1))
         return np.asarray((np.diff(offsets) > 0) & (~known | several), np.float64)
+
+    def named_weights(
+        self, spec: SegmentsSpec, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        names, labels = column_names(spec, feature_names), spec.classes
+        described: list[tuple[Any, ...]] = [
+            ("features", (names, labels), "features"),
+            ("transitions", (labels, labels), "transitions"),
+        ]
+        if self.lengths:
+            lengths = [count(n, "token") for n in range(1, spec.max_length + 1)]
+            described.append(("lengths", (lengths, labels), "others", "{1}, {0}"))
+        if self.ends:
+            axes = [feature_text(name) for name in names], labels
+            described += [(f"{which} tokens", axes, "others", "{1}: {0}") for which in ("first", "last")]
+        return blocks_of(w, *described)
+
+    def transition_scores(self, spec: SegmentsSpec, w: FloatArray) -> TransitionScores:
+        return TransitionScores(spec.classes, self.named_weights(spec, w)[1].weights)
 
     def n_weights(self, spec: SegmentsSpec) -> int:
         L = len(spec.classes)
