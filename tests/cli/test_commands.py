@@ -283,7 +283,7 @@ def test_the_version_is_that_of_the_package(run):
 
 
 @pytest.mark.parametrize(
-    "command", ["train", "predict", "evaluate", "report", "inspect", "tune", "check", "convert", "demo"]
+    "command", ["train", "predict", "evaluate", "compare", "report", "inspect", "tune", "check", "convert", "demo"]
 )
 def test_help_has_an_example(run, command):
     status, out, _ = run(command, "--help")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from structlearn.cli.check import check
+from structlearn.cli.compare import compare
 from structlearn.cli.convert import convert
 from structlearn.cli.demo import demo
 from structlearn.cli.evaluate import evaluate
@@ -64,6 +65,6 @@ def structlearn(
 
 
 app.callback(help=_help(structlearn))(structlearn)
-for command in (train, predict, evaluate, report, inspect_model, explain, tune, check, convert, demo):
+for command in (train, predict, evaluate, compare, report, inspect_model, explain, tune, check, convert, demo):
     with_options = shared_options(command) if command in (train, tune) else command
     app.command(command.__name__.removesuffix("_model"), help=_help(command))(with_options)

@@ -12,6 +12,11 @@ from structlearn.wording import count
 if TYPE_CHECKING:
     from structlearn.evaluation import Evaluation
 
+SpanScheme = Annotated[
+    Literal["conlleval", "BIO", "IOB1", "BIOES"],
+    typer.Option(help="How tags such as B-NP and I-NP are read as spans: as conlleval does, or strictly."),
+]
+
 #: Labels that are named.
 MOST_LABELS = 10
 
@@ -24,10 +29,7 @@ def evaluate(
     separator: data.Separator = None,
     label: data.Label = None,
     encoding: data.Encoding = "utf-8",
-    scheme: Annotated[
-        Literal["conlleval", "BIO", "IOB1", "BIOES"],
-        typer.Option(help="How tags such as B-NP and I-NP are read as spans: as conlleval does, or strictly."),
-    ] = "conlleval",
+    scheme: SpanScheme = "conlleval",
     as_json: data.Json = False,
 ) -> None:
     """Compare predictions with the labels of a file: loss, accuracy, and F1 of spans for labels such as B-NP and I-NP.

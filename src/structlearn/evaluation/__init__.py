@@ -1,6 +1,15 @@
-"""How well a fitted estimator does on data: one prediction, all scores, and how sure they are."""
+"""How well fitted estimators do on data: one prediction, all scores, how sure they are, and which of two is better."""
 
+from structlearn.evaluation.comparison import ModelComparison, ScoreDifference, compare, compare_evaluations
 from structlearn.evaluation.result import Evaluation
 from structlearn.evaluation.scoring import evaluate, last_step
 
-__all__ = ["Evaluation", "evaluate", "last_step"]
+__all__ = [
+    "Evaluation",
+    "ModelComparison",
+    "ScoreDifference",
+    "compare",
+    "compare_evaluations",
+    "evaluate",
+    "last_step",
+]

@@ -60,6 +60,9 @@ class Evaluation:
         these.
     right : (n_examples,)
         Whether the whole output is.
+    resampled : mapping to arrays
+        Every score of the resamples that its interval comes from. Two evaluations of as many examples with one seed
+        have the same resamples.
     losses, margins : (n_examples,)
         Δ(y, ŷ), and F(x, ŷ) − F(x, y), by how much the model prefers its answer to the truth; NaN where the model has
         no score for the truth, since training never saw such a label.
@@ -85,6 +88,7 @@ class Evaluation:
     right: npt.NDArray[np.bool_]
     losses: FloatArray
     margins: FloatArray
+    resampled: Mapping[str, FloatArray]
 
     @property
     def intervals(self) -> dict[str, Interval]:
@@ -136,10 +140,7 @@ class Evaluation:
         return Group(*parts)
 
     def __str__(self) -> str:
-        console = Console(file=io.StringIO(), width=100, color_system=None)
-        with console.capture() as captured:
-            console.print(self)
-        return "\n".join(line.rstrip() for line in captured.get().rstrip().splitlines())
+        return as_text(self)
 
     def __repr__(self) -> str:
         name, interval = self.headline
@@ -149,6 +150,14 @@ class Evaluation:
     def _size(self) -> str:
         size = count(self.n_examples, "example")
         return f"{size} with {count(self.n_tokens, 'token')}" if self.kind in ("sequences", "segments") else size
+
+
+def as_text(printed: RenderableType) -> str:
+    """What a terminal of 100 columns would show, without colours."""
+    console = Console(file=io.StringIO(), width=100, color_system=None)
+    with console.capture() as captured:
+        console.print(printed)
+    return "\n".join(line.rstrip() for line in captured.get().rstrip().splitlines())
 
 
 def _ends(interval: Interval) -> list[float] | None:

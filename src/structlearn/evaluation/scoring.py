@@ -18,8 +18,8 @@ from structlearn.data.segments import checked_segments
 from structlearn.data.tags import Scheme, are_tags
 from structlearn.evaluation.label_counts import in_order, label_codes, label_counts, span_counts, token_labels
 from structlearn.evaluation.result import BUILT_IN, Evaluation
-from structlearn.metrics import Confusion, Interval, Measures
-from structlearn.metrics.resampled import ResampledSums
+from structlearn.metrics import Confusion, Measures
+from structlearn.metrics.resampled import Formula, ResampledSums, averages, quotient
 from structlearn.models.base import Kind
 
 
@@ -88,19 +88,20 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
     sums = ResampledSums(sp.csr_array(sp.hstack(blocks)), random_state)
     middle = 5 + 3 * len(labels)
     last = middle + 3 * len(types)
-    precision, recall, f1 = sums.average(slice(middle, last)) if types else (None, None, None)
+    formulas: dict[str, Formula] = {"loss": quotient(1, 0), "accuracy": quotient(4, 3)}
+    if kind in ("sequences", "segments"):
+        formulas["sequence_accuracy"] = quotient(2, 0)
+    if types:
+        formulas |= zip(("precision", "recall", "f1"), averages(slice(middle, last)), strict=True)
+    own = {} if measures is None else {name: _after(last, formula) for name, formula in measures.formulas.items()}
+    intervals = {name: sums.interval(formula) for name, formula in formulas.items()}
     return Evaluation(
         kind=kind,
-        loss=sums.ratio(1, 0),
-        accuracy=sums.ratio(4, 3),
-        sequence_accuracy=sums.ratio(2, 0) if kind in ("sequences", "segments") else None,
-        precision=precision,
-        recall=recall,
-        f1=f1,
+        **{name: intervals.get(name) for name in BUILT_IN},  # type: ignore[arg-type]
         scheme=scheme if types and kind == "sequences" else None,
         labels=sums.classes(labels, 5),
         spans=sums.classes(types, middle),
-        scores=_scores(sums, measures, last),
+        scores={name: sums.interval(formula) for name, formula in own.items()},
         confusion=confusion,
         n_examples=len(losses),
         n_tokens=int(lengths.sum()),
@@ -110,6 +111,7 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
         right=right,
         losses=losses,
         margins=margins,
+        resampled={name: formula(sums.resampled) for name, formula in (formulas | own).items()},
     )
 
 
@@ -139,14 +141,9 @@ def _measures(model: Any, X: Any, Y: Any, predicted: Any) -> Measures | None:
     return measures
 
 
-def _scores(sums: ResampledSums, measures: Measures | None, begin: int) -> dict[str, Interval]:
-    """The scores of counts that stand in the columns from `begin` on."""
-    if measures is None:
-        return {}
-    return {
-        name: sums.interval(lambda s, formula=formula: formula(s[:, begin:]))  # type: ignore[misc]
-        for name, formula in measures.formulas.items()
-    }
+def _after(begin: int, formula: Formula) -> Formula:
+    """A formula of counts that stand in the columns from `begin` on."""
+    return lambda sums: formula(sums[:, begin:])
 
 
 def _judged(estimator: Any, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray]:

@@ -17,6 +17,10 @@ from structlearn.metrics.significance import DRAWN_AT_ONCE, Interval
 RESAMPLES, FEWEST_RESAMPLES, MOST_DRAWN = 2000, 200, 2 * 10**8
 
 
+#: A score of sums (n, n_columns), for each row of them.
+Formula = Callable[[FloatArray], FloatArray]
+
+
 class ClassScore(NamedTuple):
     """Scores of a label or of a type of spans, and how often it is true and predicted."""
 
@@ -48,7 +52,7 @@ class ResampledSums:
             drawn.append((columns @ times.T.astype(np.float64)).T)
         self.resampled = np.concatenate(drawn) if drawn else np.empty((0, len(self.total)))
 
-    def interval(self, metric: Callable[[FloatArray], FloatArray]) -> Interval:
+    def interval(self, metric: Formula) -> Interval:
         """The percentile interval of a metric of sums (n, n_columns), of 95 %; without ends for a single example.
 
         (Efron and Tibshirani 1993, section 13.3.)
@@ -59,21 +63,10 @@ class ResampledSums:
         low, high = np.quantile(metric(self.resampled), [0.025, 0.975])
         return Interval(estimate, float(low), float(high))
 
-    def ratio(self, part: int, whole: int) -> Interval:
-        """The interval of the quotient of two columns."""
-        return self.interval(lambda sums: ratio(sums[:, part], sums[:, whole]))
-
     def average(self, columns: slice) -> tuple[Interval, Interval, Interval]:
         """Precision, recall and F1 over all classes of which each has three columns: correct, predicted and true."""
-
-        def summed(sums: FloatArray) -> FloatArray:
-            return np.asarray(sums[:, columns].reshape(len(sums), -1, 3).sum(axis=1))
-
-        return (
-            self.interval(lambda sums: ratio(summed(sums)[:, 0], summed(sums)[:, 1])),
-            self.interval(lambda sums: ratio(summed(sums)[:, 0], summed(sums)[:, 2])),
-            self.interval(lambda sums: f1(summed(sums))),
-        )
+        precision, recall, both = map(self.interval, averages(columns))
+        return precision, recall, both
 
     def classes(self, names: Sequence[Any], begin: int) -> dict[Any, ClassScore]:
         """The scores of classes of which each has three columns, correct, predicted and true, from `begin` on."""
@@ -83,3 +76,22 @@ class ResampledSums:
             _, predicted, true = self.total[begin + 3 * k : begin + 3 * k + 3].tolist()
             found[name] = ClassScore(precision.estimate, recall.estimate, both, int(true), int(predicted))
         return found
+
+
+def quotient(part: int, whole: int) -> Formula:
+    """The quotient of two columns."""
+    return lambda sums: ratio(sums[:, part], sums[:, whole])
+
+
+def averages(columns: slice) -> tuple[Formula, Formula, Formula]:
+    """Precision, recall and F1 over all classes of which each has three columns: correct, predicted and true."""
+
+    def summed(sums: FloatArray) -> FloatArray:
+        chosen = sums[:, columns]
+        return np.asarray(chosen.reshape(len(sums), chosen.shape[1] // 3, 3).sum(axis=1))
+
+    return (
+        lambda sums: ratio(summed(sums)[:, 0], summed(sums)[:, 1]),
+        lambda sums: ratio(summed(sums)[:, 0], summed(sums)[:, 2]),
+        lambda sums: f1(summed(sums)),
+    )
