@@ -16,8 +16,8 @@ from structlearn.data.examples import same_output
 from structlearn.models.description import WeightBlock, WeightNames, feature_text
 from structlearn.wording import shown
 
-#: Features of a part that are printed.
-MOST_PRINTED = 5
+#: Features of a part that are printed, and how long lists are printed whole.
+MOST_PRINTED, MOST_SHOWN = 5, 10
 
 
 class Contribution(NamedTuple):
@@ -125,7 +125,8 @@ class Comparison:
         return {**plain, "difference": self.difference, "parts": parts}
 
     def __str__(self) -> str:
-        lines = [f"{shown(self.output)} against {shown(self.against)}: {self.difference:+.4f}"]
+        output, against = _told_apart(self.output, self.against)
+        lines = [f"{output} against {against}: {self.difference:+.4f}"]
         for part in self.parts:
             lines.append(f"{part.amount:+12.4f}  {_times(part.times)}{part.name}")
             if len(part.terms) == 1 and part.terms[0].source == part.name:
@@ -207,6 +208,23 @@ def _times(times: float) -> str:
     ('', 'not ', '2 × ', '-0.5 × ')
     """
     return {1.0: "", -1.0: "not "}.get(times, f"{times:g} × ")
+
+
+def _told_apart(left: Any, right: Any) -> tuple[str, str]:
+    """Two outputs as messages show them; of long lists, what lies between their common beginning and end.
+
+    >>> _told_apart([*"aaaaaaaaaaaa"], [*"aaaaabaaaaaa"])
+    ("[…, 'a', …]", "[…, 'b', …]")
+    """
+    both = (left, right)
+    if not all(isinstance(each, list) for each in both) or max(map(len, both)) <= MOST_SHOWN:
+        return shown(left), shown(right)
+    least = min(map(len, both))
+    begin = next((k for k in range(least) if left[k] != right[k]), least)
+    end = next((k for k in range(least - begin) if left[-1 - k] != right[-1 - k]), least - begin)
+    first, last = "…, " if begin else "", ", …" if end else ""
+    told = (f"[{first}{shown(each[begin : len(each) - end])[1:-1]}{last}]" for each in both)
+    return next(told), next(told)
 
 
 def _plain(output: Any) -> Any:
