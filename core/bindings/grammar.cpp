@@ -11,10 +11,22 @@ namespace {
 struct GrammarEngine {
     GrammarEngine(const GrammarRules& rules, Vector<std::int64_t> offsets_, Vector<std::int32_t> words_)
         : offsets(std::move(offsets_)), words(std::move(words_)), shape{&rules, view(offsets), words.data()} {}
+    // Rows of known phrases are (begin, end, label), in this order.
+    GrammarEngine(const GrammarRules& rules, Vector<std::int64_t> offsets_, Vector<std::int32_t> words_,
+                  Matrix<std::int32_t> phrases_, Vector<std::int64_t> known_)
+        : offsets(std::move(offsets_)), words(std::move(words_)), known(std::move(known_)) {
+        for (std::size_t k = 0; k < phrases_.shape(0); ++k) {
+            const std::int32_t* row = view(phrases_).row(k);
+            phrases.push_back({row[0], row[1], row[2]});
+        }
+        shape = {&rules, view(offsets), words.data(), phrases.data(), view(*known)};
+    }
     GrammarEngine(const GrammarEngine&) = delete;
 
     Vector<std::int64_t> offsets;
     Vector<std::int32_t> words;
+    std::vector<KnownPhrase> phrases;
+    std::optional<Vector<std::int64_t>> known;
     GrammarShape shape;
 };
 
@@ -40,7 +52,11 @@ void bind_grammar(nb::module_& module) {
         .def_prop_ro("n_chains", [](const GrammarRules& rules) { return rules.chains.size(); });
     nb::class_<GrammarEngine>(module, "GrammarEngine")
         .def(nb::init<const GrammarRules&, Vector<std::int64_t>, Vector<std::int32_t>>(), nb::arg("rules"),
-             nb::arg("offsets"), nb::arg("words"), nb::keep_alive<1, 2>());
+             nb::arg("offsets"), nb::arg("words"), nb::keep_alive<1, 2>())
+        .def(nb::init<const GrammarRules&, Vector<std::int64_t>, Vector<std::int32_t>, Matrix<std::int32_t>,
+                      Vector<std::int64_t>>(),
+             nb::arg("rules"), nb::arg("offsets"), nb::arg("words"), nb::arg("phrases"), nb::arg("known"),
+             nb::keep_alive<1, 2>());
     using Bound = BoundProblem<GrammarStructure, GrammarScorer>;
     bind_composed<GrammarStructure, GrammarScorer>(module, "Grammar")
         .def(
@@ -68,6 +84,16 @@ void bind_grammar(nb::module_& module) {
             },
             nb::arg(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(), nb::keep_alive<1, 2>(),
             nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>());
+    nb::class_<MissedPhrases, PartLoss>(module, "MissedPhrases")
+        .def("__init__", [](MissedPhrases* place, const GrammarEngine& engine) { new (place) MissedPhrases(engine.shape); },
+             nb::keep_alive<1, 2>());
+    nb::class_<MissedPhraseSteps, PartSteps>(module, "MissedPhraseSteps")
+        .def(
+            "__init__",
+            [](MissedPhraseSteps* place, const GrammarEngine& engine, Vector<std::int64_t> widths) {
+                new (place) MissedPhraseSteps(engine.shape, view(widths));
+            },
+            nb::arg(), nb::arg().noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
 }
 
 }  // namespace structlearn::bindings

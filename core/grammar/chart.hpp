@@ -116,7 +116,7 @@ struct RulesHere {
 // CKY: for every cell (begin, end), which symbols can span it and the sum, in the semiring, of the scores of their trees.
 // The base of a cell is what a binary rule or a word gives, the tops what unary chains make of it. Cells are filled
 // column by column, so that right children are looked up in a small table and left children are lists. Symbols that no tree
-// can have beside the neighbouring words are left out; no tree is lost by that.
+// can have beside the neighbouring words are left out; no tree is lost by that. Cells that cross a known phrase stay empty.
 template <Semiring S>
 class Chart {
 public:
@@ -130,7 +130,8 @@ public:
         for (std::int64_t end = 1; end <= n; ++end) {
             column_.assign(static_cast<std::size_t>(n * rules.n_plain), no_tree);
             here_.narrow(rules, may_end(rules, end));
-            for (std::int64_t begin = end - 1; begin >= 0; --begin) fill(scores, begin, end);
+            for (std::int64_t begin = end - 1; begin >= 0; --begin)
+                if (!scores.crosses(begin, end)) fill(scores, begin, end);
         }
         root = no_tree;
         double sum = 0.0;
@@ -210,7 +211,7 @@ private:
         scores.enter(begin, end);
         for (std::int32_t s : base_.touched) {
             base_.value[s] += scores.node(s);
-            top_.add(s, base_.value[s], -1, 0);
+            top_.add(s, base_.value[s] + scores.bare(s), -1, 0);
             if (s >= rules.n_plain) continue;
             for (std::int32_t c = rules.chain_begin[s]; c < rules.chain_begin[s + 1]; ++c)
                 if (allowed_[rules.chains[c].top]) top_.add(rules.chains[c].top, base_.value[s] + scores.chain(c), c, 0);

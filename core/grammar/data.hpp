@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "batch/ragged.hpp"
@@ -10,14 +11,28 @@ namespace structlearn {
 
 // Sentences and the rules that derive their trees. Shared parts of a tree are its rules, start and words, each as often as the
 // tree has it: all that codes stand for. Local ones are its phrases, (length + 1, length + 1, n_labels) by begin, end and label.
+//
+// Restrictions are phrases that a tree must have: no span of the tree crosses them, and the phrases on their span have the label.
+struct KnownPhrase {
+    std::int32_t begin, end, label;  // −1 for any label
+
+    bool crosses(std::int64_t b, std::int64_t e) const { return (b < begin && begin < e && e < end) || (begin < b && b < end && end < e); }
+};
+
 struct GrammarShape {
     const GrammarRules* rules;
     Ragged tokens;              // of the sentences
     const std::int32_t* words;  // the kind of every token, −1 if it can have no tag
+    const KnownPhrase* phrases = nullptr;  // by begin, then end; null for none
+    Ragged known = {};                     // of the sentences
 
     std::int64_t length(std::int64_t i) const { return tokens.size(i); }
     std::int64_t n_shared() const { return rules->spans_at(); }
     std::int64_t n_local(std::int64_t i) const { return span_at(i, length(i) + 1, 0); }
+    std::span<const KnownPhrase> known_of(std::int64_t i) const {
+        if (!phrases) return {};
+        return {phrases + known.begin(i), static_cast<std::size_t>(known.size(i))};
+    }
     // The first of the labels of a span.
     std::int64_t span_at(std::int64_t i, std::int64_t begin, std::int64_t end) const {
         return (begin * (length(i) + 1) + end) * rules->n_labels;

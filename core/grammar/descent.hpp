@@ -70,7 +70,7 @@ private:
             const std::int32_t s = chart.bases.symbol[b];
             const double value = chart.bases.value[b];
             double& through = bases[b];
-            if (value_[s] != none) join(through, share(value_[s], value - raw_[s]));
+            if (value_[s] != none) join(through, share(value_[s], value + scores.bare(s) - raw_[s]));
             if (s < rules.n_plain) {
                 for (std::int32_t c = rules.chain_begin[s]; c < rules.chain_begin[s + 1]; ++c) {
                     const UnaryChain& chain = rules.chains[c];

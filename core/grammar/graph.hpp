@@ -95,7 +95,7 @@ private:
             const std::int32_t b = chart_.bases.find(cell, bottom);
             if (b >= 0) visit(Edge{.score = score, .left = base(b), .step = step, .name = chain});
         };
-        add(symbol, 0.0, -1, 0);
+        add(symbol, scores_.bare(symbol), -1, 0);
         for (const std::int32_t c : rules().chains_of_top[symbol]) {
             const UnaryChain& chain = rules().chains[c];
             std::int32_t taken = 0;

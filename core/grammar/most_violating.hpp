@@ -159,7 +159,7 @@ private:
             for (std::int32_t x = base_[b].begin; x < base_[b].end; ++x)
                 add(top, {states_[x].m + match, states_[x].t + ones, states_[x].score + score, c, -1, x, -1});
         };
-        if (matters_[bottom]) raise(bottom, 0.0, -1, 0, 0);
+        if (matters_[bottom]) raise(bottom, scores_->bare(bottom), -1, 0, 0);
         if (bottom >= rules.n_plain) return;
         for (std::int32_t c = rules.chain_begin[bottom]; c < rules.chain_begin[bottom + 1]; ++c) {
             const UnaryChain& chain = rules.chains[c];

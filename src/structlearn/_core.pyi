@@ -1,7 +1,7 @@
 """Compiled kernels over flat arrays; sizes and indices are checked by the Python callers."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -347,7 +347,16 @@ class GrammarRules:
     def n_chains(self) -> int: ...
 
 class GrammarEngine:
+    @overload
     def __init__(self, rules: GrammarRules, offsets: Ints, words: Labels) -> None: ...
+    @overload
+    def __init__(self, rules: GrammarRules, offsets: Ints, words: Labels, phrases: Labels, known: Ints) -> None: ...
+
+class MissedPhrases(PartLoss):
+    def __init__(self, engine: GrammarEngine) -> None: ...
+
+class MissedPhraseSteps(PartSteps):
+    def __init__(self, engine: GrammarEngine, widths: Ints) -> None: ...
 
 class MissedBrackets(PartLoss):
     def __init__(self, engine: GrammarEngine, gold: Ints, offsets: Ints, counts: Ints, missed: float) -> None: ...

@@ -29,8 +29,9 @@ from structlearn.models.alignment.description import alignment_blocks
 from structlearn.models.alignment.features import AlignmentSpec, Features, GapFeatures, Gaps, Layout
 from structlearn.models.alignment.problem import AlignmentProblem, match_table
 from structlearn.models.allowed import check_allowed
-from structlearn.models.base import Ability, ByDecoder, Model
+from structlearn.models.base import Ability, ByDecoder
 from structlearn.models.description import WeightBlock, refuse_names
+from structlearn.models.partial import PartialModel
 from structlearn.wording import shown
 
 AlignmentLoss = Literal["q", "q_shift", "f1", "zero_one"]
@@ -44,7 +45,7 @@ _CHOICES = {
 }
 
 
-class Alignment(Model):
+class Alignment(PartialModel):
     """F((s, t), y) = Σ_(i, j)∈y ⟨w, φ(s, i, t, j)⟩ + Σ_gaps ⟨w, φ_gap⟩ over alignments y of two sequences.
 
     An example's input is a pair of sequences (s, t), its output the tuple of matches (i, j), places counted from 0 that
@@ -108,7 +109,7 @@ class Alignment(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior", "explain"})
+        return frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior", "explain", "partial"})
 
     @property
     def costs(self) -> ByDecoder:
@@ -205,7 +206,14 @@ class Alignment(Model):
             known=known,
         )
 
-    def partial_loss(self, spec: AlignmentSpec, X: Any, Y: Any) -> BoundLoss:
+    def read_partial(self, X: Any, Y: Any) -> tuple[AnnotatedPairs, Any]:
+        return self.read(X, Y)
+
+    def specify_partial(self, X: Any, Y: Any) -> AlignmentSpec:
+        """`specify`, which learns from the sequences alone."""
+        return self.specify(X, Y)
+
+    def partial_loss(self, spec: AlignmentSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
         """Δ(Y_i, ŷ) of what is known of each alignment, in the form that `allowed` of `bind` takes.
 
         The share of the known matches that ŷ has not, within the shift if the loss has one; with ``loss="zero_one"``
@@ -213,8 +221,10 @@ class Alignment(Model):
         """
         s, t = (offsets_of([len(p["residue"]) for p in side]) for side in read_pairs(X))
         known, loss = _known_partners(s, t, Y, "Y"), self.loss_object()
-        if not isinstance(loss, (MissedMatches, ZeroOneLoss)):
-            raise ValueError(f"loss={shown(loss)} is for whole alignments; those known in part have 'q' or 'q_shift'")
+        if not isinstance(loss, ZeroOneLoss) and not (isinstance(loss, MissedMatches) and loss.beta is None):
+            raise ValueError(
+                f"loss={shown(self.loss)} is for whole alignments; those known in part have 'q' or 'q_shift'"
+            )
         if isinstance(loss, MissedMatches):
             bound = self._bound_loss(known, s, t, Y)
             return replace(bound, identity=(known, *bound.identity))

@@ -5,35 +5,37 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from structlearn import _core
-from structlearn.data.arrays import FloatArray
+from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
 from structlearn.data.options import choice_option, flag_option, whole_option
-from structlearn.data.ragged import offsets_of
+from structlearn.data.ragged import offsets_of, ranks_of, summed
 from structlearn.data.trees import Tree, Treebank, leaves, read_trees, remove_unary_cycles, unary_cycle
 from structlearn.drawing import Drawing, draw_tree
 from structlearn.losses import BracketF1, Loss, MissedBrackets, ZeroOneLoss, loss_option
-from structlearn.losses.bound import BoundLoss
+from structlearn.losses.bound import BoundLoss, Levels
 from structlearn.losses.own import bound_own, most_phrases, phrase_truth
 from structlearn.metrics import Measures
 from structlearn.metrics.brackets import bracket_measures
-from structlearn.models.base import Ability, ByDecoder, Model
+from structlearn.models.base import Ability, ByDecoder
 from structlearn.models.description import WeightBlock, blocks_of, refuse_names
 from structlearn.models.grammar.binary_trees import Rule, Symbol, longest_chain, rules
+from structlearn.models.grammar.known_phrases import KnownPhrases, is_tree
 from structlearn.models.grammar.problem import BracketCounts, GrammarProblem
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs, word_form
+from structlearn.models.partial import PartialModel
 from structlearn.wording import shown
 
 #: The code of a true tree that the rules do not derive; not that of no tree, −1, so that predictions never equal it.
 UNDERIVED = -2
 
 
-class Grammar(Model):
+class Grammar(PartialModel):
     """F(x, y) = Σ_rules w_r n_r(y): the sum of the weights of the rules with which a tree y derives a sentence x.
 
     The rules are those of the training trees in binary form, and only trees that they derive are predicted. With
@@ -86,11 +88,11 @@ class Grammar(Model):
     [('S', ('NP', ('PRP', 'PRP')), ('VP', ('VBZ', 'VBZ')))]
     """
 
+    takes_allowed = True
+
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior", "explain"})
-
-    refusals: ClassVar[ByDecoder] = {"partial": "restrictions of the outputs are not written"}
+        return frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior", "explain", "partial"})
 
     @property
     def costs(self) -> ByDecoder:
@@ -104,6 +106,7 @@ class Grammar(Model):
             "sums": once,
             "pair_marginals": once,
             "samples": f"{once} + s T² R",
+            "partial": "the same",
         }
 
     def loss_in_words(self) -> str:
@@ -175,8 +178,14 @@ class Grammar(Model):
             longest_chain=longest if self.max_chain is None else int(self.max_chain),
         )
 
-    def bind(self, spec: GrammarSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> GrammarProblem:
-        """See `Model.bind`; with `allow_unknown` trees that the rules do not derive count as always wrong."""
+    def bind(
+        self, spec: GrammarSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False, allowed: Any = None
+    ) -> GrammarProblem:
+        """See `Model.bind`; with `allow_unknown` trees that the rules do not derive count as always wrong.
+
+        `allowed` has for each sentence None; a collection of phrases (label, begin, end) that its tree must have, with
+        None for any label; or a tree, for the phrases of that. What the rules derive no tree for is refused.
+        """
         sentences = [_tokens(x, f"X[{i}]", self.inputs) for i, x in enumerate(X)]
         offsets = offsets_of([len(x) for x in sentences])
         trees = None
@@ -188,14 +197,18 @@ class Grammar(Model):
                 self._check_leaves(x, tree, i)
         kinds = np.array([self._kind(spec, token) for x in sentences for token in x], np.int32)
         core_rules = spec.core_rules(lexical=self.inputs == "words", spans=self.spans)
-        engine = _core.GrammarEngine(core_rules, offsets, kinds)
+        known = None
+        if allowed is not None:
+            known = KnownPhrases.read(allowed, spec.labels, [len(x) for x in sentences])
+        phrases = () if known is None else known.rows(spec.labels)
+        engine = _core.GrammarEngine(core_rules, offsets, kinds, *phrases)
         counts, codes = None, None
         if trees is not None:
             codes = [self._derivation(spec, tree, i, allow_unknown) for i, tree in enumerate(trees)]
             loss = self.loss_object()
             if isinstance(loss, (MissedBrackets, BracketF1)):
                 counts = BracketCounts.of(engine, offsets, spec.labels, trees, loss)
-        return GrammarProblem(
+        problem = GrammarProblem(
             rules=core_rules,
             engine=engine,
             spec=spec,
@@ -206,7 +219,64 @@ class Grammar(Model):
             loss=self._bound_loss(spec, counts, trees),
             brackets=counts,
             inputs=self.inputs,
+            phrases=phrases,
         )
+        if known is not None and trees is not None and not allow_unknown:
+            known.check_truths(trees)
+        elif known is not None:
+            some = np.flatnonzero([len(each) > 0 for each in known])
+            none = np.isneginf(problem.best_scored(np.zeros(problem.n_features), some)[1])
+            if none.any():
+                i = int(some[np.argmax(none)])
+                raise ValueError(f"allowed[{i}]: the rules derive no tree of X[{i}] with {shown(known[i])}")
+        return problem
+
+    def specify_partial(self, X: Any, Y: Any) -> GrammarSpec:
+        """`specify` by those outputs that are whole trees: phrases alone teach no rules."""
+        if not is_listed(Y):
+            raise ValueError(f"Y is {shown(Y)}; expected a list of trees and of known phrases")
+        whole = [i for i, y in enumerate(Y) if is_tree(y)]
+        if not whole:
+            raise ValueError("Y has no whole tree, but the rules of the grammar are those of trees; give at least one")
+        return self.specify([X[i] for i in whole], [Y[i] for i in whole])
+
+    def partial_loss(self, spec: GrammarSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
+        """Δ(Y_i, ŷ) of what is known of each tree, in the form that `allowed` of `bind` takes.
+
+        The number of known phrases with labels that ŷ has not, and of its phrases that cross a known one without label;
+        with ``loss="zero_one"`` whether there are any.
+        """
+        if not isinstance(self.loss_object(), (MissedBrackets, ZeroOneLoss)):
+            raise ValueError(f"loss={shown(self.loss)} is for whole trees; those known in part have 'brackets'")
+        lengths = np.array([len(_tokens(x, f"X[{i}]", self.inputs)) for i, x in enumerate(X)])
+        read = KnownPhrases.read(Y, spec.labels, lengths.tolist(), name="Y", allow_unknown=allow_unknown)
+        phrases, known = read.rows(spec.labels)
+        offsets = offsets_of(lengths)
+        engine = _core.GrammarEngine(
+            spec.core_rules(lexical=self.inputs == "words", spans=self.spans),
+            offsets,
+            np.full(int(offsets[-1]), -1, np.int32),
+            phrases,
+            known,
+        )
+        counts = np.column_stack(
+            [summed((phrases[:, 2] != -1) * 1.0, known), summed((phrases[:, 2] == -1) * 1.0, known)]
+        )
+        labelled, others = counts.astype(np.int64).T
+        # A binary tree over n words has 2n − 1 spans.
+        widths = others * (2 * lengths - 1) * (spec.longest_chain + 1) + 1
+        n_levels = (labelled + 1) * widths
+
+        def values(examples: IntArray) -> FloatArray:
+            ranks = ranks_of(offsets_of(n_levels[examples]))
+            often = n_levels[examples]
+            found, crossing = np.divmod(ranks, np.repeat(widths[examples], often))
+            return np.asarray(np.repeat(labelled[examples], often) - found + crossing, np.float64)
+
+        levels = Levels(_core.MissedPhraseSteps(engine, widths), n_levels, values)
+        if isinstance(self.loss_object(), ZeroOneLoss):
+            return BoundLoss(levels=levels.zero_one(), identity=(phrases, known))
+        return BoundLoss(_core.MissedPhrases(engine), levels, identity=(phrases, known))
 
     def loss_object(self) -> Loss:
         """The loss that the option stands for."""

@@ -95,6 +95,7 @@ class GrammarProblem(NumberedProblem):
         loss: BoundLoss,
         brackets: BracketCounts | None,
         inputs: Inputs,
+        phrases: tuple[LabelArray, IntArray] | tuple[()] = (),
     ):
         self._spec = spec
         self._sentences = sentences
@@ -102,6 +103,7 @@ class GrammarProblem(NumberedProblem):
         self._kinds = kinds
         self._brackets = brackets
         self._inputs = inputs
+        self._phrases = phrases
         edges = np.where(kinds < 0, spec.n_edges - 2, kinds).astype(np.int32)
         super().__init__(
             _core.Grammar(engine, edges),
@@ -252,7 +254,8 @@ class GrammarProblem(NumberedProblem):
     def fingerprint(self) -> str:
         assert self.truths is not None
         options = np.array([self.n_features])
-        return digest(self._offsets, self._kinds, self.truths.flat, self.truths.offsets, options, *self._loss.identity)
+        arrays = (self._offsets, self._kinds, self.truths.flat, self.truths.offsets, options)
+        return digest(*arrays, *self._loss.identity, *self._phrases)
 
     def _tree(self, i: int, codes: LabelArray) -> Tree:
         """The tree of some codes, with the nodes that binarisation made taken out."""
