@@ -44,7 +44,7 @@ class KnownPhrases(list[list[Phrase]]):
         )
 
     def rows(self, labels: Sequence[str]) -> tuple[LabelArray, IntArray]:
-        """(begin, end, label) of all phrases in this order, −1 for any label, −2 for one not known, and where those of a sentence begin."""
+        """(begin, end, label) of all phrases, −1 for any label, −2 for one not known, and where a sentence's begin."""
         codes = {label: k for k, label in enumerate(labels)}
         rows = [sorted((b, e, -1 if label is None else codes.get(label, -2)) for label, b, e in some) for some in self]
         flat = np.array([row for some in rows for row in some], np.int32).reshape(-1, 3)
