@@ -213,7 +213,8 @@ class Alignment(Model):
         """
         s, t = (offsets_of([len(p["residue"]) for p in side]) for side in read_pairs(X))
         known, loss = _known_partners(s, t, Y, "Y"), self.loss_object()
-        if not isinstance(loss, (MissedMatches, ZeroOneLoss)):
+        # Matches that are made up cannot be told from those that are not known.
+        if not isinstance(loss, (MissedMatches, ZeroOneLoss)) or getattr(loss, "beta", None) is not None:
             raise ValueError(f"loss={shown(loss)} is for whole alignments; those known in part have 'q' or 'q_shift'")
         if isinstance(loss, MissedMatches):
             bound = self._bound_loss(known, s, t, Y)
