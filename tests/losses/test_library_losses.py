@@ -324,3 +324,24 @@ def test_fingerprints_tell_losses_apart():
         for loss in (LabelF1(), LabelF1(beta=2.0), LabelF1(["O"]), LabelCosts({("A", "O"): 2.0}), "hamming")
     }
     assert len(prints) == 5
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "whole", "known"),
+    [
+        (
+            Segments(max_length=2, loss=MissedSegments(negative="O")),
+            np.eye(2),
+            [("O", 0, 1), ("A", 1, 2)],
+            [("A", 1, 2)],
+        ),
+        (Segments(max_length=2, loss=MissedSegments(beta=2.0)), np.eye(2), [("O", 0, 1), ("A", 1, 2)], [("A", 1, 2)]),
+        (Segments(max_length=2, loss="f1"), np.eye(2), [("O", 0, 1), ("A", 1, 2)], [("A", 1, 2)]),
+        (Alignment("ab", loss=MissedMatches(beta=1.0)), ("ab", "ab"), ((0, 0), (1, 1)), ((0, 0),)),
+        (Alignment("ab", loss="f1"), ("ab", "ab"), ((0, 0), (1, 1)), ((0, 0),)),
+    ],
+)
+def test_what_is_made_up_is_known_of_whole_outputs_only(model, X, whole, known):
+    spec = model.specify([X], [whole])
+    with pytest.raises(ValueError, match=r"is for whole (segmentations|alignments); those known in part have"):
+        model.partial_loss(spec, [X], [known])

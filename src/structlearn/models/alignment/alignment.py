@@ -221,10 +221,9 @@ class Alignment(PartialModel):
         """
         s, t = (offsets_of([len(p["residue"]) for p in side]) for side in read_pairs(X))
         known, loss = _known_partners(s, t, Y, "Y"), self.loss_object()
-        if not isinstance(loss, ZeroOneLoss) and not (isinstance(loss, MissedMatches) and loss.beta is None):
-            raise ValueError(
-                f"loss={shown(self.loss)} is for whole alignments; those known in part have 'q' or 'q_shift'"
-            )
+        # Matches that are made up cannot be told from those that are not known.
+        if not isinstance(loss, (MissedMatches, ZeroOneLoss)) or getattr(loss, "beta", None) is not None:
+            raise ValueError(f"loss={shown(loss)} is for whole alignments; those known in part have 'q' or 'q_shift'")
         if isinstance(loss, MissedMatches):
             bound = self._bound_loss(known, s, t, Y)
             return replace(bound, identity=(known, *bound.identity))

@@ -189,15 +189,17 @@ class Segments(Model):
         few = level_table(offsets, 4 * len(spec.classes)) <= MAX_LEVEL_TABLE
         if isinstance(loss, LabelLoss):
             return bound_token_costs(known.costs(loss.cost(spec.classes)), offsets, with_levels=few)
-        if not isinstance(loss, (MissedSegments, ZeroOneLoss)):
+        plain = isinstance(loss, MissedSegments) and loss.get_params() == MissedSegments().get_params()
+        if not (plain or isinstance(loss, ZeroOneLoss)):
             raise ValueError(
-                f"loss={shown(loss)} is for whole segmentations; those known in part have one of {sorted(_LOSSES)}"
+                f"loss={shown(loss)} is for whole segmentations; those known in part have one of "
+                "['hamming', 'segments', 'zero_one']"
             )
         n_levels = np.asarray(summed((known.sizes > 0).astype(np.int64), offsets), np.int64) + 1
         missed = known.sizes, known.labels.astype(np.uint8), offsets, spec.max_length
         levels = Levels.of_units(_core.MissedKnownSegmentSteps(*missed), n_levels) if few else None
         identity = (known.sizes, known.labels)
-        if isinstance(loss, MissedSegments):
+        if plain:
             return BoundLoss(_core.MissedKnownSegments(*missed), levels, identity=identity)
         if levels is None:
             raise ValueError(f"loss='zero_one' is not possible{no_levels(offsets, 4 * len(spec.classes), BoundLoss())}")
