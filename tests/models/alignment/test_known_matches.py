@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structlearn import ConditionalRandomField, StructuralSVM
+from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM
 from structlearn.models import Alignment
+from tests.models import partial_twins
 from tests.models.alignment.enumerated_alignment import EnumeratedAlignment, alignments, plain_features
 from tests.models.alignment.test_alignment import ENDS
 from tests.models.restrictions import check_partial_loss, check_restricted, restricted
@@ -56,6 +57,28 @@ def test_a_loss_of_known_matches_is_the_share_that_is_missed(instance):
         return reference.loss(tuple(sorted(known or ())), y)
 
     check_partial_loss(*given, loss, w)
+
+
+@settings(max_examples=60)
+@given(instances())
+def test_partly_known_alignments_agree_with_enumeration(instance):
+    model, reference, X, _, known, _ = instance
+    problem = model.bind_partial(model.specify_partial(X, known), X, known)
+
+    def loss(said, y):
+        if reference.kind == "zero_one":
+            return float(not agrees(y, said))
+        return reference.loss(tuple(sorted(said or ())), y)
+
+    found = partial_twins.twins(problem, reference, X, known, loss, lambda said, y: agrees(y, said))
+    partial_twins.check_all(found, np.random.default_rng(0))
+
+
+def test_a_latent_svm_learns_from_some_of_the_matches():
+    X = [("ACGT", "AGT"), ("GGAC", "GAC"), ("TTA", "TCTA")]
+    Y = [((0, 0), (2, 1), (3, 2)), ((0, 0), (2, 1), (3, 2)), ((0, 0), (1, 2), (2, 3))]
+    fitted = LatentStructuralSVM(Alignment(), C=30).fit(X, [{Y[0][1]}, Y[1][1:], Y[2]])
+    assert fitted.predict([("TACG", "TCG")]) == [((0, 0), (2, 1), (3, 2))]
 
 
 @pytest.mark.parametrize("ends", ENDS)

@@ -3,9 +3,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from structlearn import ConditionalRandomField, StructuralSVM
+from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM
 from structlearn.data.trees import leaves, nodes, parse_tree
 from structlearn.models import Grammar
+from tests.models import partial_twins
 from tests.models.grammar.enumerated_grammar import EnumeratedGrammar, twins_of
 from tests.models.grammar.test_grammar_decoders import SETTINGS
 from tests.models.restrictions import check_partial_loss, check_restricted, restricted
@@ -17,6 +18,19 @@ def agrees(y, known):
     if known is not None and known and isinstance(known[0], str):
         known = list(nodes(known))
     return all(phrase in phrases or (phrase[0] is None and phrase[1:] in spans) for phrase in known or ())
+
+
+def missed(y, known, kind):
+    """Known phrases with labels that y lacks, and its phrases that cross one without; or whether there are any."""
+    phrases = list(nodes(y))
+    known = set(nodes(known) if known and isinstance(known[0], str) else known or ())
+    lacking = sum(phrase[0] is not None and phrase not in phrases for phrase in known)
+    crossing = sum(
+        label is None and (b < begin < e < end or begin < b < end < e)
+        for label, begin, end in known
+        for _, b, e in phrases
+    )
+    return float(lacking + crossing if kind == "brackets" else lacking + crossing > 0)
 
 
 def partial(random, y):
@@ -80,18 +94,23 @@ def test_a_top_that_needs_a_chain_is_no_bare_phrase(loss):
 def test_a_loss_of_known_phrases_counts_what_is_missed_and_what_crosses(instance):
     *given, w = instance
 
-    def loss(y, known):
-        phrases = list(nodes(y))
-        known = set(nodes(known) if known and isinstance(known[0], str) else known or ())
-        missed = sum(phrase[0] is not None and phrase not in phrases for phrase in known)
-        crossing = sum(
-            label is None and (b < begin < e < end or begin < b < end < e)
-            for label, begin, end in known
-            for _, b, e in phrases
-        )
-        return float(missed + crossing if given[0].loss == "brackets" else missed + crossing > 0)
+    check_partial_loss(*given, lambda y, known: missed(y, known, given[0].loss), w)
 
-    check_partial_loss(*given, loss, w)
+
+@settings(max_examples=50, **SETTINGS)
+@given(instances(losses=("brackets", "zero_one")))
+def test_partly_known_trees_agree_with_enumeration(instance):
+    model, reference, X, Y, known, _ = instance
+    problem = model.bind_partial(model.specify(X, Y), X, known)
+    found = partial_twins.twins(
+        problem,
+        reference,
+        X,
+        known,
+        lambda said, y: missed(y, said, model.loss),
+        lambda said, y: agrees(y, said),
+    )
+    partial_twins.check_all(found, np.random.default_rng(0))
 
 
 TREES = [
@@ -115,6 +134,22 @@ def test_attachment_follows_what_is_known():
     assert crf.predict_marginals(x, allowed=[low])[0][2, 7].sum() == pytest.approx(1.0)
     assert crf.predict_marginals(x)[0][2, 7].sum() < 0.9
     assert crf.entropy(x, allowed=[low])[0] <= crf.entropy(x)[0]
+
+
+def test_a_latent_svm_learns_from_trees_and_phrases():
+    fitted = LatentStructuralSVM(Grammar(), C=30).fit(SENTENCES, [[("NP", 0, 2), (None, 3, 5)], TREES[1], TREES[2]])
+    assert agrees(fitted.predict(SENTENCES[:1])[0], parse_tree(TREES[0]))
+    with pytest.raises(ValueError, match="Y has no whole tree"):
+        LatentStructuralSVM(Grammar()).fit(SENTENCES[:1], [[("NP", 0, 2)]])
+
+
+def test_labels_that_the_grammar_does_not_know_are_always_missed():
+    model = Grammar()
+    spec = model.specify(SENTENCES, TREES)
+    with pytest.raises(ValueError, match=r"Y\[0\] has the phrase \('XP', 0, 2\), but 'XP' is no label"):
+        model.partial_loss(spec, SENTENCES[:1], [[("XP", 0, 2)]])
+    problem = model.bind_partial(spec, SENTENCES[:1], [[("XP", 0, 2), ("NP", 0, 2)]], allow_unknown=True)
+    assert problem.losses(problem.predict(np.zeros(problem.n_features))).tolist() == [1.0]
 
 
 def test_training_aims_at_trees_with_the_known_phrases_only():

@@ -44,7 +44,10 @@ class KnownPhrases(list[list[Phrase]]):
         )
 
     def rows(self, labels: Sequence[str]) -> tuple[LabelArray, IntArray]:
-        """(begin, end, label) of all phrases, −1 for any label, −2 for one not known, and where a sentence's begin."""
+        """(begin, end, label) of all phrases in this order, and where those of each sentence begin.
+
+        Labels are −1 for any and −2 for those that the grammar does not know.
+        """
         codes = {label: k for k, label in enumerate(labels)}
         rows = [sorted((b, e, -1 if label is None else codes.get(label, -2)) for label, b, e in some) for some in self]
         flat = np.array([row for some in rows for row in some], np.int32).reshape(-1, 3)
