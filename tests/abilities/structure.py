@@ -35,6 +35,8 @@ class Structure:
         A partial output for each example, or None.
     agrees : callable
         Whether an output of an example agrees with what is said.
+    shown : callable
+        What is predicted of an output that the reference lists.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Structure:
     pairs: Callable[[Any, Any], Any] | None = None
     partial: Sequence[Any] = ()
     agrees: Callable[[Any, Any], bool] | None = None
+    shown: Callable[[Any], Any] = lambda y: y
 
     def bound(self, **options: Any) -> Any:
         return self.model.bind(self.model.specify(self.X, self.Y), self.X, self.Y, **options)
@@ -68,11 +71,11 @@ def enumerated(name, model, reference, X, Y, **more):
     return Structure(name, model, X, Y, listed, reference, **more)
 
 
-def latent(name, model, X, Y, scored):
+def latent(name, model, X, Y, scored, **more):
     """A structure with latent parts: `scored(i, w)` has the scores and losses of all pairs, of loss 0 where true."""
 
     def listed(i, w):
         scores, losses = map(np.array, zip(*scored(i, w), strict=True))
         return Listed(scores, losses, losses == 0, float(scores[losses == 0].max()))
 
-    return Structure(name, model, X, Y, listed)
+    return Structure(name, model, X, Y, listed, **more)

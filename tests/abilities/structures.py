@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.abilities import with_sums, without_sums
+from tests.abilities import others, with_sums
 
 
 def structures(seed=0):
@@ -16,12 +16,12 @@ def structures(seed=0):
         with_sums.grammar(random),
         with_sums.alignment(random),
         with_sums.hypergraph(random),
-        without_sums.homologues(random),
-        without_sums.ranking(random),
-        without_sums.precision_at_k(random),
-        without_sums.multivariate_binary(random),
-        without_sums.correlation_clustering(random),
-        without_sums.latent_forest(random),
-        without_sums.motif(random),
-        without_sums.latent_chain(random),
+        others.homologues(random),
+        others.ranking(random),
+        others.precision_at_k(random),
+        others.multivariate_binary(random),
+        others.correlation_clustering(random),
+        others.latent_forest(random),
+        others.motif(random),
+        others.latent_chain(random),
     ]

@@ -18,6 +18,11 @@ class Learner(NamedTuple):
     options: dict[str, Any]
     solvers: tuple[str | None, ...]
 
+    def outputs(self, structure: Structure) -> Any:
+        """What it is trained on: outputs known in part, where it learns from these."""
+        learns = self.estimator.__name__.startswith("Latent") and "partial" in structure.model.abilities
+        return structure.partial if learns and structure.partial else structure.Y
+
     def with_solver(self, model: Any, solver: str | None, **more: Any) -> Any:
         chosen = {} if solver is None else {"solver": solver}
         return self.estimator(model, **self.options, **chosen, **more)
@@ -63,7 +68,7 @@ def refusal(learner: Learner, solver: str | None, structure: Structure) -> str |
     """With which words `fit` refuses before training; None if it does not."""
     with mock.patch.object(Solver, "iterate", side_effect=BegunError):
         try:
-            learner.with_solver(structure.model, solver).fit(structure.X, structure.Y)
+            learner.with_solver(structure.model, solver).fit(structure.X, learner.outputs(structure))
         except BegunError:
             return None
         except (TypeError, ValueError) as error:

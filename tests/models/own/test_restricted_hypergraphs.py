@@ -5,10 +5,12 @@ import re
 import numpy as np
 import pytest
 
-from structlearn import ConditionalRandomField, StructuralSVM
+from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM
 from structlearn.data import Hypergraph
 from structlearn.models import Chain
+from tests.abilities.with_sums import hypergraph
 from tests.models.own.test_hypergraph_model import Bracketings, ListedChain
+from tests.models.partial_twins import check_all, twins
 
 
 class PartlyLabelled(ListedChain):
@@ -79,6 +81,47 @@ def test_only_models_that_say_what_is_possible_can_be_restricted():
     assert PartlyLabelled.takes_allowed
     with pytest.raises(ValueError, match="ListedChain cannot restrict its outputs"):
         StructuralSVM(ListedChain()).fit(X, Y).predict(X, allowed=[None])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_partial_outputs_agree_with_enumeration(seed):
+    row = hypergraph(np.random.default_rng(seed))
+    model, X, Y = row.model, row.X, list(row.partial)
+    problem = model.bind_partial(model.specify_partial(X, Y), X, Y)
+
+    def wrong(told, y):
+        x, said = told
+        return 0.0 if said is None else float(len(set(y) - set(model.possible(x, said))))
+
+    told = list(zip(X, Y, strict=True))
+    check_all(
+        twins(problem, row.reference, X, told, wrong, lambda each, y: row.agrees(each[1], y)),
+        random=np.random.default_rng(seed),
+    )
+
+
+class PartsMissed(PartlyLabelled):
+    loss = None
+
+
+def test_what_is_not_known_is_latent():
+    X, Y, said = instance()
+    svm = LatentStructuralSVM(PartsMissed(), C=30).fit(X, said)
+    assert svm.stationarity_ <= 1e-3
+    right = [a == b for y, z in zip(Y, svm.predict(X), strict=True) for a, b in zip(y, z, strict=True)]
+    assert np.mean(right) > 0.7
+    completed = svm.complete(X, said)
+    assert all(s in (None, label) for y, z in zip(said, completed, strict=True) for s, label in zip(y, z, strict=True))
+
+
+def test_partial_outputs_are_refused_where_they_cannot_be():
+    X, _, said = instance()
+    with pytest.raises(ValueError, match="ListedChain cannot learn from partial outputs: write a method possible"):
+        LatentStructuralSVM(ListedChain()).fit(X, said)
+    with pytest.raises(ValueError, match=r"loss=WrongLabels\(\) is for whole outputs; .* use MissedParts"):
+        LatentStructuralSVM(PartlyLabelled()).fit(X, said)
+    with pytest.raises(ValueError, match=r"allowed\[0\] leaves no output of the hypergraph of X\[0\]"):
+        LatentStructuralSVM(PartsMissed()).fit(X[:1], [["c"] * len(X[0])])
 
 
 class Small(Bracketings):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -16,10 +16,12 @@ from structlearn.data.hypergraphs import Hypergraph, Step
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Loss, MissedParts
-from structlearn.models.base import Ability, ByDecoder, Model, Spec, TokenColumns
+from structlearn.losses.bound import BoundLoss
+from structlearn.models.base import Ability, ByDecoder, Spec, TokenColumns
 from structlearn.models.description import WeightBlock, blocks_of, column_names
 from structlearn.models.own.hypergraph_check import hypergraph_findings
 from structlearn.models.own.hypergraph_problem import HypergraphProblem
+from structlearn.models.partial import PartialModel, PartialProblem
 from structlearn.wording import shown
 
 
@@ -46,7 +48,7 @@ class DerivedInputs:
         return len(self.X)
 
 
-class HypergraphModel(Model, ABC):
+class HypergraphModel(PartialModel):
     """F(x, y) = Σ ⟨w, φ(x, p)⟩ over the parts p of y, where the outputs of x are what a hypergraph derives.
 
     A class of one's own says four things. Best, second and k best outputs, the most violating ones of all formulations,
@@ -89,6 +91,9 @@ class HypergraphModel(Model, ABC):
     """
 
     max_memory: ClassVar[int] = 2**32
+    refusals: ClassVar[ByDecoder] = {
+        "partial": "write a method possible(x, y), the parts that outputs in agreement with a partial output y may have"
+    }
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -128,7 +133,8 @@ class HypergraphModel(Model, ABC):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "pair_marginals", "samples", "explain"})
+        abilities: frozenset[Ability] = frozenset({"k_best", "sums", "pair_marginals", "samples", "explain"})
+        return abilities | {"partial"} if self.takes_allowed else abilities
 
     def read(self, X: Any, Y: Any) -> tuple[DerivedInputs, Any]:
         return self._derived(X), Y
@@ -162,10 +168,31 @@ class HypergraphModel(Model, ABC):
             features=TokenMatrix.from_matrix(matrix, intercept=False),
             n_parts=offsets,
             truths=truths,
-            allowed=None if allowed is None else self._possible_parts(inputs.X, allowed),
+            allowed=None if allowed is None else self._possible_parts(inputs.X, allowed, "allowed"),
             loss=self.loss_object(),
             allow_unknown=allow_unknown,
         )
+
+    def read_partial(self, X: Any, Y: Any) -> tuple[DerivedInputs, Any]:
+        return self._derived(X), Y
+
+    def specify_partial(self, X: Any, Y: Any) -> HypergraphSpec:
+        if not self.takes_allowed:
+            raise ValueError(f"{type(self).__name__} cannot learn from partial outputs: {self.refusals['partial']}")
+        return self.specify(X, Y)
+
+    def partial_loss(self, spec: HypergraphSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
+        """Δ(Y_i, ŷ): how many parts of ŷ an output in agreement with Y_i cannot have."""
+        if not isinstance(self.loss_object(), MissedParts):
+            raise ValueError(
+                f"loss={shown(self.loss_object())} is for whole outputs; with outputs known in part use MissedParts()"
+            )
+        inputs = self._derived(X)
+        return self.bind(spec, inputs).impossible_parts(self._possible_parts(inputs.X, Y, "Y"))
+
+    def bind_partial(self, spec: HypergraphSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> PartialProblem:
+        # Listed once for all that is bound to them.
+        return super().bind_partial(spec, self._derived(X), Y, allow_unknown=allow_unknown)
 
     def _derived(self, X: Any) -> DerivedInputs:
         if isinstance(X, DerivedInputs):
@@ -192,12 +219,12 @@ class HypergraphModel(Model, ABC):
                 )
         return graphs
 
-    def _possible_parts(self, X: Sequence[Any], allowed: Any) -> list[frozenset[Hashable] | None]:
-        if not is_listed(allowed) or len(allowed) != len(X):
-            raise ValueError(f"allowed must say something about each of the {len(X)} examples, or be None")
+    def _possible_parts(self, X: Sequence[Any], partial: Any, name: str) -> list[frozenset[Hashable] | None]:
+        if not is_listed(partial) or len(partial) != len(X):
+            raise ValueError(f"{name} must say something about each of the {len(X)} examples, or be None")
         return [
-            None if said is None else self._parts_of("possible", "allowed", i, x, said)
-            for i, (x, said) in enumerate(zip(X, allowed, strict=True))
+            None if said is None else self._parts_of("possible", name, i, x, said)
+            for i, (x, said) in enumerate(zip(X, partial, strict=True))
         ]
 
     def _parts_of(self, method: str, name: str, i: int, x: Any, y: Any) -> frozenset[Hashable]:
@@ -225,7 +252,7 @@ class HypergraphModel(Model, ABC):
             "sums": "E",
             "pair_marginals": "E",
             "samples": "E + s × the steps to the items of an output",
-            "partial": "the same",
+            **({"partial": "the same"} if self.takes_allowed else {}),
         }
 
     def findings(

@@ -14,12 +14,19 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.hypergraphs import Hypergraph
 from structlearn.data.ragged import Ragged, offsets_of
 from structlearn.data.tokens import TokenMatrix
-from structlearn.losses import LocalParts, Loss, ZeroOneLoss
+from structlearn.losses import AdditiveLoss, LocalParts, Loss, ZeroOneLoss
 from structlearn.losses.bound import BoundLoss
 from structlearn.losses.own import Truth, bound_own
 from structlearn.models.composed import CodedOutputs, NumberedProblem, token_scorer
 from structlearn.waist.planes import Outputs
 from structlearn.wording import shown
+
+
+class ImpossibleParts(AdditiveLoss):
+    """Parts that are not among the possible ones, which stand in for the truth."""
+
+    def parts(self, truth: Any, local: LocalParts) -> FloatArray:
+        return np.array([float(part not in truth) for part in local.labels])
 
 
 class HypergraphProblem(NumberedProblem):
@@ -110,6 +117,20 @@ class HypergraphProblem(NumberedProblem):
         masks = [] if self._mask is None else [self._mask]
         return digest(*arrays, *graphs, *masks, *self._loss.identity)
 
+    def impossible_parts(self, possible: list[frozenset[Hashable] | None]) -> BoundLoss:
+        """Δ: how many parts of an output are not possible; all are of an example of which nothing is said."""
+        everything = [frozenset(graph.parts) for graph in self.graphs]
+        said = [each if some is None else some for each, some in zip(everything, possible, strict=True)]
+        truths = [
+            Truth(parts, LocalParts((len(graph.parts),), graph.parts), (slice(None),), (np.empty(0, np.int64),))
+            for graph, parts in zip(self.graphs, said, strict=True)
+        ]
+        return bound_own(ImpossibleParts(), truths, most=self._most)
+
+    def _most(self, counts: list[npt.NDArray[np.int64]]) -> IntArray:
+        """No less than what the parts of any output of each example count."""
+        return np.round(self._largest(np.concatenate(counts).astype(np.float64))).astype(np.int64)
+
     def _largest(self, numbers: FloatArray) -> FloatArray:
         """The largest sum over the parts of an output, with a number for each part of each example."""
         _, found = self._given.best(np.ascontiguousarray(numbers, np.float64), np.arange(len(self.graphs)), 1)
@@ -166,11 +187,7 @@ class HypergraphProblem(NumberedProblem):
     def _bound(self, loss: Loss, truths: list[frozenset[Hashable]]) -> BoundLoss:
         if isinstance(loss, ZeroOneLoss):
             return BoundLoss()
-
-        def most(counts: list[npt.NDArray[np.int64]]) -> IntArray:
-            return np.round(self._largest(np.concatenate(counts).astype(np.float64))).astype(np.int64)
-
-        return bound_own(loss, [self._truth(i, truth) for i, truth in enumerate(truths)], most=most)
+        return bound_own(loss, [self._truth(i, truth) for i, truth in enumerate(truths)], most=self._most)
 
     def _truth(self, i: int, truth: frozenset[Hashable]) -> Truth:
         n, place = len(self.graphs[i].parts), self._places[i]

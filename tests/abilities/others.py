@@ -1,4 +1,4 @@
-"""Structures with a best and a most violating output, and little more."""
+"""The other structures: those without sums, and those whose truths have latent parts."""
 
 from itertools import combinations, permutations, product
 
@@ -123,7 +123,16 @@ def latent_chain(random):
             wrong = [said is not None and "ab"[states[s]] != said for s, said in zip(h, Y[i], strict=True)]
             yield float(reference.joint_feature(X[i], h) @ w), float(sum(wrong))
 
-    return latent("LatentChain", LatentChain({"a": 2, "b": 1}, classes="ab"), X, Y, scored)
+    return latent(
+        "LatentChain",
+        LatentChain({"a": 2, "b": 1}, classes="ab"),
+        X,
+        Y,
+        scored,
+        reference=reference,
+        singles=lambda x, h: np.eye(2)[[states[s] for s in h]],
+        shown=lambda h: tuple("ab"[states[s]] for s in h),
+    )
 
 
 def homologues(random):
