@@ -37,7 +37,7 @@ def inspect_model(
     weights = None
     if top > 0 and hasattr(last, "top_weights"):
         weights = top_weights(saved.estimator, top)
-    patterns = _patterns(last.model_, last.w_) if isinstance(last.model_, Motif) else []
+    patterns = _patterns(last.model_, last.w_) if isinstance(getattr(last, "model_", None), Motif) else []
     if as_json:
         shown = terminal.facts(saved.estimator) | {"reader": getattr(saved.reader, "name", None)}
         shown |= {"patterns": patterns} if patterns else {}

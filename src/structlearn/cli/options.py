@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from structlearn.cli.components import COMPONENTS, Component, when
+from structlearn.cli.components import COMPONENTS, FROM_FILES, Component, when
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -39,8 +39,8 @@ def parameters(component: Component) -> dict[str, Parameter]:
     >>> from structlearn.cli.components import LEARNERS, MODELS
     >>> parameters(LEARNERS["svm"])["C"].kind, parameters(MODELS["chain"])["order"].default
     (<class 'float'>, 1)
-    >>> parameters(MODELS["segments"])["loss"].kind
-    typing.Literal['segments', 'hamming', 'zero_one']
+    >>> parameters(MODELS["alignment"])["gaps"].kind
+    typing.Literal['linear', 'affine']
     """
     tree = ast.parse((PACKAGE / component.file).read_text("utf-8"))
     (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == component.name)
@@ -52,6 +52,9 @@ def parameters(component: Component) -> dict[str, Parameter]:
     annotations = {argument.arg: ast.unparse(argument.annotation or ast.Constant(None)) for argument in arguments}
     declared = {}
     for option, name in component.options.items():
+        if option in FROM_FILES:
+            declared[option] = Parameter(str, None, FROM_FILES[option], {})
+            continue
         kind, text = described.get(name, ("", ""))
         choices = _choices(kind)
         declared[option] = Parameter(
@@ -100,6 +103,8 @@ def option_value(name: str, text: str) -> Any:
     """
     if not components_with(name):
         raise ValueError(f"there is no option {flag(name)}")
+    if name in FROM_FILES:
+        raise ValueError(f"{flag(name)} is a file; give it to all settings, {flag(name)} FILE")
     parameter = parameters(components_with(name)[0])[name]
     choices = _shared()[name][1]
     if choices:
@@ -145,6 +150,7 @@ def _shared() -> dict[str, tuple[Any, dict[str, Any]]]:
                 *names,
                 help=" ".join(texts),
                 show_default=False,
+                metavar="FILE" if name in FROM_FILES else None,
                 rich_help_panel=component.panel,
             )
             shared[name] = Annotated[kind | None, option], choices
@@ -167,7 +173,7 @@ def _choices(described: str) -> dict[str, Any]:
 
 
 def _kind(annotation: str) -> Any:
-    for name, kind in (("float", float), ("int", int), ("bool", bool)):
+    for name, kind in (("float", float), ("Smoothing", float), ("int", int), ("bool", bool)):
         if re.match(rf"{name}\b", annotation):
             return kind
     return str
