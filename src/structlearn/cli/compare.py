@@ -32,7 +32,7 @@ def compare(
         structlearn compare crf.slm svm.slm test.txt
         structlearn compare chain.slm segments.slm test.txt --json
     """
-    from structlearn.evaluation import compare_evaluations, evaluate, last_step
+    from structlearn.evaluation import compare_evaluations, evaluate, loss_of
 
     if file == "-":
         raise ValueError("compare needs a file that can be read twice, not standard input")
@@ -45,7 +45,7 @@ def compare(
         with data.places(examples):
             outputs = data.as_outputs(saved.estimator, examples, Y)
             judged.append(evaluate(saved.estimator, X, outputs, scheme=scheme))
-        losses.add(last_step(saved.estimator).model_.loss_in_words())
+        losses.add(loss_of(saved.estimator))
     found = compare_evaluations(*judged, with_loss=len(losses) == 1)
     if as_json:
         terminal.print_json({"models": [first, second]} | found.to_dict())

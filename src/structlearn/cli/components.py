@@ -42,6 +42,8 @@ class Component:
         Of a model, what learns it; the first is the one to take unless told otherwise.
     price : float or None
         Of a learner that has a C, what C/S is by default.
+    takes_words : bool
+        Of a model, whether it takes words as they are, and needs no features of them.
     """
 
     file: str
@@ -51,6 +53,7 @@ class Component:
     files: tuple[str, ...] = ()
     learners: tuple[str, ...] = ()
     price: float | None = None
+    takes_words: bool = False
 
     @property
     def options(self) -> dict[str, str]:
@@ -92,6 +95,8 @@ LEARNERS = {
         "Learner",
         price=0.1,
     ),
+    "hmm": Component("estimators/generative/hidden_markov.py", "HiddenMarkov", ("smoothing",), "Learner"),
+    "pcfg": Component("estimators/generative/relative_frequencies.py", "RelativeFrequencies", ("n_jobs",), "Learner"),
 }
 
 _MARGIN_OR_LIKELIHOOD = ("svm", "crf", "perceptron")
@@ -101,7 +106,16 @@ MODELS = {
     "chain": Component(
         "models/chain/chain.py",
         "Chain",
-        ("loss", "boundaries", "balance", "pair_features", "allowed_transitions", "observed_only", "order"),
+        (
+            "loss",
+            "costs=loss",
+            "boundaries",
+            "balance",
+            "pair_features",
+            "allowed_transitions",
+            "observed_only",
+            "order",
+        ),
         "Model of sequences",
         ("words", "attributes"),
         _MARGIN_OR_LIKELIHOOD,
@@ -122,10 +136,19 @@ MODELS = {
         ("words", "attributes"),
         ("latent",),
     ),
+    "hidden-markov": Component(
+        "estimators/generative/emissions.py",
+        "Discrete",
+        ("smoothing",),
+        "Model of sequences",
+        ("words",),
+        ("hmm",),
+        takes_words=True,
+    ),
     "multiclass": Component(
         "models/multiclass/multiclass.py",
         "Multiclass",
-        (),
+        ("costs=cost", "taxonomy=output_features"),
         "Model of single examples",
         ("row",),
         _MARGIN_OR_LIKELIHOOD,
@@ -136,7 +159,7 @@ MODELS = {
         ("inputs", "loss", "horizontal", "vertical", "spans", "min_count", "max_chain", "unary_cycles"),
         "Model of trees",
         ("tree",),
-        _MARGIN_OR_LIKELIHOOD,
+        (*_MARGIN_OR_LIKELIHOOD, "pcfg"),
     ),
     "alignment": Component(
         "models/alignment/alignment.py",
@@ -194,6 +217,14 @@ TRANSFORMERS = {
     "document": Component("features/mention_pairs.py", "MentionPairs", ("window",), "Features", ("document",)),
 }
 
+#: Options whose values are files that say what a parameter shall be, and their help.
+FROM_FILES = {
+    "costs": "What it costs to take one label for another, as CSV: labels in the first line, as predicted, and before "
+    "the numbers of each further line, as true.",
+    "taxonomy": "What labels have in common, as CSV: a node and its parent a line. Labels with a near common ancestor "
+    "share weights, and are a small mistake for one another.",
+}
+
 COMPONENTS = (*LEARNERS.values(), *MODELS.values(), *TRANSFORMERS.values())
 
 
@@ -207,6 +238,7 @@ class Choice:
     def components(self, structure: str) -> list[Component]:
         """All whose parameters have an effect."""
         transformers = [made for name, made in TRANSFORMERS.items() if name == structure]
+        transformers = [] if MODELS[self.model].takes_words else transformers
         return [LEARNERS[self.learner], MODELS[self.model], *transformers]
 
 
@@ -221,10 +253,10 @@ def chosen(structure: str, files: str, learner: str | None = None, model: str | 
 
     >>> chosen("words", "columns"), chosen("words", "columns", "latent").model
     (Choice(learner='svm', model='chain'), 'latent-chain')
-    >>> chosen("words", "columns", model="grammar")
+    >>> chosen("row", "svmlight", model="grammar")
     Traceback (most recent call last):
     ...
-    ValueError: --model grammar does not learn from columns files; it may be chain, segments, latent-chain
+    ValueError: --model grammar does not learn from svmlight files; it may be multiclass
     """
     able = choices(structure)
     for option, given, names in (

@@ -180,12 +180,13 @@ def read(
 
 
 def read_model(path: str, *, to_look_at: bool = False) -> Saved:
-    """What a model file holds, refused if it is one of the baselines that know no weights and no formats."""
+    """What a model file holds, refused if it is one of the baselines that files cannot be given to."""
+    from structlearn.estimators import HiddenMarkov
     from structlearn.persistence.model_file import read, steps_of
 
     saved = read(path, to_look_at=to_look_at)
     last = steps_of(saved.estimator)[1]
-    if not hasattr(last, "model_"):
+    if not hasattr(last, "model_") and not isinstance(last, HiddenMarkov):
         raise ValueError(f"{path} holds a {type(last).__name__}, which is for Python only: structlearn.load reads it")
     return saved
 
@@ -209,7 +210,7 @@ def as_outputs(estimator: Any, examples: Sequence[Example], Y: list[Any]) -> lis
     from structlearn.data.tags import is_tag
     from structlearn.persistence.model_file import steps_of
 
-    if not _predicts_segments(steps_of(estimator)[1]):
+    if not predicts_segments(steps_of(estimator)[1]):
         return Y
     for example, y in zip(examples, Y, strict=True):
         wrong = next((label for label in y if not is_tag(label)), None)
@@ -226,12 +227,13 @@ def as_labels(estimator: Any, outputs: Any) -> Any:
     from structlearn.persistence.model_file import steps_of
 
     _, last = steps_of(estimator)
-    if not _predicts_segments(last):
+    if not predicts_segments(last):
         return outputs
     return [to_bio(segments, last.training_.get("tags", "BIO")) for segments in outputs]
 
 
-def _predicts_segments(estimator: Any) -> bool:
+def predicts_segments(estimator: Any) -> bool:
+    """Whether outputs are segments, which files have as tags."""
     return getattr(getattr(estimator, "model", None), "kind", None) == "segments"
 
 

@@ -62,11 +62,11 @@ def evaluate(
 def _tell_of_unseen_labels(estimator: Any, judged: Evaluation) -> None:
     import numpy as np
 
-    from structlearn.evaluation import last_step
+    from structlearn.persistence.model_file import steps_of
 
     if judged.kind not in ("sequences", "examples"):
         return
-    known = set(last_step(estimator).spec_.classes)
+    known = set(steps_of(estimator)[1].classes_.tolist())
     unseen = [label for label in judged.labels if label not in known]
     if unseen:
         n = int(np.isnan(judged.margins).sum())

@@ -29,7 +29,8 @@ def inspect_model(
 
     saved = data.read_model(model, to_look_at=True)
     _, last = steps_of(saved.estimator)
-    weights = top_weights(saved.estimator, top) if top > 0 else None
+    # Models that only count have probabilities in the place of weights.
+    weights = top_weights(saved.estimator, top) if top > 0 and hasattr(last, "top_weights") else None
     if as_json:
         shown = terminal.facts(saved.estimator) | {"reader": getattr(saved.reader, "name", None)}
         terminal.print_json(shown | ({} if weights is None else {"top_weights": asdict(weights)}))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,9 +17,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from structlearn.cli.components import COMPONENTS, Component, when
+from structlearn.cli.components import COMPONENTS, FROM_FILES, Component, when
 
 PACKAGE = Path(__file__).parents[1]
+#: The parameter of commands that shows help with all options, and its help.
+ALL = "help_all"
+HELP_ALL = "Show the options for files of all structures."
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,8 @@ def parameters(component: Component) -> dict[str, Parameter]:
     >>> from structlearn.cli.components import LEARNERS, MODELS
     >>> parameters(LEARNERS["svm"])["C"].kind, parameters(MODELS["chain"])["order"].default
     (<class 'float'>, 1)
-    >>> parameters(MODELS["segments"])["loss"].kind
-    typing.Literal['segments', 'hamming', 'zero_one']
+    >>> parameters(MODELS["alignment"])["gaps"].kind
+    typing.Literal['linear', 'affine']
     """
     tree = ast.parse((PACKAGE / component.file).read_text("utf-8"))
     (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == component.name)
@@ -52,6 +55,9 @@ def parameters(component: Component) -> dict[str, Parameter]:
     annotations = {argument.arg: ast.unparse(argument.annotation or ast.Constant(None)) for argument in arguments}
     declared = {}
     for option, name in component.options.items():
+        if option in FROM_FILES:
+            declared[option] = Parameter(str, None, FROM_FILES[option], {})
+            continue
         kind, text = described.get(name, ("", ""))
         choices = _choices(kind)
         declared[option] = Parameter(
@@ -70,8 +76,11 @@ def shared_options(command: Callable[..., None]) -> Callable[..., None]:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
         for name, (annotation, _) in shared.items()
     ]
+    every = Annotated[bool, typer.Option("--help-all", help=HELP_ALL, callback=_show_all, is_eager=True)]
+    added.append(inspect.Parameter(ALL, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=every))
 
     def with_options(**given: Any) -> None:
+        del given[ALL]
         values = {name: given.pop(name) for name in shared}
         options = {
             name: shared[name][1].get(value, value) if isinstance(value, str) else value
@@ -92,6 +101,13 @@ def shared_options(command: Callable[..., None]) -> Callable[..., None]:
     return with_options
 
 
+def _show_all(ctx: typer.Context, wanted: bool) -> None:
+    if wanted:
+        ctx.meta[ALL] = True
+        typer.echo(ctx.get_help(), nl=False)
+        raise typer.Exit
+
+
 def option_value(name: str, text: str) -> Any:
     """What a text means as the value of an option.
 
@@ -100,6 +116,8 @@ def option_value(name: str, text: str) -> Any:
     """
     if not components_with(name):
         raise ValueError(f"there is no option {flag(name)}")
+    if name in FROM_FILES:
+        raise ValueError(f"{flag(name)} is a file; give it to all settings, {flag(name)} FILE")
     parameter = parameters(components_with(name)[0])[name]
     choices = _shared()[name][1]
     if choices:
@@ -131,24 +149,32 @@ def _shared() -> dict[str, tuple[Any, dict[str, Any]]]:
                 continue
             declared = {other: parameters(other)[name] for other in components_with(name)}
             first = declared[component]
-            texts = [first.help + ("" if first.default is None else f" \\[default: {first.default}]")]
-            texts += [
-                f"With {when(other)}: {parameter.help}"
-                for other, parameter in declared.items()
-                if other is not component and parameter.help and parameter.help != first.help
-            ]
             choices = {text: value for parameter in declared.values() for text, value in parameter.choices.items()}
             kind = Literal[tuple(choices)] if first.choices else first.kind
             names = [f"{flag(name)}/--no-{flag(name)[2:]}" if first.kind is bool else flag(name)]
             option = typer.Option(
                 *(["-c"] if name == "C" else []),
                 *names,
-                help=" ".join(texts),
+                help=help_of(name, list(declared)),
                 show_default=False,
+                metavar="FILE" if name in FROM_FILES else None,
                 rich_help_panel=component.panel,
             )
             shared[name] = Annotated[kind | None, option], choices
     return shared
+
+
+def help_of(name: str, components: Sequence[Component]) -> str:
+    """What an option means to some of the classes that have it, at least one."""
+    declared = {component: parameters(component)[name] for component in components}
+    (_, first), *others = declared.items()
+    texts = [first.help + ("" if first.default is None else f" \\[default: {first.default}]")]
+    texts += [
+        f"With {when(component)}: {parameter.help}"
+        for component, parameter in others
+        if parameter.help and parameter.help != first.help
+    ]
+    return " ".join(texts)
 
 
 def flag(name: str) -> str:
@@ -167,7 +193,7 @@ def _choices(described: str) -> dict[str, Any]:
 
 
 def _kind(annotation: str) -> Any:
-    for name, kind in (("float", float), ("int", int), ("bool", bool)):
+    for name, kind in (("float", float), ("Smoothing", float), ("int", int), ("bool", bool)):
         if re.match(rf"{name}\b", annotation):
             return kind
     return str

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from structlearn.cli.components import LEARNERS, MODELS, TRANSFORMERS, Choice, when
+from structlearn.cli.components import FROM_FILES, LEARNERS, MODELS, TRANSFORMERS, Choice, Component, when
 from structlearn.cli.options import components_with, flag
 
 if TYPE_CHECKING:
     from structlearn.features import TextFeatures
     from structlearn.features.crfpp import CrfppTemplates
     from structlearn.io.format import Format
+    from structlearn.losses import LabelCosts
+    from structlearn.models.multiclass.output_features import Taxonomy
 
     Templates = CrfppTemplates | tuple[str, ...]
 
@@ -35,16 +38,20 @@ def build(
     """
     from sklearn.pipeline import make_pipeline
 
-    from structlearn import estimators, models
     from structlearn.features.crfpp import CrfppTemplates
 
     learner, structure = LEARNERS[choice.learner], MODELS[choice.model]
-    check_effects(options, reader, [choice])
     if isinstance(templates, CrfppTemplates) and choice.model == "chain":
         model = templates.chain(**{"pair_features": False} | structure.given(options))
     else:
-        model = getattr(models, structure.name)(**structure.given(options))
-    estimator = getattr(estimators, learner.name)(model, verbose=verbose, **learner.given(options))
+        model = _class(structure)(**structure.given(options))
+    kind = _class(learner)
+    shown = {"verbose": verbose} if "verbose" in inspect.signature(kind).parameters else {}
+    estimator = kind(model, **shown, **learner.given(options))
+    if structure.takes_words:
+        if templates is not None:
+            raise ValueError(f"--templates has no effect here: --learner {choice.learner} takes words as they are")
+        return estimator
     if reader.structure == "words":
         return make_pipeline(_features(templates, reader, TRANSFORMERS["words"].given(options)), estimator)
     if reader.structure == "document":
@@ -58,6 +65,11 @@ def build(
     return estimator
 
 
+def _class(component: Component) -> Any:
+    module = component.file.removesuffix(".py").replace("/", ".")
+    return getattr(import_module(f"structlearn.{module}"), component.name)
+
+
 def check_effects(options: Iterable[str], reader: Format, choices: Iterable[Choice]) -> None:
     """Refuses options that have no effect with any of the choices."""
     used = {name for choice in choices for user in choice.components(reader.structure) for name in user.options}
@@ -67,8 +79,8 @@ def check_effects(options: Iterable[str], reader: Format, choices: Iterable[Choi
             raise ValueError(f"{flag(name)} has no effect here: it is for {needed}")
 
 
-def in_terms_of_the_data(reader: Format, X: list[Any], options: dict[str, Any]) -> dict[str, Any]:
-    """The options, with the letters of all pairs as the alphabet, and the positive label read as those of the file are.
+def in_terms_of_the_data(reader: Format, X: list[Any], Y: list[Any], options: dict[str, Any]) -> dict[str, Any]:
+    """The options, with the letters of all pairs as the alphabet, and labels read as those of the file are.
 
     A part of the pairs may lack some letters.
     """
@@ -78,7 +90,48 @@ def in_terms_of_the_data(reader: Format, X: list[Any], options: dict[str, Any]) 
         return options | {"alphabet": "".join(sorted(set().union(*(sequence for x in X for sequence in x))))}
     if reader.structure == "sequence" and "positive" in options:
         return options | {"positive": parse_label(options["positive"])}
-    return options
+    if not options.keys() & FROM_FILES.keys():
+        return options
+    if {"loss", "costs"} <= options.keys():
+        raise ValueError("--loss and --costs exclude each other: the costs are the loss")
+    labels = {label for y in Y for label in (y if isinstance(y, list) else [y])}
+    read: dict[str, Any] = {}
+    if "taxonomy" in options:
+        read["taxonomy"] = read["costs"] = _taxonomy(options["taxonomy"], labels)
+    if "costs" in options:
+        read["costs"] = _costs(options["costs"], labels)
+    return options | read
+
+
+def _costs(path: str, labels: set[Any]) -> LabelCosts:
+    """The costs of a file for the labels that there are."""
+    from structlearn.io.label_files import read_costs
+    from structlearn.losses import LabelCosts
+
+    costs = read_costs(path)
+    named = {true for true, _ in costs}
+    for label in sorted(labels, key=str):
+        if str(label) not in named:
+            raise ValueError(f"{path} has no costs of the label {str(label)!r}, which the examples have")
+    return LabelCosts({(a, b): costs[str(a), str(b)] for a in labels for b in labels if a != b})
+
+
+def _taxonomy(path: str, labels: set[Any]) -> Taxonomy:
+    """The taxonomy of a file, checked to have all labels below one root."""
+    from structlearn.io.label_files import read_parents
+    from structlearn.models.multiclass.output_features import Taxonomy
+
+    own = {str(label): label for label in labels}
+    parents = read_parents(path)
+    taxonomy = Taxonomy(
+        {own.get(node, node): [own.get(name, name) for name in above] for node, above in parents.items()}
+    )
+    try:
+        taxonomy.tree_loss(sorted(labels, key=str))
+        taxonomy.matrix(sorted(labels, key=str))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return taxonomy
 
 
 def _features(templates: Templates | None, reader: Format, options: dict[str, Any]) -> TextFeatures:

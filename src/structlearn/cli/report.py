@@ -38,10 +38,14 @@ def report(
         structlearn report tagger.slm test.txt -o report.html --learning-curve train.txt
     """
     from structlearn.persistence import atomic
+    from structlearn.persistence.model_file import steps_of
     from structlearn.report import write_report
 
     atomic.check_writable(output)
     saved = data.read_model(model)
+    _, last = steps_of(saved.estimator)
+    if not hasattr(last, "model_"):
+        raise ValueError(f"{model} holds a {type(last).__name__}, which has no weights to report on; evaluate takes it")
     reader, examples = data.read([file], format_name, encoding, given=saved.reader)
     X, Y = _read(saved.estimator, reader, examples)
     curve = None

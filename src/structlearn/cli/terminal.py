@@ -27,7 +27,11 @@ def facts(estimator: Any) -> dict[str, Any]:
     from structlearn.persistence.model_file import steps_of
 
     _, last = steps_of(estimator)
-    model, spec, training = last.model_, last.spec_, getattr(last, "training_", {})
+    training = getattr(last, "training_", {})
+    if not hasattr(last, "model_"):
+        labels = last.classes_.tolist()
+        return {"learner": type(last).__name__, **training, "labels": len(labels), "classes": list(map(str, labels))}
+    model, spec = last.model_, last.spec_
     learnt = {
         "learner": type(last).__name__,
         "structure": model.class_name,

@@ -29,8 +29,9 @@ Files = Annotated[
 Learner = Annotated[
     LearnerName | None,
     typer.Option(
-        help="A structural SVM, a conditional random field, the averaged perceptron, or a structural SVM with latent "
-        "parts; left out, what suits the files."
+        help="A structural SVM, a conditional random field, the averaged perceptron, a structural SVM with latent "
+        "parts, or baselines that only count: a hidden Markov model of words, the probabilistic grammar of a treebank. "
+        "Left out, what suits the files."
     ),
 ]
 Model = Annotated[
@@ -95,7 +96,7 @@ def train(
         structlearn train words.svmhmm -o tagger.slm -c 100 --eps 0.1
         structlearn train folder_of_aligned_fasta -o aligner.slm --gaps affine
     """
-    from structlearn.cli.pipelines import build, fit, in_terms_of_the_data, read_templates
+    from structlearn.cli.pipelines import build, check_effects, fit, in_terms_of_the_data, read_templates
     from structlearn.persistence import atomic, model_file
 
     atomic.check_writable(output)
@@ -105,11 +106,12 @@ def train(
     show = not (quiet or as_json)
     written = read_templates(templates, reader)
     choice = chosen(reader.structure, reader.name, learner, model)
-    estimator = build(reader, choice, in_terms_of_the_data(reader, X, options), written, verbose=int(show))
+    check_effects(options, reader, [choice])
+    estimator = build(reader, choice, in_terms_of_the_data(reader, X, Y, options), written, verbose=int(show))
     _, last = model_file.steps_of(estimator)
     outputs = data.as_outputs(estimator, examples, Y)
     if show:
-        _tell_what_was_guessed(reader, wanted, last.model, X, Y)
+        _tell_what_was_guessed(reader, wanted, last, X, Y)
     how: dict[str, Any] = {}
     if validation is not None:
         _, held_out = data.read([validation], format_name, encoding, given=reader)
@@ -142,7 +144,7 @@ def train(
         raise typer.Exit(130)
 
 
-def _tell_what_was_guessed(reader: Any, wanted: Any, model: Any, X: list[Any], Y: list[Any]) -> None:
+def _tell_what_was_guessed(reader: Any, wanted: Any, learner: Any, X: list[Any], Y: list[Any]) -> None:
     """The format, where it was not named, and what its labels are taken for."""
     from structlearn.cli.summaries.tokens import TERMS, TOKENS
 
@@ -150,14 +152,14 @@ def _tell_what_was_guessed(reader: Any, wanted: Any, model: Any, X: list[Any], Y
         told = f"; {reader.look_alike}" if reader.look_alike else ""
         noun = TERMS.get(reader.structure, TOKENS).example
         typer.echo(f"format {reader.name}, {count(len(X), noun)}{told}", err=True)
-    if reader.structure == "tree" and model.unary_cycles == "remove":
+    if reader.structure == "tree" and learner.model.unary_cycles == "remove":
         from structlearn.data.trees import unary_cycle
 
         n = sum(unary_cycle(y) is not None for y in Y)
         have = "has a unary cycle" if n == 1 else "have unary cycles"
         typer.echo(f"{n:,} of {count(len(Y), 'tree')} {have}, removed in training", err=True)
-    if reader.structure == "sequence" and model.positive is None:
-        positive = model.specify(X, Y).positive
+    if reader.structure == "sequence" and learner.model.positive is None:
+        positive = learner.model.specify(X, Y).positive
         typer.echo(f"sequences labelled {positive} are taken to hold the motif; --positive names others", err=True)
 
 
@@ -167,7 +169,7 @@ def save(estimator: Any, output: Path, reader: Any, files: Sequence[str], labels
     from structlearn.persistence import model_file
 
     _, last = model_file.steps_of(estimator)
-    if last.model_.kind == "segments":
+    if data.predicts_segments(last):
         last.training_["tags"] = scheme_of(labels)
     last.training_ |= {
         "files": list(files),

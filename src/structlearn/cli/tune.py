@@ -90,11 +90,11 @@ def tune(
     X, Y = data.labelled(reader, examples)
     weight = np.ones(len(X)) if (given := data.weights(examples)) is None else np.asarray(given)
     held_out = [] if validation is None else data.read([validation], format_name, encoding, given=reader)[1]
-    data.labelled(reader, held_out)
-    options = in_terms_of_the_data(reader, [*X, *(example.x for example in held_out)], options)
+    X_held_out, Y_held_out = data.labelled(reader, held_out)
     written = read_templates(templates, reader)
     choices = trials.asked_choices(reader, learner, model)
     check_effects([*options, *map(trials.grid_name, grid or ())], reader, choices)
+    options = in_terms_of_the_data(reader, [*X, *X_held_out], [*Y, *Y_held_out], options)
     settings = trials.settings(grid, choices, float(weight.sum()))
 
     def make(setting: Setting, *, verbose: int = 0) -> Any:

@@ -2,7 +2,7 @@
 
 from structlearn.evaluation.comparison import ModelComparison, ScoreDifference, compare, compare_evaluations
 from structlearn.evaluation.result import Evaluation
-from structlearn.evaluation.scoring import evaluate, last_step
+from structlearn.evaluation.scoring import evaluate, kind_of, last_step, loss_of
 
 __all__ = [
     "Evaluation",
@@ -11,5 +11,7 @@ __all__ = [
     "compare",
     "compare_evaluations",
     "evaluate",
+    "kind_of",
     "last_step",
+    "loss_of",
 ]

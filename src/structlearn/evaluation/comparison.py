@@ -15,8 +15,9 @@ from structlearn.data.arrays import FloatArray
 from structlearn.data.segments import from_bio
 from structlearn.data.tags import Scheme
 from structlearn.evaluation.result import Evaluation, as_text
-from structlearn.evaluation.scoring import evaluate, last_step
+from structlearn.evaluation.scoring import evaluate, kind_of, loss_of
 from structlearn.metrics import Comparison, Interval, mcnemar
+from structlearn.models.base import Kind
 from structlearn.wording import count
 
 
@@ -129,12 +130,12 @@ def compare(
     >>> found.differences["accuracy"].difference.estimate, found.whole_outputs.p_value
     (0.5, 0.001953125)
     """
-    kinds = {last_step(estimator).model_.kind for estimator in (first, second)}
+    kinds = {kind_of(estimator) for estimator in (first, second)}
     judged = [
         evaluate(each, X, _outputs(each, Y, kinds), scheme=scheme, random_state=random_state)
         for each in (first, second)
     ]
-    same_loss = len({last_step(each).model_.loss_in_words() for each in (first, second)}) == 1
+    same_loss = loss_of(first) == loss_of(second)
     return compare_evaluations(*judged, with_loss=same_loss)
 
 
@@ -160,9 +161,9 @@ def compare_evaluations(first: Evaluation, second: Evaluation, *, with_loss: boo
     return ModelComparison(first, second, differences, mcnemar(first.right, second.right))
 
 
-def _outputs(estimator: Any, Y: Any, kinds: set[str]) -> Any:
+def _outputs(estimator: Any, Y: Any, kinds: set[Kind]) -> Any:
     """Tags as segments for the one of two estimators that predicts these."""
-    if kinds != {"segments", "sequences"} or last_step(estimator).model_.kind != "segments":
+    if kinds != {"segments", "sequences"} or kind_of(estimator) != "segments":
         return Y
     return [from_bio(y, f"Y[{i}]") for i, y in enumerate(Y)]
 

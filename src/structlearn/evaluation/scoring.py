@@ -16,8 +16,10 @@ from structlearn.data.examples import same_output
 from structlearn.data.labels import LabelCodes, plain
 from structlearn.data.segments import checked_segments
 from structlearn.data.tags import Scheme, are_tags
+from structlearn.estimators.generative.hidden_markov import HiddenMarkov
 from structlearn.evaluation.label_counts import in_order, label_codes, label_counts, span_counts, token_labels
 from structlearn.evaluation.result import BUILT_IN, Evaluation
+from structlearn.losses import Hamming
 from structlearn.metrics import Confusion, Measures
 from structlearn.metrics.resampled import Formula, ResampledSums, averages, quotient
 from structlearn.models.base import Kind
@@ -52,13 +54,13 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
     >>> found.predicted[1]
     ['DET', 'NOUN', 'VERB']
     """
-    final = last_step(estimator)
-    model, spec = final.model_, final.spec_
+    final = _predictor(estimator)
     transformed = isinstance(estimator, Pipeline) and len(estimator) > 1
-    predicted, losses, margins = _judged(final, estimator[:-1].transform(X) if transformed else X, Y)
-    kind = model.kind
+    judged = _judged_by_counting if isinstance(final, HiddenMarkov) else _judged
+    predicted, losses, margins = judged(final, estimator[:-1].transform(X) if transformed else X, Y)
+    kind = kind_of(final)
     truths, guesses = token_labels(kind, Y), token_labels(kind, predicted)
-    measures = _measures(model, X, Y, predicted)
+    measures = None if isinstance(final, HiddenMarkov) else _measures(final.model_, X, Y, predicted)
     if measures is None or measures.right is None:
         equal = same_output if kind == "outputs" else operator.eq
         right = np.array([equal(y, p) for y, p in zip(truths, guesses, strict=True)], bool)
@@ -72,7 +74,7 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
         columns.append(right)
         blocks = [sp.csr_array(np.column_stack(columns))]
     else:
-        labels = in_order(spec.classes, truths, guesses)
+        labels = in_order(final.classes_.tolist(), truths, guesses)
         which = np.repeat(np.arange(len(lengths)), lengths)
         true, found = (label_codes(labels, sequences) for sequences in (truths, guesses))
         columns.append(np.bincount(which, true == found, len(lengths)))
@@ -80,7 +82,7 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
         counts = sp.coo_array((np.ones(len(true), np.int64), (true, found)), shape=(len(labels),) * 2)
         confusion = Confusion(labels, counts.toarray())
     types: tuple[str, ...] = ()
-    if kind == "segments" or (kind == "sequences" and are_tags(spec.classes)):
+    if kind == "segments" or (kind == "sequences" and are_tags(final.classes_.tolist())):
         types, of_types = span_counts(kind, Y, predicted, scheme)
         blocks.append(of_types)
     if measures is not None:
@@ -127,6 +129,27 @@ def last_step(estimator: Any) -> Any:
     return last
 
 
+def _predictor(estimator: Any) -> Any:
+    """The same, or a hidden Markov model, which has no weights."""
+    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    if not isinstance(last, HiddenMarkov):
+        return last_step(estimator)
+    check_is_fitted(last)
+    return last
+
+
+def kind_of(estimator: Any) -> Kind:
+    """What an output of a fitted estimator, or of a pipeline that ends with one, is; see `Evaluation`."""
+    final = _predictor(estimator)
+    return "sequences" if isinstance(final, HiddenMarkov) else final.model_.kind
+
+
+def loss_of(estimator: Any) -> str:
+    """What the loss of a fitted estimator counts, in words."""
+    final = _predictor(estimator)
+    return Hamming().in_words() if isinstance(final, HiddenMarkov) else final.model_.loss_in_words()
+
+
 def _measures(model: Any, X: Any, Y: Any, predicted: Any) -> Measures | None:
     measures: Measures | None = model.measures(X, Y, predicted)
     if measures is None:
@@ -167,6 +190,21 @@ def _judged(estimator: Any, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray
         # Rounding makes a right answer differ from itself by −0.
         margins[known] = 0.0 - problem.true_margins(estimator.w_, known, [outputs[i] for i in known])
     return problem.present(outputs), losses, margins
+
+
+def _judged_by_counting(estimator: HiddenMarkov, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray]:
+    """The same of a hidden Markov model: wrong labels, and differences of log p(x, y)."""
+    predicted = estimator.predict(X)
+    known = set(estimator.classes_.tolist())
+    losses, margins = np.zeros(len(predicted)), np.full(len(predicted), np.nan)
+    for i, (y, p) in enumerate(zip(Y, predicted, strict=True)):
+        if len(y) != len(p):
+            raise ValueError(f"Y[{i}] has {len(y)} labels but X[{i}] has {len(p)} tokens")
+        losses[i] = sum(plain(a) != b for a, b in zip(y, p, strict=True))
+        if known.issuperset(map(plain, y)):
+            best, truth = estimator.log_proba([X[i], X[i]], [p, y])
+            margins[i] = best - truth if np.isfinite(truth) else np.nan
+    return predicted, losses, margins
 
 
 def _unseen(kind: Kind, spec: Any, Y: Any) -> npt.NDArray[np.bool_]:

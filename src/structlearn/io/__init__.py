@@ -10,6 +10,7 @@ from structlearn.io.crfsuite import CrfSuite
 from structlearn.io.format import Example, Format
 from structlearn.io.formats import FORMATS, format_of, read_examples, recognise
 from structlearn.io.jsonl import JsonLines
+from structlearn.io.label_files import read_costs, read_parents
 from structlearn.io.labelled_fasta import LabelledFasta
 from structlearn.io.letor import Letor
 from structlearn.io.pairs import NamedSequence, Pairs
@@ -44,7 +45,9 @@ __all__ = [
     "open_text",
     "read_aligned_pairs",
     "read_alignment",
+    "read_costs",
     "read_examples",
+    "read_parents",
     "recognise",
     "write_aligned_pair",
 ]

@@ -49,7 +49,11 @@ class Wanted:
 
 
 def _check_ability(last: Any, option: str, method: str, ability: Ability) -> None:
-    reason = lacks(last, ability)
+    reason = None
+    if hasattr(last, "model"):
+        reason = lacks(last, ability)
+    elif ability == "samples":
+        reason = f"{type(last).__name__} draws sequences with their labels, and not labels of given ones"
     if reason is None and not hasattr(last, method):
         reason = f"{type(last).__name__} has scores and no probabilities; train with --learner crf"
     if reason is not None:
@@ -70,7 +74,7 @@ def json_lines(estimator: Any, reader: Format, wanted: Wanted) -> Writer:
         outputs = last.predict(X)
         found = [{"predicted": y} for y in shown(batch, outputs)]
         if wanted.probabilities:
-            logs = last.predict_log_proba(X, outputs)
+            logs = _log_probabilities(last, X, outputs)
             parts = _parts(reader, last, X, outputs)
             for told, log, part in zip(found, logs, parts, strict=True):
                 told |= {"log_probability": _rounded(log), "probabilities": part}
@@ -87,6 +91,13 @@ def json_lines(estimator: Any, reader: Format, wanted: Wanted) -> Writer:
             yield json.dumps(line, ensure_ascii=False) + "\n"
 
     return texts
+
+
+def _log_probabilities(last: Any, X: Any, outputs: Any) -> Any:
+    """log P(y | x) of some outputs."""
+    if hasattr(last, "predict_log_proba"):
+        return last.predict_log_proba(X, outputs)
+    return last.log_proba(X, outputs) - last.log_likelihood(X)
 
 
 def with_probability(estimator: Any, reader: Format, examples: Iterator[Example]) -> Iterator[tuple[Example, Any]]:

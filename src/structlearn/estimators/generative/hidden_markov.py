@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
@@ -64,6 +65,8 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         A, from row to column.
     emission_ : Emission
     classes_ : (n_labels,) array
+    training_ : dict
+        How many sequences and tokens it was fitted to, and by which version of the library.
 
     Notes
     -----
@@ -157,6 +160,8 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
             np.add.at(firsts, codes[offsets[:-1]], 1.0)
         start, transition = frequencies(firsts, self.smoothing), frequencies(moves, self.smoothing)
         self._take_over(start, transition, emission.fit(tokens, codes, len(classes)), classes)
+        sizes = {"examples": len(offsets) - 1, "tokens": int(offsets[-1])}
+        self.training_ = sizes | {"library": version("structlearn")}
         return self
 
     def predict(self, X: Any) -> list[list[Any]]:
@@ -244,6 +249,8 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         n = len(labels)
         if self.emission_.n_labels_ != n:
             raise ValueError(f"emission_ has {self.emission_.n_labels_} labels but there are {n} classes")
+        if not isinstance(getattr(self, "training_", {}), dict):
+            raise ValueError(f"training_ is {shown(self.training_)}, which is no dict")
         start = checked_distributions("start_", self.start_, (n,))
         self._take_over(start, checked_distributions("transition_", self.transition_, (n, n)), self.emission_, labels)
 
