@@ -140,7 +140,7 @@ def test_what_has_no_sums_or_no_latent_part_is_refused() -> None:
     X, Y, _ = easy(5)
     with pytest.raises(ValueError, match="needs the oracle 'sums'"):
         LatentConditionalRandomField(Motif(2)).fit(["ACGT", "CCCC"], ["bound", "not"])
-    with pytest.raises(ValueError, match="use LatentConditionalRandomField with solver='lbfgs' or 'em'"):
+    with pytest.raises(ValueError, match="with latent parts: use LatentStructuralSVM or LatentConditional"):
         ConditionalRandomField(LatentChain()).fit(X, Y)
     with pytest.raises(ValueError, match="inner is 3; it must be an LBFGS solver"):
         LatentConditionalRandomField(Chain(), solver=ExpectationMaximization(inner=3)).fit(X, Y)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structlearn.models import Chain
-from tests.models.enumerated import EnumeratedChain, EnumeratedSecondOrder
+from structlearn.models import Chain, Multiclass, Segments
+from tests.models.enumerated import EnumeratedChain, EnumeratedMulticlass, EnumeratedSecondOrder, EnumeratedSegments
 from tests.models.partial_twins import PartialTwins, check_all, twins
 
 SEEDS = st.integers(0, 10_000)
@@ -61,3 +61,55 @@ def chain_twins(
 @settings(max_examples=8)
 def test_partly_known_chains_agree_with_enumeration(order: int, options: dict[str, Any], seed: int) -> None:
     check_all(chain_twins(seed, order=order, **options), np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("zero_one", [False, True])
+@given(seed=SEEDS)
+@settings(max_examples=8)
+def test_partly_known_classes_agree_with_enumeration(zero_one: bool, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(5, 2))
+    Y = [said_of(random, int(label)) for label in random.integers(3, size=5)]
+    cost = np.ones((3, 3)) if zero_one else random.integers(1, 4, (3, 3)) / 2
+    cost = cost * (1.0 - np.eye(3))
+    model = Multiclass(LABELS, cost="zero_one" if zero_one else cost)
+    problem = model.bind_partial(model.specify_partial(X, Y), X, Y)
+
+    def loss(said: Any, label: int) -> float:
+        return min(cost[true, label] for true in possible(said))
+
+    found = twins(problem, EnumeratedMulticlass(cost), X, Y, loss, lambda said, label: label in possible(said))
+    check_all(found, random)
+
+
+@pytest.mark.parametrize("loss", ["segments", "hamming", "zero_one"])
+@given(seed=SEEDS)
+@settings(max_examples=8)
+def test_partly_known_segments_agree_with_enumeration(loss: str, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    reference = EnumeratedSegments(3, 2, loss=loss)
+    X = [random.normal(size=(length, 2)) for length in (1, 2, 3, 4)]
+    truths = [reference.outputs(x)[random.integers(len(reference.outputs(x)))] for x in X]
+    Y: list[Any] = [
+        [(said_of(random, label), begin, end) for label, begin, end in y if random.random() < 0.5] for y in truths
+    ]
+    Y[1] = None if seed % 2 else Y[1]
+    model = Segments(LABELS, max_length=2, loss=loss)
+    problem = model.bind_partial(model.specify_partial(X, Y), X, Y)
+
+    def missed(known: Any, y: Any) -> list[Any]:
+        return [
+            (label, begin, end)
+            for label, begin, end in known or []
+            if not any((begin, end) == segment[1:] and segment[0] in possible(label) for segment in y)
+        ]
+
+    def wrong(known: Any, y: Any) -> float:
+        if loss != "hamming":
+            return float(len(missed(known, y)) if loss == "segments" else bool(missed(known, y)))
+        labels = [label for label, begin, end in y for _ in range(begin, end)]
+        tokens = [(label, t) for label, begin, end in known or [] for t in range(begin, end)]
+        return float(sum(labels[t] not in possible(label) for label, t in tokens))
+
+    found = twins(problem, reference, X, Y, wrong, lambda known, y: not missed(known, y))
+    check_all(found, random)

@@ -26,6 +26,7 @@ def check(
     columns: data.Columns = None,
     separator: data.Separator = None,
     label: data.Label = None,
+    partial: data.Partial = False,
     encoding: data.Encoding = "utf-8",
     as_json: data.Json = False,
 ) -> None:
@@ -44,7 +45,7 @@ def check(
     from structlearn.cli.summaries.tokens import TERMS, TOKENS, summarise
 
     wanted = data.layout(format_name, columns, separator, label)
-    reader, examples = data.stream(file, wanted, encoding)
+    reader, examples = data.stream(file, wanted, encoding, partial=partial)
     terms = TERMS.get(reader.structure, TOKENS)
     summary: Any
     counts: Counter[Any]
@@ -58,6 +59,9 @@ def check(
         summary = summarise(examples, terms)
         what, counts, sizes = terms.label, summary.labels, _sizes(summary, terms)
         sizes += f", tags in {summary.scheme}" if summary.scheme else ""
+        if partial:
+            known = summary.labels.total(), summary.ambiguous, summary.unknown
+            sizes += ", of which {:,} have a label, {:,} one of several, {:,} none".format(*known)
     shown = {f"{label:g}" if isinstance(label, float) else str(label): n for label, n in counts.most_common()}
     if as_json:
         found = {several(terms.part) if name == "parts" else name: value for name, value in asdict(summary).items()}

@@ -95,11 +95,19 @@ LEARNERS = {
         "Learner",
         price=0.1,
     ),
+    "latent-crf": Component(
+        "estimators/latent_conditional_random_field.py",
+        "LatentConditionalRandomField",
+        ("C", "tol", "solver", "l1_ratio", "n_init", *_RUN),
+        "Learner",
+        price=1.0,
+    ),
     "hmm": Component("estimators/generative/hidden_markov.py", "HiddenMarkov", ("smoothing",), "Learner"),
     "pcfg": Component("estimators/generative/relative_frequencies.py", "RelativeFrequencies", ("n_jobs",), "Learner"),
 }
 
 _MARGIN_OR_LIKELIHOOD = ("svm", "crf", "perceptron")
+_OF_PARTIAL_LABELS = ("latent", "latent-crf")
 
 #: By what is typed after --model. Of the models for a structure, the first is the one to take unless told otherwise.
 MODELS = {
@@ -118,7 +126,7 @@ MODELS = {
         ),
         "Model of sequences",
         ("words", "attributes"),
-        _MARGIN_OR_LIKELIHOOD,
+        (*_MARGIN_OR_LIKELIHOOD, *_OF_PARTIAL_LABELS),
     ),
     "segments": Component(
         "models/segments/segments.py",
@@ -134,7 +142,7 @@ MODELS = {
         ("states", "boundaries", "balance", "allowed_transitions"),
         "Model of sequences",
         ("words", "attributes"),
-        ("latent",),
+        _OF_PARTIAL_LABELS,
     ),
     "hidden-markov": Component(
         "estimators/generative/emissions.py",
@@ -248,8 +256,13 @@ def choices(structure: str) -> list[Choice]:
     return [Choice(learner, name) for name, model in able.items() for learner in model.learners]
 
 
-def chosen(structure: str, files: str, learner: str | None = None, model: str | None = None) -> Choice:
+def chosen(
+    structure: str, files: str, learner: str | None = None, model: str | None = None, *, partial: bool = False
+) -> Choice:
     """The first choice with the learner and the model that were asked for; `files` is what messages call such files.
+
+    Labels that are known in part (`partial`) are for some learners. Where all are known, these learners are there for
+    latent states unless told otherwise.
 
     >>> chosen("words", "columns"), chosen("words", "columns", "latent").model
     (Choice(learner='svm', model='chain'), 'latent-chain')
@@ -259,6 +272,11 @@ def chosen(structure: str, files: str, learner: str | None = None, model: str | 
     ValueError: --model grammar does not learn from svmlight files; it may be multiclass
     """
     able = choices(structure)
+    if partial:
+        able = [choice for choice in able if choice.learner in _OF_PARTIAL_LABELS]
+        files = f"partly labelled {files}"
+    elif model is None and learner in _OF_PARTIAL_LABELS:
+        able = [choice for choice in able if choice.model != "chain" or choice.learner not in _OF_PARTIAL_LABELS]
     for option, given, names in (
         ("--learner", learner, [choice.learner for choice in able]),
         ("--model", model, [choice.model for choice in able]),

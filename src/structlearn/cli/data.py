@@ -64,6 +64,15 @@ Label = Annotated[
         rich_help_panel="Data",
     ),
 ]
+Partial = Annotated[
+    bool,
+    typer.Option(
+        "--partial",
+        help="Labels are known in part: ? or _ where nothing is known, A|B for one of several. Learnt with --learner "
+        "latent or latent-crf.",
+        rich_help_panel="Data",
+    ),
+]
 Encoding = Annotated[str, typer.Option(help="Of the text.", rich_help_panel="Data")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results and errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
@@ -121,15 +130,15 @@ def layout(
 
 
 def stream(
-    file: str, wanted: Format | str | None, encoding: str, *, given: Format | None = None
+    file: str, wanted: Format | str | None, encoding: str, *, given: Format | None = None, partial: bool = False
 ) -> tuple[Format, Iterator[Example]]:
     """The format of a file, or of the first one of a folder, and its examples as they are read.
 
     The format is that of the model (`given`) unless another one is wanted; without either it is recognised.
     """
     first, *others = in_folder(file)
-    reader, examples = _stream(first, wanted, encoding, given)
-    rest = (example for other in others for example in _stream(other, wanted, encoding, reader)[1])
+    reader, examples = _stream(first, wanted, encoding, given, partial)
+    rest = (example for other in others for example in _stream(other, wanted, encoding, reader, partial)[1])
     return reader, chain(examples, rest)
 
 
@@ -144,11 +153,11 @@ def in_folder(file: str) -> list[str]:
 
 
 def _stream(
-    file: str, wanted: Format | str | None, encoding: str, given: Format | None
+    file: str, wanted: Format | str | None, encoding: str, given: Format | None, partial: bool
 ) -> tuple[Format, Iterator[Example]]:
     from structlearn.io.formats import read_examples
 
-    return read_examples(file, encoding=encoding, **_chosen(wanted, given))
+    return read_examples(file, encoding=encoding, partial=partial, **_chosen(wanted, given))
 
 
 @contextmanager
@@ -168,12 +177,17 @@ def _chosen(wanted: Format | str | None, given: Format | None) -> dict[str, Any]
 
 
 def read(
-    files: Sequence[str], wanted: Format | str | None, encoding: str, *, given: Format | None = None
+    files: Sequence[str],
+    wanted: Format | str | None,
+    encoding: str,
+    *,
+    given: Format | None = None,
+    partial: bool = False,
 ) -> tuple[Format, list[Example]]:
     """All examples of some files, which must have one format."""
     examples: list[Example] = []
     for file in files:
-        given, found = stream(file, wanted, encoding, given=given)
+        given, found = stream(file, wanted, encoding, given=given, partial=partial)
         examples += found
     assert given is not None
     return given, examples

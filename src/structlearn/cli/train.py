@@ -29,9 +29,9 @@ Files = Annotated[
 Learner = Annotated[
     LearnerName | None,
     typer.Option(
-        help="A structural SVM, a conditional random field, the averaged perceptron, a structural SVM with latent "
-        "parts, or baselines that only count: a hidden Markov model of words, the probabilistic grammar of a treebank. "
-        "Left out, what suits the files."
+        help="A structural SVM, a conditional random field, the averaged perceptron, the SVM or the field for latent "
+        "parts and partial labels, or baselines that only count: a hidden Markov model of words, the probabilistic "
+        "grammar of a treebank. Left out, what suits the files."
     ),
 ]
 Model = Annotated[
@@ -63,6 +63,7 @@ def train(
     columns: data.Columns = None,
     separator: data.Separator = None,
     label: data.Label = None,
+    partial: data.Partial = False,
     encoding: data.Encoding = "utf-8",
     templates: Templates = None,
     validation: Annotated[
@@ -92,6 +93,7 @@ def train(
         structlearn train train.txt -o tagger.slm
         structlearn train train.txt.gz -o tagger.slm --learner crf -c 5000 --n-jobs -1
         structlearn train names.txt -o names.slm --model segments
+        structlearn train some_labels.txt -o tagger.slm --partial --learner latent-crf
         structlearn train train.txt -o tagger.slm --templates template.txt --checkpoint run.ckpt
         structlearn train words.svmhmm -o tagger.slm -c 100 --eps 0.1
         structlearn train folder_of_aligned_fasta -o aligner.slm --gaps affine
@@ -101,11 +103,11 @@ def train(
 
     atomic.check_writable(output)
     wanted = data.layout(format_name, columns, separator, label)
-    reader, examples = data.read(files, wanted, encoding)
+    reader, examples = data.read(files, wanted, encoding, partial=partial)
     X, Y = data.labelled(reader, examples)
     show = not (quiet or as_json)
     written = read_templates(templates, reader)
-    choice = chosen(reader.structure, reader.name, learner, model)
+    choice = chosen(reader.structure, reader.name, learner, model, partial=partial)
     check_effects(options, reader, [choice])
     estimator = build(reader, choice, in_terms_of_the_data(reader, X, Y, options), written, verbose=int(show))
     _, last = model_file.steps_of(estimator)

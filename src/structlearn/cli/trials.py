@@ -202,10 +202,10 @@ def _ends_the_same(estimator: Any) -> bool:
 
     The minimum is one only where the objective is convex, and where runs go on until they are there.
     """
-    from structlearn.estimators import LatentStructuralSVM
+    from structlearn.estimators.latent import LatentEstimator
     from structlearn.solvers import Solver
 
-    convex = not isinstance(estimator, LatentStructuralSVM)
+    convex = not isinstance(estimator, LatentEstimator)
     return convex and estimator.max_iter is None and type(estimator._solver()).resume is not Solver.resume
 
 

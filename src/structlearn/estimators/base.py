@@ -220,7 +220,10 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
     def _check_latent(self, problem: Problem) -> None:
         """Refuses truths with latent parts; an estimator that is for these refuses all others."""
         if problem.latent:
-            raise ValueError(f"{type(self).__name__} is not made for truths with latent parts: use LatentStructuralSVM")
+            raise ValueError(
+                f"{type(self).__name__} is not made for truths with latent parts: use LatentStructuralSVM or "
+                "LatentConditionalRandomField"
+            )
 
     @staticmethod
     def _read(model: Model, X: Any, Y: Any) -> tuple[Any, Any]:

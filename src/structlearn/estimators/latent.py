@@ -24,13 +24,12 @@ from structlearn.estimators.checkpoint import Checkpoint
 from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.training import Training
 from structlearn.models.base import Model
-from structlearn.models.partial import PartialModel
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.problem import Problem
 
 
 def _predicts_latent(estimator: LatentEstimator) -> bool:
-    if isinstance(estimator.model, PartialModel):
+    if not getattr(estimator.model, "predicts_latent", True):
         name = type(estimator.model).__name__
         raise AttributeError(f"predictions of {name} have no latent part: predict gives all of them")
     return True
@@ -125,17 +124,16 @@ class LatentEstimator(StructuredEstimator):
 
     @staticmethod
     def _read(model: Model, X: Any, Y: Any) -> tuple[Any, Any]:
-        return model.read_partial(X, Y) if isinstance(model, PartialModel) else model.read(X, Y)
+        return model.read_partial(X, Y)
 
     @staticmethod
     def _specified(model: Model, X: Any, Y: Any) -> Any:
-        return model.specify_partial(X, Y) if isinstance(model, PartialModel) else model.specify(X, Y)
+        return model.specify_partial(X, Y)
 
     @staticmethod
     def _bound(model: Any, spec: Any, X: Any, Y: Any, **options: Any) -> Problem:
-        if Y is not None and isinstance(model, PartialModel):
-            return model.bind_partial(spec, X, Y, **options)
-        problem: Problem = model.bind(spec, X, Y, **options)
+        bind = model.bind if Y is None else model.bind_partial
+        problem: Problem = bind(spec, X, Y, **options)
         return problem
 
     def _folder(self, path: Path) -> Path:
@@ -153,6 +151,11 @@ class LatentEstimator(StructuredEstimator):
             file.remove()
         else:
             self._ended.append(file)
+
+    def _check_latent(self, problem: Problem) -> None:
+        if not problem.latent:
+            convex = type(self).__name__.removeprefix("Latent")
+            raise TypeError(f"{type(problem).__name__} has no latent parts to complete: use {convex}")
 
     def _prepare(self, X: Any, Y: Any, sample_weight: Any, allowed: Any) -> Training:
         training = super()._prepare(X, Y, sample_weight, allowed)

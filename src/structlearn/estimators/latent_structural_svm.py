@@ -133,10 +133,6 @@ class LatentStructuralSVM(LatentEstimator):
         solver = chosen_solver(self.solver, SOLVERS, BlockCoordinate)
         return solver if isinstance(solver, (ConcaveConvex, Subgradient)) else ConcaveConvex(inner=solver)
 
-    def _check_latent(self, problem: Problem) -> None:
-        if not problem.latent:
-            raise TypeError(f"{type(problem).__name__} has no latent parts to complete: use StructuralSVM")
-
     def _configured(self, solver: Solver, **given: Any) -> Solver:
         return super()._configured(solver, tol=self.tol, **given)
 

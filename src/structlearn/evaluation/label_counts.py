@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.data.arrays import IntArray
-from structlearn.data.labels import observed_classes, plain
+from structlearn.data.labels import is_partial, known_labels, observed_classes, plain
 from structlearn.data.segments import to_bio
 from structlearn.data.tags import Scheme, is_tag, spans
 from structlearn.models.base import Kind
@@ -23,6 +23,30 @@ def token_labels(kind: Kind, Y: Any) -> list[list[Any]]:
     if kind == "sequences":
         return [y.tolist() if isinstance(y, np.ndarray) else [plain(label) for label in y] for y in Y]
     return list(Y)
+
+
+def known_in_part(kind: Kind, Y: Any) -> bool:
+    """Whether true labels are missing or uncertain."""
+    if kind == "examples" or any(y is None for y in Y):
+        return any(map(is_partial, Y))
+    return any(is_partial(label) for y in Y if not isinstance(y, np.ndarray) for label in y)
+
+
+def known_only(kind: Kind, Y: Any, guesses: list[list[Any]]) -> tuple[list[list[Any]], list[list[Any]]]:
+    """True and predicted labels of those places of which something is known.
+
+    Where one of several labels is true, it is the predicted one if it can be.
+
+    >>> known_only("sequences", [["a", None, {"a", "b"}, {"a", "b"}]], [["c", "c", "b", "c"]])
+    ([['a', 'b', 'a']], [['c', 'b', 'c']])
+    """
+    truths, kept = [], []
+    for y, guess in zip(Y, guesses, strict=True):
+        said = [None] * len(guess) if y is None else [y] if kind == "examples" else y
+        pairs = [(known_labels(entry), label) for entry, label in zip(said, guess, strict=True) if entry is not None]
+        truths.append([label if label in known else plain(observed_classes(known)[0]) for known, label in pairs])
+        kept.append([label for _, label in pairs])
+    return truths, kept
 
 
 def in_order(classes: Sequence[Any], truths: list[list[Any]], guesses: list[list[Any]]) -> tuple[Any, ...]:

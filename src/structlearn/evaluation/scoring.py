@@ -17,7 +17,15 @@ from structlearn.data.labels import LabelCodes, plain
 from structlearn.data.segments import checked_segments
 from structlearn.data.tags import Scheme, are_tags
 from structlearn.estimators.generative.hidden_markov import HiddenMarkov
-from structlearn.evaluation.label_counts import in_order, label_codes, label_counts, span_counts, token_labels
+from structlearn.evaluation.label_counts import (
+    in_order,
+    known_in_part,
+    known_only,
+    label_codes,
+    label_counts,
+    span_counts,
+    token_labels,
+)
 from structlearn.evaluation.result import BUILT_IN, Evaluation
 from structlearn.losses import Hamming
 from structlearn.metrics import Confusion, Measures
@@ -27,6 +35,9 @@ from structlearn.models.base import Kind
 
 def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", random_state: int = 0) -> Evaluation:
     """Predicts X once and compares it with Y.
+
+    Of label sequences and classes that are known in part, only what is known counts: a label that is one of several is
+    right if the prediction is one of them, and spans are not counted.
 
     Labels in Y that training never saw count as wrong. Where a matrix prices mistakes, it has no price for them, and
     they cost as much as the worst of all mistakes.
@@ -56,11 +67,15 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
     """
     final = _predictor(estimator)
     transformed = isinstance(estimator, Pipeline) and len(estimator) > 1
-    judged = _judged_by_counting if isinstance(final, HiddenMarkov) else _judged
-    predicted, losses, margins = judged(final, estimator[:-1].transform(X) if transformed else X, Y)
-    kind = kind_of(final)
-    truths, guesses = token_labels(kind, Y), token_labels(kind, predicted)
-    measures = None if isinstance(final, HiddenMarkov) else _measures(final.model_, X, Y, predicted)
+    inputs = estimator[:-1].transform(X) if transformed else X
+    kind, counting = kind_of(final), isinstance(final, HiddenMarkov)
+    abilities = () if counting else final.model_.abilities
+    partial = "partial" in abilities and kind in ("sequences", "examples") and known_in_part(kind, Y)
+    judged = _judged_by_counting if counting else _judged_in_part if partial else _judged
+    predicted, losses, margins = judged(final, inputs, Y)
+    guesses = token_labels(kind, predicted)
+    truths, guesses = known_only(kind, Y, guesses) if partial else (token_labels(kind, Y), guesses)
+    measures = None if counting else _measures(final.model_, X, Y, predicted)
     if measures is None or measures.right is None:
         equal = same_output if kind == "outputs" else operator.eq
         right = np.array([equal(y, p) for y, p in zip(truths, guesses, strict=True)], bool)
@@ -82,7 +97,7 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
         counts = sp.coo_array((np.ones(len(true), np.int64), (true, found)), shape=(len(labels),) * 2)
         confusion = Confusion(labels, counts.toarray())
     types: tuple[str, ...] = ()
-    if kind == "segments" or (kind == "sequences" and are_tags(final.classes_.tolist())):
+    if kind == "segments" or (kind == "sequences" and are_tags(final.classes_.tolist()) and not partial):
         types, of_types = span_counts(kind, Y, predicted, scheme)
         blocks.append(of_types)
     if measures is not None:
@@ -205,6 +220,14 @@ def _judged_by_counting(estimator: HiddenMarkov, X: Any, Y: Any) -> tuple[Any, F
             best, truth = estimator.log_proba([X[i], X[i]], [p, y])
             margins[i] = best - truth if np.isfinite(truth) else np.nan
     return predicted, losses, margins
+
+
+def _judged_in_part(estimator: Any, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray]:
+    """The same where Y is known in part; there is no one truth to have a margin."""
+    model, spec = estimator.model_, estimator.spec_
+    problem = model.bind_partial(spec, X, Y, allow_unknown=True)
+    outputs = problem.predict(estimator.w_)
+    return problem.present(outputs), problem.losses(outputs), np.full(len(Y), np.nan)
 
 
 def _unseen(kind: Kind, spec: Any, Y: Any) -> npt.NDArray[np.bool_]:

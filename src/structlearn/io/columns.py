@@ -55,6 +55,8 @@ class Columns(Format):
         What separates columns; None stands for any number of spaces and tabs. There are no quotation marks.
     comment : str, optional
         What lines begin with that are no tokens.
+    partial : bool
+        Whether labels are known in part: ``?`` or ``_`` where nothing is known, ``A|B`` for one of several.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Columns(Format):
     label: int | str | None = -1
     separator: str | None = None
     comment: str | None = None
+    partial: bool = False
 
     def __post_init__(self) -> None:
         named = [name for name in self.columns if name != SKIPPED]

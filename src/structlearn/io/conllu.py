@@ -31,6 +31,8 @@ class ConllU(Format):
     label : {"upos", "xpos", "deprel", "feats"}
     columns : tuple of str
         What a token consists of: "form", "lemma", or others of the ten columns.
+    partial : bool
+        Whether labels are known in part: ``?`` or ``_`` where nothing is known, ``A|B`` for one of several.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class ConllU(Format):
 
     label: Literal["upos", "xpos", "deprel", "feats"] = "upos"
     columns: tuple[str, ...] = ("form",)
+    partial: bool = False
 
     def __post_init__(self) -> None:
         if self.label not in LABELS:
@@ -78,7 +81,7 @@ class ConllU(Format):
             if not words:
                 continue
             y = [row[place] for row in words]
-            if self.label != "feats" and EMPTY in y:
+            if self.label != "feats" and EMPTY in y and not self.partial:
                 if any(label != EMPTY for label in y):
                     raise self._unlabelled(lines, number, paragraph, place)
                 yield Example(list(map(take, words)), None, number, tuple(paragraph), file=lines.name)

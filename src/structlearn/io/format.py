@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import islice
 from typing import Any, ClassVar, Literal, Self
 
@@ -28,6 +28,8 @@ STRUCTURES: dict[Structure, str] = {
 #: The most lines that a sequence may have.
 LONGEST_SEQUENCE = 1_000_000
 BLANKS = " \t"
+#: What stands for a label of which nothing is known, where labels are known in part.
+UNKNOWN = ("?", "_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class Format(ABC):
     """
 
     name: ClassVar[str]
+    #: Whether labels may be known in part, see `known_in_part`; a field of formats that can be read so.
+    partial: bool = False
     #: What other files look alike, for people whose file was taken for the wrong one.
     look_alike: ClassVar[str] = ""
 
@@ -120,6 +124,12 @@ class Format(ABC):
         """Whether a line begins a document, so that the examples up to the next one belong together."""
         return False
 
+    def in_part(self) -> Self:
+        """The same format where labels are known in part, see `known_in_part`; only some have such labels."""
+        if not is_dataclass(self) or "partial" not in {field.name for field in fields(self)}:
+            raise ValueError(f"{self.name} files have no labels that are known in part; columns and conllu files may")
+        return replace(self, partial=True)
+
     def title(self, example: Example) -> str:
         """What an example is called in a table: the name that the file gives it, or where it stands."""
         return example.place
@@ -133,9 +143,34 @@ class Format(ABC):
             elif labelled != (example.y is not None):
                 here, before = ("no labels", "have some") if labelled else ("labels", "have none")
                 raise lines.error(f"an example with {here}, where those before {before}", line=example.line)
+            if self.partial and example.y is not None:
+                example = replace(example, y=[known_in_part(label) for label in example.y])
             yield example if example.file else replace(example, file=lines.name)
         if labelled is None:
             raise lines.error("the file holds no example")
+
+
+def known_in_part(text: str) -> str | frozenset[str] | None:
+    """What a label says where labels are known in part: nothing by ? or _, one of several by a bar between them.
+
+    >>> known_in_part("?"), known_in_part("NOUN"), sorted(known_in_part("NOUN|VERB"))
+    (None, 'NOUN', ['NOUN', 'VERB'])
+    """
+    if text in UNKNOWN:
+        return None
+    several = text.split("|")
+    return frozenset(several) if len(several) > 1 and all(several) else text
+
+
+def label_text(label: Any) -> str:
+    """The same as text.
+
+    >>> label_text(None), label_text(frozenset({"VERB", "NOUN"})), label_text("NOUN")
+    ('?', 'NOUN|VERB', 'NOUN')
+    """
+    if label is None:
+        return UNKNOWN[0]
+    return "|".join(sorted(map(str, label))) if isinstance(label, (set, frozenset, list)) else str(label)
 
 
 def paragraphs(lines: Lines, border: str = "") -> Iterator[tuple[int, list[str]]]:
@@ -199,7 +234,7 @@ def paired(tokens: Sequence[Any], y: Sequence[Any] | None) -> Iterator[tuple[Any
         return ((token, None) for token in tokens)
     if len(y) != len(tokens):
         raise ValueError(f"there are {len(y)} labels for {len(tokens)} tokens")
-    return zip(tokens, map(str, y), strict=True)
+    return zip(tokens, map(label_text, y), strict=True)
 
 
 def _is_encodable(text: str) -> bool:

@@ -48,7 +48,7 @@ def recognise(head: Sequence[str], filename: str = "") -> Format:
     """The format of a file, with its options, from its first lines.
 
     >>> recognise(["The DT B-NP", "dog NN I-NP"])
-    Columns(columns=('word', 'pos'), label=-1, separator=None, comment=None)
+    Columns(columns=('word', 'pos'), label=-1, separator=None, comment=None, partial=False)
     """
     for kind in FORMATS.values():
         found = kind.recognise(head, filename)
@@ -82,7 +82,12 @@ def format_of(lines: Lines, format: Format | str | None = None, *, check: bool =
 
 
 def read_examples(
-    source: Source, format: Format | str | None = None, encoding: str = "utf-8", *, check: bool = False
+    source: Source,
+    format: Format | str | None = None,
+    encoding: str = "utf-8",
+    *,
+    check: bool = False,
+    partial: bool = False,
 ) -> tuple[Format, Iterator[Example]]:
     """A file's format, and its examples as they are read.
 
@@ -95,6 +100,8 @@ def read_examples(
     encoding : str
     check : bool
         Whether a file that does not look like the given format at all is refused.
+    partial : bool
+        Whether labels are known in part, see `Format.in_part`.
 
     Examples
     --------
@@ -103,13 +110,14 @@ def read_examples(
     >>> found.name, [(example.x, example.y) for example in examples]
     ('svmlight', [({'3': 0.5}, '2'), ({'4': 1.0}, '1')])
     """
-    reading = _read(source, format, encoding, check)
+    reading = _read(source, format, encoding, check, partial)
     return next(reading), reading
 
 
-def _read(source: Source, format: Format | str | None, encoding: str, check: bool) -> Iterator[Any]:
+def _read(source: Source, format: Format | str | None, encoding: str, check: bool, partial: bool) -> Iterator[Any]:
     """The format first, then the examples."""
     with open_text(source, encoding) as lines:
         found = format_of(lines, format, check=check)
+        found = found.in_part() if partial else found
         yield found
         yield from found.read(lines)

@@ -182,6 +182,8 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
         Whether a file holds all of such a model, if it is one of `structlearn.models`: its name and its options.
     without_code : bool
         Whether it only stands for a model of the user's own whose code is not at hand.
+    predicts_latent : bool
+        Whether what a latent estimator predicts has a latent part; it has none where truths are merely known in part.
     kind : {"sequences", "segments", "examples", "outputs"}
         What an output is, for `evaluate`: a label for every token, labelled segments, one label, or something else.
         For the first three the spec has `classes`.
@@ -200,6 +202,7 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
 
     tabular: ClassVar[bool] = False
     takes_allowed: ClassVar[bool] = False
+    predicts_latent: ClassVar[bool] = True
     in_files: ClassVar[bool] = True
     without_code: ClassVar[bool] = False
     kind: ClassVar[Kind] = "outputs"
@@ -256,6 +259,18 @@ class Model(BaseEstimator, ABC):  # type: ignore[misc]
 
         With `allow_unknown`, labels that are not in the spec count as always wrong instead of being refused.
         """
+
+    def read_partial(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        """`read` for estimators of latent parts, as are the next two: Y may be known in part if the model can that."""
+        return self.read(X, Y)
+
+    def specify_partial(self, X: Any, Y: Any) -> Spec:
+        """`specify`; whatever is said of Y teaches the labels."""
+        return self.specify(X, Y)
+
+    def bind_partial(self, spec: Any, X: Any, Y: Any, *, allow_unknown: bool = False) -> Problem:
+        """`bind` for training and scoring."""
+        return self.bind(spec, X, Y, allow_unknown=allow_unknown)
 
     def n_weights(self, spec: Any) -> int | None:
         """How long w is, from the spec alone; None where only a bound problem tells.

@@ -197,16 +197,16 @@ class PartialProblem(LatentPartProblem):
 class PartialModel(Model):
     """A structure that can learn from outputs known in part, as `bind` takes them for `allowed`."""
 
+    predicts_latent = False
+
     @abstractmethod
-    def specify_partial(self, X: Any, Y: Any) -> Spec:
-        """`specify` where Y is known in part: whatever is said teaches the labels."""
+    def specify_partial(self, X: Any, Y: Any) -> Spec: ...
 
     @abstractmethod
     def partial_loss(self, spec: Any, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
         """Δ(Y_i, ŷ), zero on the outputs that agree with Y_i; with `allow_unknown` none need agree."""
 
     def read_partial(self, X: Any, Y: Any) -> tuple[Any, Any]:
-        """`read` where Y is known in part."""
         return X, Y
 
     def bind_partial(self, spec: Any, X: Any, Y: Any, *, allow_unknown: bool = False) -> PartialProblem:

@@ -85,10 +85,10 @@ class Solver(ABC):
         if not isinstance(objective, self.objectives):
             raise ValueError(f"{name} is not made for {objective}")
         if problem.latent and not self.takes_latent:
-            learner = "LatentStructuralSVM"
-            if not isinstance(objective, MarginObjective):
-                learner = "LatentConditionalRandomField with solver='lbfgs' or 'em'"
-            raise ValueError(f"{name} is not made for truths with latent parts: use {learner}")
+            raise ValueError(
+                f"{name} is not made for truths with latent parts: use LatentStructuralSVM or "
+                "LatentConditionalRandomField"
+            )
         if problem.grows and not self.takes_growing:
             raise ValueError(
                 f"{name} is not made for {type(problem).__name__}, whose weights come into being as it runs"

@@ -51,11 +51,12 @@ class ExpectationMaximization(GapSolver):
 
     Notes
     -----
-    An M-step ends when half of the way from the objective down to the minimum of the upper bound is certain: the rest
-    is better spent on a new upper bound. The expected parts of all truths are held, one number a part.
+    An M-step ends when half of the way from the objective down to the minimum of the upper bound is certain, or with
+    the iterations that `inner` may take: the rest is better spent on a new upper bound. The expected parts of all
+    truths are held, one number a part.
     """
 
-    inner: LBFGS = field(default_factory=LBFGS)
+    inner: LBFGS = field(default_factory=lambda: LBFGS(max_iter=20))
 
     objectives: ClassVar[tuple[type[Objective], ...]] = (LikelihoodObjective,)
     takes_latent: ClassVar[bool] = True

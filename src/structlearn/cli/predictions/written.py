@@ -8,7 +8,6 @@ from typing import Any
 
 from structlearn.cli import data
 from structlearn.cli.predictions.distributions import Writer, with_probability
-from structlearn.estimators import LatentStructuralSVM
 from structlearn.features.template_columns import Vocabulary
 from structlearn.features.templates import Field
 from structlearn.io.beside import beside
@@ -60,7 +59,7 @@ def drawn(estimator: Any, reader: Format, *, to_file: bool) -> Writer:
 
     def texts(batch: Sequence[Example]) -> Iterator[str]:
         X = _transformed(steps, [example.x for example in batch])
-        latent = last.predict_latent(X) if isinstance(last, LatentStructuralSVM) else [None] * len(batch)
+        latent = last.predict_latent(X) if hasattr(last, "predict_latent") else [None] * len(batch)
         return map(picture, batch, last.predict(X), latent)
 
     def picture(example: Example, y: Any, h: Any) -> str:
@@ -80,7 +79,7 @@ def drawn(estimator: Any, reader: Format, *, to_file: bool) -> Writer:
 def tabled(estimator: Any, reader: Format) -> Writer:
     """A line for each example with its name, its prediction and its latent part; before the first, the headings."""
     steps, last = steps_of(estimator)
-    if not isinstance(last, LatentStructuralSVM):
+    if not hasattr(last, "describe_latent"):
         raise ValueError(
             f"--latent is for models with latent parts; this is a {type(last).__name__} of {type(last.model_).__name__}"
         )

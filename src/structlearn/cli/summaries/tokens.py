@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple, get_args
 
 from structlearn.cli.summaries.oddities import MOST_REMEMBERED, Counts, Inputs, Oddity
+from structlearn.data.labels import is_partial
 from structlearn.data.queries import MOST_GAIN
 from structlearn.data.tags import TagScheme, are_tags, follows, is_tag
 from structlearn.data.trees import unary_cycle
@@ -56,11 +57,15 @@ class Summary(Counts):
     labels : Counter
     scheme : str or None
         That of labels which are tags of spans.
+    ambiguous, unknown : int
+        Places of which several labels are possible, or all.
     """
 
     parts: int = 0
     labels: Counter[Any] = field(default_factory=Counter)
     scheme: TagScheme | None = None
+    ambiguous: int = 0
+    unknown: int = 0
 
 
 def summarise(examples: Iterable[Example], terms: Terms = TOKENS) -> Summary:
@@ -77,14 +82,17 @@ def summarise(examples: Iterable[Example], terms: Terms = TOKENS) -> Summary:
         length = len(example.x if isinstance(example.x, str) else tokens)
         summary.add_example(length)
         summary.parts += length
+        known = [label for label in labels if not is_partial(label)]
+        summary.unknown += sum(label is None for label in labels) if sequence else 0
+        summary.ambiguous += sum(isinstance(label, frozenset) for label in labels)
         for t, label in enumerate(labels):
-            if label not in first_label:
+            if not is_partial(label) and label not in first_label:
                 first_label[label] = Oddity.at(example, "", t)
         if len(first_label) > MOST_REMEMBERED:
             what = f"different {several(terms.label)}; are these labels at all?"
             raise ValueError(f"{example.place}: more than {MOST_REMEMBERED:,} {what}")
-        summary.labels.update(labels)
-        if sequence and any(map(is_tag, labels)):
+        summary.labels.update(known)
+        if sequence and len(known) == len(labels) and any(map(is_tag, labels)):
             for scheme, found in broken.items():
                 found.note(_odd_tags(example, labels, scheme))
         summary.note(_odd_tokens(example, tokens))

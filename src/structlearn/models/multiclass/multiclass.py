@@ -12,7 +12,17 @@ from sklearn.utils import check_array, column_or_1d
 
 from structlearn import _core
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray, digest
-from structlearn.data.labels import LabelCodes, Labels, check_label, declared_classes, label_array, observed_classes
+from structlearn.data.labels import (
+    LabelCodes,
+    Labels,
+    check_label,
+    declared_classes,
+    is_partial,
+    known_labels,
+    label_array,
+    observed_classes,
+    partial_label,
+)
 from structlearn.data.matrices import checked_matrix, checked_numbers, checked_table
 from structlearn.data.ragged import Ragged
 from structlearn.data.tokens import TokenMatrix
@@ -20,17 +30,18 @@ from structlearn.losses import Hamming, LabelLoss, Loss, ZeroOneLoss
 from structlearn.losses.bound import BoundLoss, Levels, bound_label_costs, class_levels
 from structlearn.losses.own import bound_own, single_label_truth
 from structlearn.models.allowed import check_allowed, label_flags
-from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model, Weights
+from structlearn.models.base import Ability, ByDecoder, LinearSpec, Weights
 from structlearn.models.composed import ComposedProblem, token_scorer
 from structlearn.models.description import WeightBlock, blocks_of, column_names
 from structlearn.models.explanation import Explanation
 from structlearn.models.label_explanation import explain_label
 from structlearn.models.multiclass.output_features import OutputFeatures, Taxonomy
+from structlearn.models.partial import PartialModel
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.wording import shown
 
 
-class Multiclass(Model):
+class Multiclass(PartialModel):
     """Ψ(x, y) = φ(x) ⊗ Λ(y): one label an example.
 
     Parameters
@@ -62,7 +73,7 @@ class Multiclass(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "samples", "posterior", "explain"})
+        return frozenset({"k_best", "sums", "samples", "posterior", "explain", "partial"})
 
     refusals: ClassVar[ByDecoder] = {
         "pair_marginals": "one label has no neighbour",
@@ -100,8 +111,24 @@ class Multiclass(Model):
         return X, _label_list(Y)
 
     def specify(self, X: Any, Y: Any) -> LinearSpec:
-        self.check_options()
         labels = _label_list(Y)
+        for i, label in enumerate(labels):
+            if is_partial(label) and (self.classes is None or label not in declared_classes(self.classes)):
+                raise partial_label(f"Y[{i}]", label)
+        return self._specified(X, labels)
+
+    def specify_partial(self, X: Any, Y: Any) -> LinearSpec:
+        found: dict[Any, None] = {}
+        for i, entry in enumerate(Y):
+            for label in known_labels(entry):
+                check_label(label, f"Y[{i}]")
+                found[label] = None
+        if len(Y) and self.classes is None and not found:
+            raise ValueError("Y says nothing about any example; training needs some labels")
+        return self._specified(X, list(found) if len(found) else Y)
+
+    def _specified(self, X: Any, labels: Sequence[Any]) -> LinearSpec:
+        self.check_options()
         classes = observed_classes(labels) if self.classes is None else declared_classes(self.classes)
         if not len(labels):
             raise ValueError("Y is empty; training needs at least one example")
@@ -139,18 +166,18 @@ class Multiclass(Model):
         tokens = TokenMatrix.from_matrix(X, intercept=spec.intercept)
         return MulticlassProblem(tokens, codes, spec.classes, self._bound_loss(spec, codes, Y), features, possible)
 
-    def partial_loss(self, spec: LinearSpec, X: Any, Y: Any) -> BoundLoss:
+    def partial_loss(self, spec: LinearSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
         """Δ(Y_i, ŷ) where labels are known in part: the least of cost[y, ŷ] over the labels y that Y_i allows.
 
         Y has for each example what `allowed` of `bind` takes.
         """
         if isinstance(self.cost, Loss) and not isinstance(self.cost, (LabelLoss, ZeroOneLoss)):
             raise ValueError(f"cost={shown(self.cost)} is for labels that are known; give a matrix or 'zero_one'")
-        n, K = len(Y), len(spec.classes)
-        labels = _label_table(Y, spec.classes, n, "Y")
+        n, K = _matrix(X).shape[0], len(spec.classes)
+        labels = _label_table(Y, spec.classes, n, "Y", allow_unknown=allow_unknown)
         cost = self.cost_matrix(spec.classes)
         cost = Hamming().cost(spec.classes) if cost is None else cost
-        costs = np.array([cost[row].min(axis=0) for row in labels]).reshape(n, K)
+        costs = np.array([cost[row].min(axis=0) if row.any() else np.ones(K) for row in labels]).reshape(n, K)
         offsets = np.arange(n + 1) * K
         number = np.tile(np.arange(K, dtype=np.int32), n)
         steps = _core.ListedSteps(number, offsets, np.full((n, 2), K, np.int64))
@@ -326,10 +353,10 @@ class MulticlassProblem(ComposedProblem):
 
     def fingerprint(self) -> str:
         tokens = self._tokens
-        assert self._codes is not None
         features = np.empty(0) if self._output_features is None else self._output_features
         size = np.array([self.n_features])
-        arrays: list[npt.NDArray[Any]] = [tokens.indptr, tokens.columns, tokens.values, self._codes]
+        arrays: list[npt.NDArray[Any]] = [tokens.indptr, tokens.columns, tokens.values]
+        arrays += [] if self._codes is None else [self._codes]
         arrays += [*self._loss.identity, features, size]
         return digest(*arrays, *([] if self._allowed is None else [self._allowed]))
 
@@ -347,13 +374,13 @@ class MulticlassProblem(ComposedProblem):
         return labels
 
 
-def _label_table(given: Any, classes: Sequence[Any], n: int, name: str) -> Flags:
+def _label_table(given: Any, classes: Sequence[Any], n: int, name: str, *, allow_unknown: bool = False) -> Flags:
     """Which labels each of the n examples may have, (n, n_classes)."""
     check_allowed(given, n, "examples", name=name)
     codes = {label: code for code, label in enumerate(classes)}
     flags = np.empty((n, len(codes)), bool)
     for i, entry in enumerate(given):
-        flags[i] = label_flags(entry, codes, f"{name}[{i}]")
+        flags[i] = label_flags(entry, codes, f"{name}[{i}]", allow_unknown=allow_unknown)
     return flags
 
 
@@ -368,6 +395,9 @@ def _label_list(Y: Any) -> Labels:
     if Y is None:
         raise ValueError("this model requires y to be passed, but the target y is None")
     if isinstance(Y, (list, tuple)) and not all(isinstance(y, (int, float, str, np.generic)) for y in Y):
+        for i, y in enumerate(Y):
+            if isinstance(y, set) and y:
+                raise partial_label(f"Y[{i}]", y)
         if any(isinstance(y, (list, np.ndarray)) for y in Y):
             raise ValueError("Y must hold one label an example; for sequences of labels use Chain")
         for i, y in enumerate(Y):

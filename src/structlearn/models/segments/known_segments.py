@@ -34,19 +34,25 @@ class KnownSegments:
     offsets: IntArray
 
     @classmethod
-    def read(cls, given: Any, spec: Any, offsets: IntArray, *, name: str = "allowed") -> KnownSegments:
-        """From a list of (label, begin, end) for each sequence, or None; a label may be None or a set of labels."""
+    def read(
+        cls, given: Any, spec: Any, offsets: IntArray, *, name: str = "allowed", allow_unknown: bool = False
+    ) -> KnownSegments:
+        """From a list of (label, begin, end) for each sequence, or None; a label may be None or a set of labels.
+
+        With `allow_unknown` segments may have labels that no segment can have, and any length.
+        """
         check_allowed(given, len(offsets) - 1, "sequences", name=name)
         codes = {label: code for code, label in enumerate(spec.classes)}
         sizes = np.zeros(int(offsets[-1]), np.int32)
         labels = np.zeros((len(sizes), len(codes)), bool)
         for i, segments in enumerate(given):
             length = int(offsets[i + 1] - offsets[i])
-            known = [] if segments is None else _checked(segments, length, spec.max_length, f"{name}[{i}]", f"X[{i}]")
+            longest = length if allow_unknown else spec.max_length
+            known = _checked(segments, length, longest, f"{name}[{i}]", f"X[{i}]")
             for k, (label, begin, end) in enumerate(known):
                 last = offsets[i] + end - 1
                 sizes[last] = end - begin
-                labels[last] = label_flags(label, codes, f"the label of {name}[{i}][{k}]")
+                labels[last] = label_flags(label, codes, f"the label of {name}[{i}][{k}]", allow_unknown=allow_unknown)
         return cls(sizes, labels, offsets)
 
     def token_labels(self) -> Flags:
@@ -76,7 +82,7 @@ class KnownSegments:
         flags = self.token_labels()
         costs = np.zeros(flags.shape)
         for token in np.flatnonzero(~flags.all(axis=1)):
-            costs[token] = cost[flags[token]].min(axis=0)
+            costs[token] = cost[flags[token]].min(axis=0) if flags[token].any() else 1.0
         return costs
 
 
@@ -99,11 +105,18 @@ def check_truth(barred: Flags, Y: Any, offsets: IntArray) -> None:
         raise ValueError(f"Y[{i}] has {shown(segment)}, which allowed[{i}] rules out")
 
 
-def _checked(segments: Any, length: int, max_length: int, where: str, sequence: str) -> list[Segment]:
-    """Segments that lie within a sequence and do not overlap, in their order; names the first that does not."""
+def checked_triples(segments: Any, where: str) -> list[Segment]:
+    """Known segments (label, begin, end), none for None; names what is none."""
+    if segments is None:
+        return []
     if not is_listed(segments):
         raise ValueError(f"{where} is {shown(segments)}; expected None or a list of segments (label, begin, end)")
-    found = [checked_triple(segment, f"{where}[{k}]") for k, segment in enumerate(segments)]
+    return [checked_triple(segment, f"{where}[{k}]") for k, segment in enumerate(segments)]
+
+
+def _checked(segments: Any, length: int, max_length: int, where: str, sequence: str) -> list[Segment]:
+    """Segments that lie within a sequence and do not overlap, in their order; names the first that does not."""
+    found = checked_triples(segments, where)
     for k, (_, begin, end) in enumerate(found):
         if not 0 <= begin < end <= length:
             raise ValueError(f"{where}[{k}] is {shown(found[k])}, but {sequence} has {length} rows")

@@ -139,7 +139,6 @@ class SegmentsProblem(ComposedProblem):
         return {"examples": self.n_examples, "tokens": self._tokens.n_tokens}
 
     def fingerprint(self) -> str:
-        assert self._codes is not None
         tokens = self._tokens
         options = np.array([tokens.n_columns, self._max_length, self._lengths, self._ends])
         arrays: list[npt.NDArray[Any]] = [
@@ -147,9 +146,10 @@ class SegmentsProblem(ComposedProblem):
             tokens.columns,
             tokens.values,
             self._offsets,
-            self._codes,
             options,
         ]
+        if self._codes is not None:
+            arrays.insert(4, self._codes)
         return digest(*arrays, *self._loss.identity, *([] if self._runs is None else [self._runs]))
 
     def _begins(self, codes: LabelArray) -> IntArray:

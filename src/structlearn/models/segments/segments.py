@@ -11,7 +11,7 @@ import numpy as np
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.fields import LARGEST, check_whole
-from structlearn.data.labels import LabelCodes, declared_classes, observed_classes
+from structlearn.data.labels import LabelCodes, check_label, declared_classes, known_labels, observed_classes
 from structlearn.data.options import flag_option, whole_option
 from structlearn.data.ragged import reduced, summed
 from structlearn.data.segments import Segmentations, read_segmentations
@@ -28,9 +28,10 @@ from structlearn.losses.bound import (
     no_levels,
 )
 from structlearn.losses.own import bound_own, segment_truth
-from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
+from structlearn.models.base import Ability, ByDecoder, LinearSpec
 from structlearn.models.description import TransitionScores, WeightBlock, blocks_of, column_names, feature_text
-from structlearn.models.segments.known_segments import KnownSegments, check_truth, rules_out
+from structlearn.models.partial import PartialModel
+from structlearn.models.segments.known_segments import KnownSegments, check_truth, checked_triples, rules_out
 from structlearn.models.segments.problem import SegmentsProblem
 from structlearn.models.segments.segment_losses import bound_segments
 from structlearn.wording import count, shown
@@ -50,7 +51,7 @@ class SegmentsSpec(LinearSpec):
 _LOSSES: dict[str, type[Loss]] = {"segments": MissedSegments, "f1": SpanF1, "hamming": Hamming, "zero_one": ZeroOneLoss}
 
 
-class Segments(Model):
+class Segments(PartialModel):
     """F(x, y) = Σ_(l, b, e)∈y [Σ_{b≤t<e} ⟨w_l, φ(x_t)⟩ + w^length_{l, e-b}] + Σ w_{l, l'} over neighbouring segments.
 
     An output is a list of segments (label, begin, end) that cover the sequence one after another. With `ends` a segment
@@ -94,7 +95,7 @@ class Segments(Model):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"k_best", "sums", "pair_marginals", "samples", "explain"})
+        return frozenset({"k_best", "sums", "pair_marginals", "samples", "explain", "partial"})
 
     @property
     def costs(self) -> ByDecoder:
@@ -132,12 +133,31 @@ class Segments(Model):
         return read_sequences(X), read_segmentations(Y)
 
     def specify(self, X: Any, Y: Any) -> SegmentsSpec:
-        self.check_options()
         X, Y = self.read(X, Y)
         segments = [segment for y in Y for segment in y]
-        labels = (label for label, _, _ in segments)
+        return self._specified(X, [label for label, _, _ in segments], [end - begin for _, begin, end in segments])
+
+    def read_partial(self, X: Any, Y: Any) -> tuple[Sequences, Any]:
+        return read_sequences(X), Y
+
+    def specify_partial(self, X: Any, Y: Any) -> SegmentsSpec:
+        """See `PartialModel`; unless `max_length` is given, no segment is longer than those that are known."""
+        labels: list[Any] = []
+        sizes: list[int] = []
+        for i, segments in enumerate(Y):
+            for label, begin, end in checked_triples(segments, f"Y[{i}]"):
+                for known in known_labels(label):
+                    check_label(known, f"the label of Y[{i}]")
+                    labels.append(known)
+                sizes.append(end - begin)
+        if self.classes is None and not labels:
+            raise ValueError("Y says nothing about any label; training needs some segments with labels")
+        return self._specified(read_sequences(X), labels, sizes)
+
+    def _specified(self, X: Sequences, labels: list[Any], sizes: list[int]) -> SegmentsSpec:
+        self.check_options()
         classes = observed_classes(labels) if self.classes is None else declared_classes(self.classes)
-        longest = max((end - begin for _, begin, end in segments), default=1)
+        longest = max(sizes, default=1)
         self.loss_object().check_labels(classes)
         return SegmentsSpec(
             classes=classes,
@@ -178,14 +198,15 @@ class Segments(Model):
             runs=runs,
         )
 
-    def partial_loss(self, spec: SegmentsSpec, X: Any, Y: Any) -> BoundLoss:
+    def partial_loss(self, spec: SegmentsSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
         """Δ(Y_i, ŷ) of what is known of each segmentation, in the form that `allowed` of `bind` takes.
 
         With ``loss="segments"`` it is the number of known segments that ŷ has not, with "zero_one" whether there are
         any, and with "hamming" the number of tokens in them whose label is not possible.
         """
         offsets = spec.stack(X)[1]
-        known, loss = KnownSegments.read(Y, spec, offsets, name="Y"), self.loss_object()
+        known = KnownSegments.read(Y, spec, offsets, name="Y", allow_unknown=allow_unknown)
+        loss = self.loss_object()
         few = level_table(offsets, 4 * len(spec.classes)) <= MAX_LEVEL_TABLE
         if isinstance(loss, LabelLoss):
             return bound_token_costs(known.costs(loss.cost(spec.classes)), offsets, with_levels=few)
