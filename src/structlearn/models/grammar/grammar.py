@@ -27,6 +27,7 @@ from structlearn.models.description import WeightBlock, blocks_of, refuse_names
 from structlearn.models.grammar.binary_trees import Rule, Symbol, longest_chain, rules
 from structlearn.models.grammar.known_phrases import KnownPhrases, is_tree
 from structlearn.models.grammar.problem import BracketCounts, GrammarProblem
+from structlearn.models.grammar.sentences import check_leaves, read_tokens
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs, word_form
 from structlearn.models.partial import PartialModel
 from structlearn.wording import shown
@@ -186,7 +187,7 @@ class Grammar(PartialModel):
         `allowed` has for each sentence None; a collection of phrases (label, begin, end) that its tree must have, with
         None for any label; or a tree, for the phrases of that. What the rules derive no tree for is refused.
         """
-        sentences = [_tokens(x, f"X[{i}]", self.inputs) for i, x in enumerate(X)]
+        sentences = [read_tokens(x, f"X[{i}]", self.inputs) for i, x in enumerate(X)]
         offsets = offsets_of([len(x) for x in sentences])
         trees = None
         if Y is not None:
@@ -194,7 +195,7 @@ class Grammar(PartialModel):
                 raise ValueError(f"X has {len(sentences)} sentences but Y has {len(Y)} trees")
             trees = read_trees(Y) if allow_unknown else self.read(X, Y)[1]
             for i, (x, tree) in enumerate(zip(X, trees, strict=True)):
-                self._check_leaves(x, tree, i)
+                check_leaves(x, tree, i, self.inputs)
         kinds = np.array([self._kind(spec, token) for x in sentences for token in x], np.int32)
         core_rules = spec.core_rules(lexical=self.inputs == "words", spans=self.spans)
         known = None
@@ -248,7 +249,7 @@ class Grammar(PartialModel):
         """
         if not isinstance(self.loss_object(), (MissedBrackets, ZeroOneLoss)):
             raise ValueError(f"loss={shown(self.loss)} is for whole trees; those known in part have 'brackets'")
-        lengths = np.array([len(_tokens(x, f"X[{i}]", self.inputs)) for i, x in enumerate(X)])
+        lengths = np.array([len(read_tokens(x, f"X[{i}]", self.inputs)) for i, x in enumerate(X)])
         read = KnownPhrases.read(Y, spec.labels, lengths.tolist(), name="Y", allow_unknown=allow_unknown)
         phrases, known = read.rows(spec.labels)
         offsets = offsets_of(lengths)
@@ -380,16 +381,6 @@ class Grammar(PartialModel):
             raise ValueError(f"Y[{i}] cannot be derived: it has {what}, and max_chain is {spec.longest_chain}")
         return codes
 
-    def _check_leaves(self, x: Sequence[Any], tree: Tree, i: int) -> None:
-        found = leaves(tree)
-        if len(found) != len(x):
-            raise ValueError(f"Y[{i}] has {len(found)} leaves but X[{i}] has {len(x)} tokens")
-        for t, (token, (tag, word)) in enumerate(zip(x, found, strict=True)):
-            given = token if isinstance(token, str) else tuple(token)
-            leaf = (word, tag) if not isinstance(token, str) else tag if self.inputs == "tags" else word
-            if given != leaf:
-                raise ValueError(f"Y[{i}] has the leaf {shown(leaf)} where X[{i}][{t}] is {shown(given)}")
-
     def check_options(self) -> None:
         choice_option("inputs", self.inputs, ("tags", "words"))
         loss_option(self.loss, ("brackets", "f1", "zero_one"))
@@ -403,20 +394,3 @@ class Grammar(PartialModel):
             if number is None and name in ("horizontal", "max_chain"):
                 continue
             whole_option(name, number, least, LARGEST)
-
-
-def _tokens(x: Any, where: str, inputs: Inputs) -> list[tuple[str, str]]:
-    """(tag, word) of every token; the tag also stands for a word that is not given, and the other way round."""
-    if not is_listed(x):
-        raise ValueError(f"{where} is {shown(x)}; expected a list of {inputs} or of (word, tag) pairs")
-    if len(x) == 0:
-        raise ValueError(f"{where} has no tokens")
-    found = []
-    for t, token in enumerate(x):
-        if isinstance(token, str):
-            found.append((token, token))
-        elif isinstance(token, (tuple, list)) and len(token) == 2 and all(isinstance(part, str) for part in token):
-            found.append((token[1], token[0]))
-        else:
-            raise ValueError(f"{where}[{t}] is {shown(token)}; expected a string or a pair (word, tag)")
-    return found
