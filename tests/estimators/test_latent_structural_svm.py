@@ -196,10 +196,10 @@ def test_models_with_latent_variables_are_refused_elsewhere(data: Any) -> None:
 
 
 def test_plain_models_are_refused_here() -> None:
-    from structlearn.models import Multiclass
+    from structlearn.models import MultivariateBinary
 
-    with pytest.raises(TypeError, match="MulticlassProblem has no latent parts to complete: use StructuralSVM"):
-        LatentStructuralSVM(Multiclass()).fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(TypeError, match="has no latent parts to complete: use StructuralSVM"):
+        LatentStructuralSVM(MultivariateBinary()).fit([[[0.0], [1.0]]], [[0, 1]])
 
 
 @pytest.mark.parametrize(
