@@ -29,6 +29,7 @@ SHORT = {
     "dual_coordinate": "dc",
     "lbfgs": "lb",
     "iterative_scaling": "is",
+    "em": "em",
     None: "yes",
 }
 TEXT = """# Abilities

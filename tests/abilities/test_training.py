@@ -39,7 +39,8 @@ def test_declared_solvers_find_the_same_and_others_are_refused(structure, learne
             assert learner.options["slack"] == "hard"
             continue
         assert np.isfinite(fitted.w_).all()
-        if learner.estimator.__name__ != "LatentStructuralSVM":
+        # Latent objectives have many minima.
+        if not learner.estimator.__name__.startswith("Latent"):
             primals.append(fitted.objective_)
             duals.append(fitted.objective_ * (1.0 - fitted.duality_gap_))
     # Every objective is above every lower bound: all of them belong to one minimum.

@@ -3,8 +3,19 @@
 from typing import Any, NamedTuple
 from unittest import mock
 
-from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM, StructuredPerceptron
-from structlearn.estimators import conditional_random_field, latent_structural_svm, structural_svm
+from structlearn import (
+    ConditionalRandomField,
+    LatentConditionalRandomField,
+    LatentStructuralSVM,
+    StructuralSVM,
+    StructuredPerceptron,
+)
+from structlearn.estimators import (
+    conditional_random_field,
+    latent_conditional_random_field,
+    latent_structural_svm,
+    structural_svm,
+)
 from structlearn.solvers import Solver
 from tests.abilities.structure import Structure
 from tests.models.instances import SCALINGS
@@ -43,11 +54,10 @@ def learners() -> list[Learner]:
         for scaling in SCALINGS
     ]
     likelihoods = [
-        Learner(
-            f"ConditionalRandomField {name}",
-            ConditionalRandomField,
-            {"l1_ratio": l1_ratio},
-            tuple(conditional_random_field.SOLVERS),
+        Learner(f"{estimator.__name__} {name}", estimator, {"l1_ratio": l1_ratio}, tuple(solvers))
+        for estimator, solvers in (
+            (ConditionalRandomField, conditional_random_field.SOLVERS),
+            (LatentConditionalRandomField, latent_conditional_random_field.SOLVERS),
         )
         for name, l1_ratio in (("L2", 0.0), ("L1", 0.5))
     ]

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM
+from structlearn import ConditionalRandomField, LatentConditionalRandomField, LatentStructuralSVM, StructuralSVM
 from structlearn.data import Hypergraph
 from structlearn.models import Chain
 from tests.abilities.with_sums import hypergraph
@@ -112,6 +112,14 @@ def test_what_is_not_known_is_latent():
     assert np.mean(right) > 0.7
     completed = svm.complete(X, said)
     assert all(s in (None, label) for y, z in zip(said, completed, strict=True) for s, label in zip(y, z, strict=True))
+
+
+def test_likelihoods_of_what_is_known_are_those_of_the_compiled_chain():
+    X, _, said = instance()
+    listed = LatentConditionalRandomField(PartsMissed(), C=30, tol=1e-6).fit(X, said)
+    compiled = LatentConditionalRandomField(Chain(boundaries=False), C=30, tol=1e-6).fit(X, said)
+    assert listed.objective_ == pytest.approx(compiled.objective_, rel=1e-4)
+    assert listed.predict(X) == compiled.predict(X)
 
 
 def test_partial_outputs_are_refused_where_they_cannot_be():
