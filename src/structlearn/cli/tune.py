@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from structlearn.cli import data, terminal
-from structlearn.cli.components import LEARNERS, MODELS
 from structlearn.cli.train import Files, Templates, save
 from structlearn.wording import count
 
@@ -20,10 +19,10 @@ def tune(
     files: Files,
     learner: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help=f"Learners to try, with commas between: {', '.join(LEARNERS)}."),
+        typer.Option(metavar="NAMES", help="Learners to try, those of train, with commas between."),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="NAMES", help=f"Models to try, with commas between: {', '.join(MODELS)}.")
+        str | None, typer.Option(metavar="NAMES", help="Models to try, those of train, with commas between.")
     ] = None,
     grid: Annotated[
         list[str] | None,
