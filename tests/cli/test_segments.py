@@ -79,7 +79,8 @@ def test_labels_that_are_no_tags_are_named(tmp_path, monkeypatch, run):
         "structlearn: pos.txt:1: the label 'DET' is no tag such as B-NP, I-NP and O, which are read as segments\n",
     )
     assert run("train", "pos.txt", "--model", "grammar", "-q")[2] == (
-        "structlearn: --model grammar does not learn from columns files; it may be chain, segments, latent-chain\n"
+        "structlearn: --model grammar does not learn from columns files; it may be chain, segments, latent-chain, "
+        "hidden-markov\n"
     )
 
 
