@@ -136,12 +136,6 @@ class LatentEstimator(StructuredEstimator):
         problem: Problem = bind(spec, X, Y, **options)
         return problem
 
-    def _check_latent(self, problem: Problem) -> None:
-        if not problem.latent:
-            raise TypeError(
-                f"{type(problem).__name__} has no latent parts to complete: use {type(self).__name__[len('Latent') :]}"
-            )
-
     def _folder(self, path: Path) -> Path:
         """Where the checkpoints of several runs are."""
         if self.random_state is None:
