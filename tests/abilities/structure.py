@@ -35,6 +35,8 @@ class Structure:
         A partial output for each example, or None.
     agrees : callable
         Whether an output of an example agrees with what is said.
+    needs_whole : bool
+        Whether it learns from partial outputs only beside whole ones.
     shown : callable
         What is predicted of an output that the reference lists.
     """
@@ -49,6 +51,7 @@ class Structure:
     pairs: Callable[[Any, Any], Any] | None = None
     partial: Sequence[Any] = ()
     agrees: Callable[[Any, Any], bool] | None = None
+    needs_whole: bool = False
     shown: Callable[[Any], Any] = lambda y: y
 
     def bound(self, **options: Any) -> Any:

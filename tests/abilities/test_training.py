@@ -53,7 +53,7 @@ def trained(learner, solver, structure):
         options["max_iter"] = 200
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fitted = learner.with_solver(structure.model, solver, **options).fit(structure.X, learner.outputs(structure))
+        fitted = learner.with_solver(structure.model, solver, **options).fit(*learner.data(structure))
     exact = structure.bound().exactness != "approximate"
     if exact and solver not in SLOW and learner.estimator.__name__ in ("StructuralSVM", "ConditionalRandomField"):
         assert fitted.duality_gap_ <= 1.001e-3, solver

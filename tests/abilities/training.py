@@ -29,10 +29,13 @@ class Learner(NamedTuple):
     options: dict[str, Any]
     solvers: tuple[str | None, ...]
 
-    def outputs(self, structure: Structure) -> Any:
+    def data(self, structure: Structure) -> tuple[Any, Any]:
         """What it is trained on: outputs known in part, where it learns from these."""
         learns = self.estimator.__name__.startswith("Latent") and "partial" in structure.model.abilities
-        return structure.partial if learns and structure.partial else structure.Y
+        if not (learns and structure.partial):
+            return structure.X, structure.Y
+        whole = structure.Y if structure.needs_whole else []
+        return [*structure.X, *structure.X[: len(whole)]], [*structure.partial, *whole]
 
     def with_solver(self, model: Any, solver: str | None, **more: Any) -> Any:
         chosen = {} if solver is None else {"solver": solver}
@@ -78,7 +81,7 @@ def refusal(learner: Learner, solver: str | None, structure: Structure) -> str |
     """With which words `fit` refuses before training; None if it does not."""
     with mock.patch.object(Solver, "iterate", side_effect=BegunError):
         try:
-            learner.with_solver(structure.model, solver).fit(structure.X, learner.outputs(structure))
+            learner.with_solver(structure.model, solver).fit(*learner.data(structure))
         except BegunError:
             return None
         except (TypeError, ValueError) as error:

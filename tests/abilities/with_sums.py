@@ -115,6 +115,7 @@ def grammar(random):
         singles=singles,
         pairs=lambda x, y: anchored_rules(y),
         partial=[[("A", 0, 2)], [(None, 1, 3)], None, [("B", 0, 2)]],
+        needs_whole=True,
         agrees=lambda said, y: (
             said is None
             or all(any(label in (None, found) and span == there for found, *there in nodes(y)) for label, *span in said)
