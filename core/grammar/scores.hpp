@@ -34,6 +34,7 @@ public:
         nodes_ = nullptr;
         known_ = shape_.known_of(i);
         required_ = {};
+        rules_only_ = !local && known_.empty();
     }
 
     // Whether a span crosses a phrase that the tree must have.
@@ -67,12 +68,14 @@ public:
     }
     // Of a symbol as the only node of a cell, beyond that: −∞ where phrases must be there that are not.
     double bare(std::int32_t symbol) const {
+        if (rules_only_) return 0.0;
         return std::ranges::all_of(required_, [&](const KnownPhrase& phrase) { return fits(symbol, phrase.label); })
                    ? 0.0
                    : minus_infinity;
     }
     // Of the rules of a chain, and of the phrases above its bottom.
     double chain(std::int32_t c) const {
+        if (rules_only_) return chain_[c];
         if (!required_.empty() && !has_required(rules().chains[c])) return minus_infinity;
         if (!nodes_) return chain_[c];
         double sum = chain_[c];
@@ -101,6 +104,7 @@ private:
     const double* local_ = nullptr;
     const double* nodes_ = nullptr;
     std::int64_t i_ = 0;
+    bool rules_only_ = true;                 // neither phrases that score nor phrases that must be there
     std::span<const KnownPhrase> known_;     // of the sentence
     std::span<const KnownPhrase> required_;  // of the present cell
     std::vector<double> chain_;
