@@ -26,6 +26,7 @@ from structlearn.models.explanation import PartFeatures
 from structlearn.models.partial import PartialProblem
 from structlearn.waist.latent import Start
 from structlearn.waist.planes import Outputs
+from structlearn.wording import shown
 
 #: How many states a label may have.
 MOST_STATES = 1000
@@ -324,4 +325,4 @@ def _states(classes: Sequence[Any], groups: IntArray) -> list[tuple[Any, int]]:
 
 
 def _state_names(states: Sequence[tuple[Any, int]]) -> list[str]:
-    return [f"{label}/{k}" for label, k in states]
+    return [f"{label if isinstance(label, str) else shown(label)}/{k}" for label, k in states]
