@@ -254,3 +254,52 @@ def test_a_saved_aligner_of_annotated_sequences_predicts_what_it_predicted(tmp_p
         svm = structlearn.StructuralSVM(Alignment(features=features, gap_features="context"), C=10).fit(X[:6], Y[:6])
         structlearn.save(svm, tmp_path / "aligner.slm")
         assert structlearn.load(tmp_path / "aligner.slm").predict(X[6:]) == svm.predict(X[6:])
+
+
+FAMILIES = {
+    "one.sto": "a MKVL-AG\n#=GR a SS CHHH-CC\n#=GR a SA 0123-45\nb MKI-LAG\n#=GR b SS CHH-HCC\n#=GR b SA 012-345\n",
+    "two.sto": "c GLVKM\n#=GR c SS CCHHH\n#=GR c SA 01234\nd GLIKM\n#=GR d SS CCHHH\n#=GR d SA 01234\n",
+}
+
+
+@pytest.fixture
+def families(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tmp_path.joinpath("train").mkdir()
+    for name, text in FAMILIES.items():
+        tmp_path.joinpath("train", name).write_text(f"# STOCKHOLM 1.0\n{text}//\n")
+    return tmp_path
+
+
+def test_annotations_of_stockholm_files_are_learnt_from(families, run, run_json):
+    told = run_json("train", "train", "-o", "m.slm", "--features", "sum", "-c", "10", "--tol", "1e-6")
+    first = {"residue": "MKVLAG", "structure": "CHHHCC", "accessibility": "012345"}
+    second = {"residue": "MKILAG", "structure": "CHHHCC", "accessibility": "012345"}
+    other = {"structure": "CCHHH", "accessibility": "01234"}
+    X = [(first, second), ({"residue": "GLVKM", **other}, {"residue": "GLIKM", **other})]
+    Y = [((0, 0), (1, 1), (2, 2), (4, 4), (5, 5)), tuple((k, k) for k in range(5))]
+    model = Alignment("AGIKLMV", features="sum")
+    svm = structlearn.StructuralSVM(model, C=10, tol=1e-6).fit(X, Y)
+    assert told["objective"] == pytest.approx(svm.objective_, rel=1e-6)
+    assert structlearn.load("m.slm").spec_ == svm.spec_
+    status, out, _ = run("predict", "m.slm", "train/two.sto")
+    assert (status, out) == (0, ">c\nGLVKM\n>d\nGLIKM\n")
+    assert run_json("evaluate", "m.slm", "train")["q"] > 0.5
+    families.joinpath("plain.fasta").write_text(out)
+    status, _, err = run("predict", "m.slm", "plain.fasta")
+    assert (status, err) == (
+        1,
+        "structlearn: plain.fasta:1: X[0][0] has no 'structure', which the model was trained with\n",
+    )
+
+
+def test_annotations_that_no_feature_uses_are_not_needed(families, run):
+    assert run("train", "train", "-o", "m.slm", "-q")[0] == 0
+    families.joinpath("plain.fasta").write_text(">c\nGLVKM\n>d\nGLIKM\n")
+    assert run("predict", "m.slm", "plain.fasta")[0] == 0
+
+
+def test_annotations_of_another_length_are_refused(families, run):
+    families.joinpath("bad.sto").write_text("# STOCKHOLM 1.0\na MK\n#=GR a SS CHH\nb MK\n//\n")
+    status, _, err = run("train", "bad.sto", "--features", "sum")
+    assert (status, err) == (1, "structlearn: bad.sto:2:1: the structure of 'a' has 3 letters for 2 columns\n")

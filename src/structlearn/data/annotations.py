@@ -34,8 +34,12 @@ def read_pairs(X: Any) -> AnnotatedPairs:
 
 
 def annotated(sequence: Any, where: str) -> dict[str, Any]:
-    """The annotations of a sequence, of one length and not empty; a text or a list is its residues."""
-    parts = dict(sequence) if isinstance(sequence, Mapping) else {"residue": sequence}
+    """The annotations of a sequence, of one length and not empty.
+
+    A text or a list is its residues; one that was read from a file may have `annotations` beside them.
+    """
+    beside = getattr(sequence, "annotations", {})
+    parts = dict(sequence) if isinstance(sequence, Mapping) else {"residue": sequence, **beside}
     unknown = sorted(set(map(str, parts)) - {*ANNOTATIONS, "profile"})
     if unknown:
         raise ValueError(f"{where} has the annotation {unknown[0]!r}; there are {', '.join(ANNOTATIONS)} and profile")

@@ -63,7 +63,8 @@ def read_alignment(source: Source, encoding: str = "utf-8") -> AlignedRows:
     with open_text(source, encoding) as lines:
         head = lines.head()
         if head and head[0].startswith("# STOCKHOLM"):
-            rows, structures = read_stockholm_rows(lines)
+            rows, annotations = read_stockholm_rows(lines)
+            structures = {name: kinds["structure"] for name, kinds in annotations.items() if "structure" in kinds}
         else:
             a3m = lines.name.endswith((".a3m", ".a3m.gz"))
             rows, structures = (read_a3m_rows(lines) if a3m else list(read_fasta(lines, gaps=GAPS))), {}

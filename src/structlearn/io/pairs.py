@@ -22,20 +22,25 @@ _WITHOUT_GAPS = str.maketrans("", "", GAPS)
 
 
 class NamedSequence(str):
-    """The letters of a sequence, which also know the header they stood under.
+    """The letters of a sequence, which also know the header they stood under and what the file says of each letter.
 
-    >>> sequence = NamedSequence("ACG", "one of many")
-    >>> sequence == "ACG", sequence.header
-    (True, 'one of many')
+    `annotations` are texts as long as the sequence, "structure" and "accessibility", which an `Alignment` with features
+    of these uses.
+
+    >>> sequence = NamedSequence("ACG", "one of many", {"structure": "HHC"})
+    >>> sequence == "ACG", sequence.header, sequence.annotations
+    (True, 'one of many', {'structure': 'HHC'})
     """
 
-    __slots__ = ("header",)
+    __slots__ = ("annotations", "header")
 
     header: str
+    annotations: dict[str, str]
 
-    def __new__(cls, letters: str, header: str = "") -> Self:
+    def __new__(cls, letters: str, header: str = "", annotations: dict[str, str] | None = None) -> Self:
         made = super().__new__(cls, letters)
         made.header = header
+        made.annotations = annotations or {}
         return made
 
 
@@ -45,7 +50,8 @@ class Pairs(Format):
 
     In FASTA the first and second sequence are a pair, the third and fourth, and so on. Two rows of one length, or with
     gaps, are aligned; two of different lengths without a gap are not, and y is None. A3M, known by the file's name, and
-    Stockholm, by its first line, hold one aligned family: its first sequence is paired with each other one.
+    Stockholm, by its first line, hold one aligned family: its first sequence is paired with each other one. Sequences
+    keep the structures and accessibilities that Stockholm has for them, see `NamedSequence`.
     Letters are made capital. What is written is aligned FASTA with the headers that were read.
 
     Examples
@@ -81,18 +87,19 @@ class Pairs(Format):
         return cls() if len(row.split()) <= 1 or (row.startswith(">") and not header[1].isspace()) else None
 
     def parse(self, lines: Lines) -> Iterator[Example]:
+        annotations: dict[str, dict[str, str]] = {}
         if _is_stockholm(lines.head()):
-            rows, _ = read_stockholm_rows(lines)
+            rows, annotations = read_stockholm_rows(lines)
             pairs: Iterator[tuple[Row, Row]] = ((rows[0], row) for row in rows[1:])
         elif lines.name.endswith(A3M):
             pairs = read_a3m_pairs(lines)
         else:
-            yield from (_example(lines, *pair, family=False) for pair in _successive(lines))
+            yield from (_example(lines, *pair) for pair in _successive(lines))
             return
         n_pairs = 0
         for pair in pairs:
             n_pairs += 1
-            yield _example(lines, *pair, family=True)
+            yield _example(lines, *pair, annotations)
         if not n_pairs:
             raise lines.error("the file holds one sequence only; a pair is needed")
 
@@ -125,13 +132,17 @@ def _successive(lines: Lines) -> Iterator[tuple[Row, Row]]:
         yield first, second
 
 
-def _example(lines: Lines, first: Row, second: Row, *, family: bool) -> Example:
-    rows = (first, second)
+def _example(lines: Lines, first: Row, second: Row, annotations: dict[str, dict[str, str]] | None = None) -> Example:
+    """A pair of rows; those of a family come with its annotations by name."""
+    rows, family = (first, second), annotations is not None
     gapless = [row.sequence.translate(_WITHOUT_GAPS) for row in rows]
     for row, sequence in zip(rows, gapless, strict=True):
         if not sequence:
             raise lines.error(f"{quoted(row.name)} is an empty sequence", line=row.line)
-    s, t = (NamedSequence(sequence, row.header) for row, sequence in zip(rows, gapless, strict=True))
+    s, t = (
+        NamedSequence(sequence, row.header, _without_gaps(row, (annotations or {}).get(row.name, {})))
+        for row, sequence in zip(rows, gapless, strict=True)
+    )
     a, b = first.sequence, second.sequence
     y = None
     if family or len(a) == len(b) or len(a) > len(s) or len(b) > len(t):
@@ -144,6 +155,14 @@ def _example(lines: Lines, first: Row, second: Row, *, family: bool) -> Example:
         y = from_gapped(a, b, GAPS)
     source = () if family else (*first.source, *without_rest(second.source))
     return Example((s, t), y, first.line if not family else second.line, source, file=lines.name)
+
+
+def _without_gaps(row: Row, annotations: dict[str, str]) -> dict[str, str]:
+    """What annotations of columns say of the letters of a row."""
+    return {
+        kind: "".join(sign for sign, letter in zip(signs, row.sequence, strict=True) if letter not in GAPS)
+        for kind, signs in annotations.items()
+    }
 
 
 def _check_columns(lines: Lines, first: Row, second: Row) -> None:

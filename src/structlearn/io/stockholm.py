@@ -8,28 +8,36 @@ from structlearn.io.text import Lines, quoted
 GAPS = "-.~_"
 
 
-def read_stockholm_rows(lines: Lines) -> tuple[list[Row], dict[str, str]]:
-    """The rows of the first alignment of a file, capital and with "-" for gaps, and the structures (#=GR … SS) by name.
+#: The annotations of rows (#=GR) that are read, and what sequences call them.
+ANNOTATIONS = {"SS": "structure", "SA": "accessibility"}
+
+
+def read_stockholm_rows(lines: Lines) -> tuple[list[Row], dict[str, dict[str, str]]]:
+    """The rows of the first alignment of a file, capital and with "-" for gaps, and their annotations by name.
+
+    Annotations are secondary structures (#=GR … SS) and accessible surfaces (#=GR … SA), a letter a column.
 
     Examples
     --------
-    >>> text = b"# STOCKHOLM 1.0\\n\\na  AC.\\n#=GR a SS  HH.\\nb  A-G\\n\\na  T\\nb  t\\n//\\n"
-    >>> rows, structures = read_stockholm_rows(Lines([text], "small.sto"))
-    >>> [(row.name, row.sequence) for row in rows], structures
-    ([('a', 'AC-T'), ('b', 'A-GT')], {'a': 'HH.'})
+    >>> text = b"# STOCKHOLM 1.0\\n\\na  AC.\\n#=GR a SS  HH.\\nb  A-G\\n\\na  T\\n#=GR a SS  C\\nb  t\\n//\\n"
+    >>> rows, annotations = read_stockholm_rows(Lines([text], "small.sto"))
+    >>> [(row.name, row.sequence) for row in rows], annotations
+    ([('a', 'AC-T'), ('b', 'A-GT')], {'a': {'structure': 'HH.C'}})
     """
     if not next(lines, "").startswith("# STOCKHOLM"):
         raise lines.error("expected a first line with '# STOCKHOLM'")
     parts: dict[str, list[str]] = {}
     begins: dict[str, int] = {}
-    structures: dict[str, list[str]] = {}
+    annotations: dict[str, dict[str, str]] = {}
     sizes: dict[str, int] = {}
     for line in lines:
         fields = line.split()
         if line.startswith("//"):
             break
-        if line.startswith("#=GR") and len(fields) == 4 and fields[2] == "SS":
-            structures.setdefault(fields[1], []).append(fields[3])
+        if line.startswith("#=GR") and len(fields) == 4 and fields[2] in ANNOTATIONS:
+            _, name, kind, letters = fields
+            known = annotations.setdefault(name, {})
+            known[ANNOTATIONS[kind]] = known.get(ANNOTATIONS[kind], "") + letters
         if not fields or line.startswith("#"):
             continue
         if len(fields) != 2:
@@ -50,4 +58,9 @@ def read_stockholm_rows(lines: Lines) -> tuple[list[Row], dict[str, str]]:
         raise lines.error("the file holds no sequence")
     gaps = str.maketrans(dict.fromkeys(GAPS, "-"))
     rows = [Row(name, "".join(found).upper().translate(gaps), begins[name], name) for name, found in parts.items()]
-    return rows, {name: "".join(found) for name, found in structures.items()}
+    for row in rows:
+        for kind, letters in annotations.get(row.name, {}).items():
+            if len(letters) != len(row.sequence):
+                told = f"the {kind} of {quoted(row.name)} has {len(letters)} letters for {len(row.sequence)} columns"
+                raise lines.error(told, line=row.line)
+    return rows, annotations

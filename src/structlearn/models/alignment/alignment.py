@@ -82,7 +82,8 @@ class Alignment(PartialModel):
     Notes
     -----
     A sequence is a text, a list of symbols, or a dict with "residue" and any of "structure", "accessibility" (symbols,
-    bins in increasing order) and "profile" (length, n_columns). Which of them there are is learnt in training.
+    bins in increasing order) and "profile" (length, n_columns). Which of them there are is learnt in training, as far
+    as features use them.
 
     "simple" has weights for all pairs of one annotation of s and one of t, "anova2" for all pairs of two annotations,
     "tensor" for all annotations of both; "sum" has all three, "window" also those of residues, structures and
@@ -159,7 +160,9 @@ class Alignment(PartialModel):
         parts = read_pairs(X)
         if not parts.first:
             raise ValueError("X is empty; training needs at least one pair of sequences")
-        given = [[name for name in (*ANNOTATIONS, "profile") if all(name in p for p in side)] for side in parts]
+        # What no weight depends on need not be there in prediction.
+        names = ("residue",) if self._has_plain_weights else (*ANNOTATIONS, "profile")
+        given = [[name for name in names if all(name in p for p in side)] for side in parts]
 
         def observed(name: str, *which: int) -> tuple[Any, ...]:
             return observed_classes(symbol for side in which for p in parts[side] for symbol in _listed(p[name]))
