@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.utils import check_array, column_or_1d
 
 from structlearn import _core
-from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray, digest
+from structlearn.data.arrays import Flags, FloatArray, LabelArray
 from structlearn.data.labels import (
     LabelCodes,
     Labels,
@@ -19,25 +19,22 @@ from structlearn.data.labels import (
     declared_classes,
     is_partial,
     known_labels,
-    label_array,
     observed_classes,
     partial_label,
 )
 from structlearn.data.matrices import checked_matrix, checked_numbers, checked_table
-from structlearn.data.ragged import Ragged
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Hamming, LabelLoss, Loss, ZeroOneLoss
 from structlearn.losses.bound import BoundLoss, Levels, bound_label_costs, class_levels
 from structlearn.losses.own import bound_own, single_label_truth
 from structlearn.models.allowed import check_allowed, label_flags
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Weights
-from structlearn.models.composed import ComposedProblem, token_scorer
 from structlearn.models.description import WeightBlock, blocks_of, column_names
 from structlearn.models.explanation import Explanation
 from structlearn.models.label_explanation import explain_label
 from structlearn.models.multiclass.output_features import OutputFeatures, Taxonomy
+from structlearn.models.multiclass.problem import MulticlassProblem
 from structlearn.models.partial import PartialModel
-from structlearn.waist.planes import Outputs, Planes
 from structlearn.wording import shown
 
 
@@ -281,97 +278,6 @@ class Multiclass(PartialModel):
             what = f"cost[{k}, {k}] is {cost[k, k]}" if k >= 0 else f"its least entry is {cost.min()}"
             raise ValueError(f"cost must be zero on the diagonal and nowhere negative; {what}")
         return np.asarray(cost, np.float64)
-
-
-class MulticlassProblem(ComposedProblem):
-    """A `Multiclass` model bound to data. Outputs are class codes."""
-
-    def __init__(
-        self,
-        tokens: TokenMatrix,
-        codes: LabelArray | None,
-        classes: Sequence[Any],
-        loss: BoundLoss,
-        output_features: FloatArray | None,
-        allowed: Flags | None = None,
-    ):
-        K, n = len(classes), tokens.n_tokens
-        n_features = tokens.n_columns * (K if output_features is None else output_features.shape[1])
-        offsets = np.arange(n + 1)
-        scores = token_scorer(offsets, [(tokens, 0, K, False)], [], n_features, output_features=output_features)
-        self._tokens = tokens
-        self._codes = codes
-        self._labels = label_array(classes)
-        self._output_features = output_features
-        truths = None if codes is None else Ragged(codes, offsets)
-        self._allowed = None if allowed is None else allowed.astype(np.uint8)
-        core = _core.Multiclass(K, scores, self._allowed)
-        super().__init__(core, n_features, np.full(n, K), truths, loss, loss, scores)
-
-    def pack(self, codes: Ragged, examples: IntArray) -> LabelArray:
-        return np.asarray(codes.flat)
-
-    def unpack(self, outputs: Outputs) -> Ragged:
-        codes = np.ascontiguousarray(outputs, np.int32)
-        return Ragged(codes, np.arange(len(codes) + 1))
-
-    def working_sets(self) -> _core.MulticlassSets:
-        assert self._codes is not None
-        assert self._scores is not None
-        return _core.MulticlassSets(self._scores, self._codes, self.n_examples)
-
-    def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
-        assert isinstance(sets, _core.MulticlassSets)
-        return sets.add(planes.examples, np.ascontiguousarray(planes.outputs, np.int32), which, a, b)
-
-    def class_scores(self, w: FloatArray, examples: IntArray) -> FloatArray:
-        """F(x, y) of every class, (m, n_classes)."""
-        return self.scores(w, examples).reshape(len(examples), -1)
-
-    def token_features(self, token: int) -> tuple[IntArray, FloatArray]:
-        """The columns and values of an example."""
-        return self._tokens.row(token)
-
-    def part_names(self, i: int, parts: IntArray) -> list[str]:
-        return [str(self._labels[part]) for part in parts]
-
-    def label_probabilities(self, w: FloatArray) -> FloatArray:
-        """P(y | x) of every class, (n_examples, n_classes)."""
-        examples = np.arange(self.n_examples)
-        _, marginals = self.expectations(self.scores(w, examples), examples)
-        return marginals.reshape(self.n_examples, -1)
-
-    def most_probable_labels(self, w: FloatArray) -> IntArray:
-        return np.asarray(self.label_probabilities(w).argmax(axis=1))
-
-    def feature_totals(self) -> FloatArray:
-        if self._output_features is None:
-            return self._tokens.totals()
-        if self._output_features.min() < 0:
-            raise ValueError("output_features has entries below zero; iterative scaling needs features ≥ 0")
-        return self._tokens.totals() * float(self._output_features.sum(axis=1).max())
-
-    def fingerprint(self) -> str:
-        tokens = self._tokens
-        features = np.empty(0) if self._output_features is None else self._output_features
-        size = np.array([self.n_features])
-        arrays: list[npt.NDArray[Any]] = [tokens.indptr, tokens.columns, tokens.values]
-        arrays += [] if self._codes is None else [self._codes]
-        arrays += [*self._loss.identity, features, size]
-        return digest(*arrays, *([] if self._allowed is None else [self._allowed]))
-
-    def radii(self) -> FloatArray:
-        # Proposition 24 holds for features of one sign only; the distance between two classes always does.
-        features = self._output_features
-        if features is None:
-            return self._tokens.norms() * float(np.sqrt(2.0))
-        norms = (features**2).sum(axis=1)
-        distances = norms[:, None] + norms[None, :] - 2.0 * features @ features.T
-        return self._tokens.norms() * float(np.sqrt(max(distances.max(), 0.0)))
-
-    def present(self, outputs: Outputs) -> npt.NDArray[Any]:
-        labels: npt.NDArray[Any] = self._labels[np.asarray(outputs)]
-        return labels
 
 
 def _label_table(given: Any, classes: Sequence[Any], n: int, name: str, *, allow_unknown: bool = False) -> Flags:

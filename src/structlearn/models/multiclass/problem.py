@@ -1,0 +1,111 @@
+"""One label an example, bound to data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from structlearn import _core
+from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray, digest
+from structlearn.data.labels import (
+    label_array,
+)
+from structlearn.data.ragged import Ragged
+from structlearn.data.tokens import TokenMatrix
+from structlearn.losses.bound import BoundLoss
+from structlearn.models.composed import ComposedProblem, token_scorer
+from structlearn.waist.planes import Outputs, Planes
+
+
+class MulticlassProblem(ComposedProblem):
+    """A `Multiclass` model bound to data. Outputs are class codes."""
+
+    def __init__(
+        self,
+        tokens: TokenMatrix,
+        codes: LabelArray | None,
+        classes: Sequence[Any],
+        loss: BoundLoss,
+        output_features: FloatArray | None,
+        allowed: Flags | None = None,
+    ):
+        K, n = len(classes), tokens.n_tokens
+        n_features = tokens.n_columns * (K if output_features is None else output_features.shape[1])
+        offsets = np.arange(n + 1)
+        scores = token_scorer(offsets, [(tokens, 0, K, False)], [], n_features, output_features=output_features)
+        self._tokens = tokens
+        self._codes = codes
+        self._labels = label_array(classes)
+        self._output_features = output_features
+        truths = None if codes is None else Ragged(codes, offsets)
+        self._allowed = None if allowed is None else allowed.astype(np.uint8)
+        core = _core.Multiclass(K, scores, self._allowed)
+        super().__init__(core, n_features, np.full(n, K), truths, loss, loss, scores)
+
+    def pack(self, codes: Ragged, examples: IntArray) -> LabelArray:
+        return np.asarray(codes.flat)
+
+    def unpack(self, outputs: Outputs) -> Ragged:
+        codes = np.ascontiguousarray(outputs, np.int32)
+        return Ragged(codes, np.arange(len(codes) + 1))
+
+    def working_sets(self) -> _core.MulticlassSets:
+        assert self._codes is not None
+        assert self._scores is not None
+        return _core.MulticlassSets(self._scores, self._codes, self.n_examples)
+
+    def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
+        assert isinstance(sets, _core.MulticlassSets)
+        return sets.add(planes.examples, np.ascontiguousarray(planes.outputs, np.int32), which, a, b)
+
+    def class_scores(self, w: FloatArray, examples: IntArray) -> FloatArray:
+        """F(x, y) of every class, (m, n_classes)."""
+        return self.scores(w, examples).reshape(len(examples), -1)
+
+    def token_features(self, token: int) -> tuple[IntArray, FloatArray]:
+        """The columns and values of an example."""
+        return self._tokens.row(token)
+
+    def part_names(self, i: int, parts: IntArray) -> list[str]:
+        return [str(self._labels[part]) for part in parts]
+
+    def label_probabilities(self, w: FloatArray) -> FloatArray:
+        """P(y | x) of every class, (n_examples, n_classes)."""
+        examples = np.arange(self.n_examples)
+        _, marginals = self.expectations(self.scores(w, examples), examples)
+        return marginals.reshape(self.n_examples, -1)
+
+    def most_probable_labels(self, w: FloatArray) -> IntArray:
+        return np.asarray(self.label_probabilities(w).argmax(axis=1))
+
+    def feature_totals(self) -> FloatArray:
+        if self._output_features is None:
+            return self._tokens.totals()
+        if self._output_features.min() < 0:
+            raise ValueError("output_features has entries below zero; iterative scaling needs features ≥ 0")
+        return self._tokens.totals() * float(self._output_features.sum(axis=1).max())
+
+    def fingerprint(self) -> str:
+        tokens = self._tokens
+        features = np.empty(0) if self._output_features is None else self._output_features
+        size = np.array([self.n_features])
+        arrays: list[npt.NDArray[Any]] = [tokens.indptr, tokens.columns, tokens.values]
+        arrays += [] if self._codes is None else [self._codes]
+        arrays += [*self._loss.identity, features, size]
+        return digest(*arrays, *([] if self._allowed is None else [self._allowed]))
+
+    def radii(self) -> FloatArray:
+        # Proposition 24 holds for features of one sign only; the distance between two classes always does.
+        features = self._output_features
+        if features is None:
+            return self._tokens.norms() * float(np.sqrt(2.0))
+        norms = (features**2).sum(axis=1)
+        distances = norms[:, None] + norms[None, :] - 2.0 * features @ features.T
+        return self._tokens.norms() * float(np.sqrt(max(distances.max(), 0.0)))
+
+    def present(self, outputs: Outputs) -> npt.NDArray[Any]:
+        labels: npt.NDArray[Any] = self._labels[np.asarray(outputs)]
+        return labels
