@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM
+from structlearn import ConditionalRandomField, LatentConditionalRandomField, LatentStructuralSVM, StructuralSVM
 from structlearn.models import Alignment
 from tests.models import partial_twins
 from tests.models.alignment.enumerated_alignment import EnumeratedAlignment, alignments, plain_features
@@ -74,10 +74,11 @@ def test_partly_known_alignments_agree_with_enumeration(instance):
     partial_twins.check_all(found, np.random.default_rng(0))
 
 
-def test_a_latent_svm_learns_from_some_of_the_matches():
+@pytest.mark.parametrize("estimator", [LatentStructuralSVM, LatentConditionalRandomField])
+def test_estimators_learn_from_some_of_the_matches(estimator):
     X = [("ACGT", "AGT"), ("GGAC", "GAC"), ("TTA", "TCTA")]
     Y = [((0, 0), (2, 1), (3, 2)), ((0, 0), (2, 1), (3, 2)), ((0, 0), (1, 2), (2, 3))]
-    fitted = LatentStructuralSVM(Alignment(), C=30).fit(X, [{Y[0][1]}, Y[1][1:], Y[2]])
+    fitted = estimator(Alignment(), C=30).fit(X, [{Y[0][1]}, Y[1][1:], Y[2]])
     assert fitted.predict([("TACG", "TCG")]) == [((0, 0), (2, 1), (3, 2))]
 
 

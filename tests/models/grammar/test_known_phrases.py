@@ -3,7 +3,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM
+from structlearn import ConditionalRandomField, LatentConditionalRandomField, LatentStructuralSVM, StructuralSVM
 from structlearn.data.trees import leaves, nodes, parse_tree
 from structlearn.models import Grammar
 from tests.models import partial_twins
@@ -136,11 +136,12 @@ def test_attachment_follows_what_is_known():
     assert crf.entropy(x, allowed=[low])[0] <= crf.entropy(x)[0]
 
 
-def test_a_latent_svm_learns_from_trees_and_phrases():
-    fitted = LatentStructuralSVM(Grammar(), C=30).fit(SENTENCES, [[("NP", 0, 2), (None, 3, 5)], TREES[1], TREES[2]])
+@pytest.mark.parametrize("estimator", [LatentStructuralSVM, LatentConditionalRandomField])
+def test_estimators_learn_from_trees_and_phrases(estimator):
+    fitted = estimator(Grammar(), C=30).fit(SENTENCES, [[("NP", 0, 2), (None, 3, 5)], TREES[1], TREES[2]])
     assert agrees(fitted.predict(SENTENCES[:1])[0], parse_tree(TREES[0]))
     with pytest.raises(ValueError, match="Y has no whole tree"):
-        LatentStructuralSVM(Grammar()).fit(SENTENCES[:1], [[("NP", 0, 2)]])
+        estimator(Grammar()).fit(SENTENCES[:1], [[("NP", 0, 2)]])
 
 
 def test_labels_that_the_grammar_does_not_know_are_always_missed():
