@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 
 from structlearn.models import Chain, Multiclass, Segments
 from tests.models.enumerated import EnumeratedChain, EnumeratedMulticlass, EnumeratedSecondOrder, EnumeratedSegments
@@ -113,3 +114,15 @@ def test_partly_known_segments_agree_with_enumeration(loss: str, seed: int) -> N
 
     found = twins(problem, reference, X, Y, wrong, lambda known, y: not missed(known, y))
     check_all(found, random)
+
+
+@given(seed=SEEDS, scale=st.sampled_from([30.0, 300.0, 3000.0]))
+@settings(max_examples=30)
+def test_sums_stay_exact_where_scores_are_far_apart_and_labels_out_of_reach(seed: int, scale: float) -> None:
+    found = chain_twins(seed, allowed_transitions=MOVES)
+    w = scale * np.random.default_rng(seed).normal(size=found.problem.n_features)
+    expected = [
+        logsumexp(features @ w) - logsumexp((features @ w)[agree])
+        for features, agree in zip(found.features, found.agree, strict=True)
+    ]
+    np.testing.assert_allclose(found.problem.log_losses(w), expected, rtol=1e-9, atol=1e-9 * scale)
