@@ -39,9 +39,11 @@ def check_decoder(model: Model, solver: Solver, objective: Objective) -> None:
     needed = solver.oracle(objective)
     reason = model.refusal(needed)
     if reason is not None:
+        able = needed != "loss_augmented" and "loss_augmented" in model.costs
+        way_out = "; use rescaling='margin' with slack='linear'" if able else ""
         raise ValueError(
             f"{type(solver).__name__} with {objective} needs the oracle {needed!r}, which {type(model).__name__} does "
-            f"not have: {reason}"
+            f"not have: {reason}{way_out}"
         )
 
 

@@ -74,8 +74,7 @@ class Chain(PartialModel):
     ends : label, optional
         The label that the first and the last token of every sequence have, whatever their features.
     order : {1, 2}
-        Over how many labels back scores reach: 2 adds the triplets. A pass then takes O(T L³) instead of O(T L²), and
-        there are no k-best and loss-level decoders, which leaves margin rescaling with linear slacks.
+        Over how many labels back scores reach: 2 adds the triplets. A pass then takes O(T L³) instead of O(T L²).
 
     Notes
     -----
