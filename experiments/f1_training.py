@@ -44,7 +44,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from report import Run, percent, publish, table, verdict
+from report import Run, findings, percent, publish, table, verdict
 
 from structlearn import StructuralSVM
 from structlearn.data import from_bio, to_bio
@@ -171,7 +171,24 @@ def section(rows: dict[tuple[str, str], tuple[Run, NDArray[np.int64]]]) -> str:
     return f"{table(*lines)}\n\n{table(*pairs)}"
 
 
-FINDINGS = ""
+FINDINGS = """\
+- **All kinds: no gain.** A chain trained for F1 with margin rescaling finds names less well than one trained for
+  wrong labels, by 1.2 points, and for the others the interval of the difference to the Hamming loss holds 0. Segments
+  trained for missed and made-up segments are the best of all, 1.8 and 2.1 points ahead of those trained for F1. That
+  loss is about entities too; one reason may be that a sentence with many of them counts for as many, as it does in
+  the F1 of a corpus, and only once in a mean over sentences.
+- **The rarest kind: a gain for segments.** With 241 entities in training, F1 with margin rescaling gains 4.8 points
+  over the Hamming loss and 4.6 over missed segments, with slack rescaling 3.7, whose interval holds 0, and 3.5. For
+  chains the differences are open. Models trained for F1 make up fewer entities, with a precision of 46 to 56 against
+  24 to 28, at a recall 1 to 6 points lower: most sentences have no MISC, and there one that is made up costs as much
+  as a sentence that is all wrong. That leaves more sentences all right, which is what McNemar's test counts.
+- **Choice of C.** On the skewed set both Hamming losses were best on testa at the largest C of the grid; a larger one
+  was not tried.
+- **Cost.** With all kinds a fit for F1 took 3 to 23 times as long as one for the Hamming loss, each at its chosen C;
+  on the skewed set, where sentences have few pairs of counts, 0.5 to 3 times.
+- One training set of 1,000 sentences: the intervals say how sure the test set is, not how another training set would
+  do.
+"""
 
 
 def main() -> None:
@@ -189,8 +206,7 @@ def main() -> None:
         tokens = sum(map(len, data.Y))
         known = f"{true:,} entities in {len(data.Y):,} sentences, {tokens:,} tokens, of training."
         sections[f"Labels: {title}"] = f"{known}\n\n{section(rows)}"
-    if FINDINGS:
-        sections["What it says"] = FINDINGS
+    sections["What it says"] = findings(FINDINGS, "17 November 2026")
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     sections["Cost"] = (
         f"Peak memory of all runs together: {memory:,} MB. Seconds are processor time of one thread, on a machine of "

@@ -25,7 +25,7 @@ from structlearn.losses import (
     PartF1,
     SpanF1,
 )
-from structlearn.models import Alignment, Chain, Multiclass, Segments
+from structlearn.models import Alignment, Chain, Grammar, Multiclass, Segments
 from tests.models.alignment.enumerated_alignment import EnumeratedAlignment, plain_features
 from tests.models.decoders import check_most_violating
 from tests.models.enumerated import (
@@ -339,9 +339,11 @@ def test_fingerprints_tell_losses_apart():
         (Segments(max_length=2, loss="f1"), np.eye(2), [("O", 0, 1), ("A", 1, 2)], [("A", 1, 2)]),
         (Alignment("ab", loss=MissedMatches(beta=1.0)), ("ab", "ab"), ((0, 0), (1, 1)), ((0, 0),)),
         (Alignment("ab", loss="f1"), ("ab", "ab"), ((0, 0), (1, 1)), ((0, 0),)),
+        (Grammar(loss=MissedBrackets(beta=2.0)), ["a"], "(S (a a))", [("S", 0, 1)]),
+        (Bracketings(MissedParts(beta=2.0)), np.ones(2), [("node", 0, 1, 2), (0, 0, 2)], None),
     ],
 )
 def test_what_is_made_up_is_known_of_whole_outputs_only(model, X, whole, known):
     spec = model.specify([X], [whole])
-    with pytest.raises(ValueError, match=r"is for whole (segmentations|alignments); those known in part have"):
+    with pytest.raises(ValueError, match=r"is for whole \w+; (those|with outputs) known in part"):
         model.partial_loss(spec, [X], [known])

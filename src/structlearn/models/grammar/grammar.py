@@ -247,7 +247,8 @@ class Grammar(PartialModel):
         The number of known phrases with labels that ŷ has not, and of its phrases that cross a known one without label;
         with ``loss="zero_one"`` whether there are any.
         """
-        if not isinstance(self.loss_object(), (MissedBrackets, ZeroOneLoss)):
+        loss = self.loss_object()
+        if not isinstance(loss, ZeroOneLoss) and not (isinstance(loss, MissedBrackets) and loss.beta == 1):
             raise ValueError(f"loss={shown(self.loss)} is for whole trees; those known in part have 'brackets'")
         lengths = np.array([len(read_tokens(x, f"X[{i}]", self.inputs)) for i, x in enumerate(X)])
         read = KnownPhrases.read(Y, spec.labels, lengths.tolist(), name="Y", allow_unknown=allow_unknown)

@@ -183,10 +183,9 @@ class HypergraphModel(PartialModel):
 
     def partial_loss(self, spec: HypergraphSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
         """Δ(Y_i, ŷ): how many parts of ŷ an output in agreement with Y_i cannot have."""
-        if not isinstance(self.loss_object(), MissedParts):
-            raise ValueError(
-                f"loss={shown(self.loss_object())} is for whole outputs; with outputs known in part use MissedParts()"
-            )
+        loss = self.loss_object()
+        if not (isinstance(loss, MissedParts) and loss.beta == 1):
+            raise ValueError(f"loss={shown(loss)} is for whole outputs; with outputs known in part use MissedParts()")
         inputs = self._derived(X)
         return self.bind(spec, inputs).impossible_parts(self._possible_parts(inputs.X, Y, "Y"))
 
