@@ -41,10 +41,9 @@ def compare(
     for path in (first, second):
         saved = data.read_model(path)
         reader, examples = data.read([file], format_name, encoding, given=saved.reader)
-        X, Y = data.labelled(reader, examples)
+        data.labelled(reader, examples)
         with data.places(examples):
-            outputs = data.as_outputs(saved.estimator, examples, Y)
-            judged.append(evaluate(saved.estimator, X, outputs, scheme=scheme))
+            judged.append(evaluate(saved.estimator, *data.as_taken(saved.estimator, examples), scheme=scheme))
         losses.add(loss_of(saved.estimator))
     found = compare_evaluations(*judged, with_loss=len(losses) == 1)
     if as_json:

@@ -44,6 +44,10 @@ class Component:
         Of a learner that has a C, what C/S is by default.
     takes_words : bool
         Of a model, whether it takes words as they are, and needs no features of them.
+    around : (file, name) or None
+        A class that takes an object of this one, where that is the model.
+    defaults : tuple of (parameter, value)
+        Values that are others than those of the class, unless the option is given.
     """
 
     file: str
@@ -54,6 +58,8 @@ class Component:
     learners: tuple[str, ...] = ()
     price: float | None = None
     takes_words: bool = False
+    around: tuple[str, str] | None = None
+    defaults: tuple[tuple[str, Any], ...] = ()
 
     @property
     def options(self) -> dict[str, str]:
@@ -62,7 +68,8 @@ class Component:
 
     def given(self, options: dict[str, Any]) -> dict[str, Any]:
         """The values of its parameters among those of all options."""
-        return {self.options[name]: value for name, value in options.items() if name in self.options}
+        given = {self.options[name]: value for name, value in options.items() if name in self.options}
+        return dict(self.defaults) | given
 
 
 _RUN = ("max_iter", "n_iter_no_change", "random_state", "n_jobs")
@@ -176,6 +183,16 @@ MODELS = {
         "Model of alignments",
         ("pair",),
         _MARGIN_OR_LIKELIHOOD,
+    ),
+    "homologues": Component(
+        "models/alignment/alignment.py",
+        "Alignment",
+        ("alphabet", "ends", "gaps", "features", "gap_features", "normalise"),
+        "Model of alignments",
+        ("pair",),
+        ("svm",),
+        around=("models/alignment/homologues.py", "Homologues"),
+        defaults=(("ends", "local"),),
     ),
     "motif": Component(
         "models/motif/motif.py",

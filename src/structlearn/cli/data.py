@@ -218,21 +218,45 @@ def labelled(reader: Format, examples: Sequence[Example]) -> tuple[list[Any], li
     return [example.x for example in examples], [example.y for example in examples]
 
 
-def as_outputs(estimator: Any, examples: Sequence[Example], Y: list[Any]) -> list[Any]:
-    """Labels of files as outputs of the model: tags such as B-NP and I-NP become segments where it predicts these."""
-    from structlearn.data.segments import from_bio
-    from structlearn.data.tags import is_tag
+def as_taken(estimator: Any, examples: Sequence[Example]) -> tuple[list[Any], list[Any]]:
+    """Inputs and labels of files as the model takes them.
+
+    Tags such as B-NP and I-NP become segments where it predicts these. Where it searches, the first sequence of a pair
+    is looked for among the second ones of all pairs.
+    """
     from structlearn.persistence.model_file import steps_of
 
-    if not predicts_segments(steps_of(estimator)[1]):
-        return Y
-    for example, y in zip(examples, Y, strict=True):
-        wrong = next((label for label in y if not is_tag(label)), None)
+    _, last = steps_of(estimator)
+    X, Y = [example.x for example in examples], [example.y for example in examples]
+    if searches(last):
+        return _among_all(X, Y)
+    return X, _segments(examples) if predicts_segments(last) else Y
+
+
+def _segments(examples: Sequence[Example]) -> list[Any]:
+    from structlearn.data.segments import from_bio
+    from structlearn.data.tags import is_tag
+
+    for example in examples:
+        wrong = next((label for label in example.y if not is_tag(label)), None)
         if wrong is not None:
             raise ValueError(
                 f"{example.place}: the label {wrong!r} is no tag such as B-NP, I-NP and O, which are read as segments"
             )
-    return [from_bio(y, f"Y[{i}]") for i, y in enumerate(Y)]
+    return [from_bio(example.y, f"Y[{i}]") for i, example in enumerate(examples)]
+
+
+def _among_all(X: Sequence[tuple[Any, Any]], Y: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Queries with all second sequences as candidates, and the place of the right one with its alignment."""
+    if len(X) < 2:
+        raise ValueError("a search needs at least two pairs: the others are what the right one is told from")
+    inputs, outputs = [], []
+    for i, ((query, own), matches) in enumerate(zip(X, Y, strict=True)):
+        # The same sequence in another pair is no decoy.
+        places = [j for j, (_, other) in enumerate(X) if j == i or other != own]
+        inputs.append((query, [X[j][1] for j in places]))
+        outputs.append((places.index(i), matches))
+    return inputs, outputs
 
 
 def as_labels(estimator: Any, outputs: Any) -> Any:
@@ -244,6 +268,11 @@ def as_labels(estimator: Any, outputs: Any) -> Any:
     if not predicts_segments(last):
         return outputs
     return [to_bio(segments, last.training_.get("tags", "BIO")) for segments in outputs]
+
+
+def searches(estimator: Any) -> bool:
+    """Whether a learner's inputs are queries with candidates, of which it finds one."""
+    return hasattr(getattr(estimator, "model", None), "ranked")
 
 
 def predicts_segments(estimator: Any) -> bool:

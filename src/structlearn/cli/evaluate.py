@@ -49,9 +49,9 @@ def evaluate(
     saved = data.read_model(model)
     wanted = data.layout(format_name, columns, separator, label, saved.reader)
     reader, examples = data.read([file], wanted, encoding, given=saved.reader)
-    X, Y = data.labelled(reader, examples)
+    data.labelled(reader, examples)
     with data.places(examples):
-        judged = judge(saved.estimator, X, data.as_outputs(saved.estimator, examples, Y), scheme=scheme)
+        judged = judge(saved.estimator, *data.as_taken(saved.estimator, examples), scheme=scheme)
     _tell_of_unseen_labels(saved.estimator, judged)
     if as_json:
         terminal.print_json(judged.to_dict())

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from structlearn.cli.components import FROM_FILES, LEARNERS, MODELS, TRANSFORMERS, Choice, Component, when
+from structlearn.cli.components import FILES, FROM_FILES, LEARNERS, MODELS, TRANSFORMERS, Choice, Component, when
 from structlearn.cli.options import components_with, flag
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ def build(
     if isinstance(templates, CrfppTemplates) and choice.model == "chain":
         model = templates.chain(**{"pair_features": False} | structure.given(options))
     else:
-        model = _class(structure)(**structure.given(options))
-    kind = _class(learner)
+        model = _class(structure.file, structure.name)(**structure.given(options))
+        model = model if structure.around is None else _class(*structure.around)(model)
+    kind = _class(learner.file, learner.name)
     shown = {"verbose": verbose} if "verbose" in inspect.signature(kind).parameters else {}
     estimator = kind(model, **shown, **learner.given(options))
     if structure.takes_words:
@@ -65,9 +66,9 @@ def build(
     return estimator
 
 
-def _class(component: Component) -> Any:
-    module = component.file.removesuffix(".py").replace("/", ".")
-    return getattr(import_module(f"structlearn.{module}"), component.name)
+def _class(file: str, name: str) -> Any:
+    module = file.removesuffix(".py").replace("/", ".")
+    return getattr(import_module(f"structlearn.{module}"), name)
 
 
 def check_effects(options: Iterable[str], reader: Format, choices: Iterable[Choice]) -> None:
@@ -75,8 +76,14 @@ def check_effects(options: Iterable[str], reader: Format, choices: Iterable[Choi
     used = {name for choice in choices for user in choice.components(reader.structure) for name in user.options}
     for name in options:
         if name not in used:
-            needed = " or ".join(dict.fromkeys(map(when, components_with(name))))
+            needed = " or ".join(dict.fromkeys(map(when, _most_general(components_with(name)))))
             raise ValueError(f"{flag(name)} has no effect here: it is for {needed}")
+
+
+def _most_general(components: list[Component]) -> list[Component]:
+    """Classes without those models that are an alternative to another one among them, for the same files."""
+    files = {FILES[component.files[-1]]: component for component in reversed(components) if component.files}
+    return [component for component in components if not component.files or component in files.values()]
 
 
 def in_terms_of_the_data(reader: Format, X: list[Any], Y: list[Any], options: dict[str, Any]) -> dict[str, Any]:

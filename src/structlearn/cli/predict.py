@@ -45,6 +45,13 @@ def predict(
         int | None,
         typer.Option(min=1, metavar="N", help="N outputs drawn from the model's distribution, as JSON lines."),
     ] = None,
+    candidates: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where a model of --model homologues searches: sequences in FASTA, which are ranked for each query.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the samples.")] = 0,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write one JSON object an example, with its input and all that was asked.")
@@ -68,6 +75,10 @@ def predict(
     "probabilities" (of all labels of each token; of the phrases of a tree; of the matches of an alignment), "k_best"
     and "samples".
 
+    A model of --model homologues ranks the --candidates for each sequence of the file: a line for each, best first,
+    with tabs between names, score and both sequences aligned; --k-best K keeps the best K, --json has an object a
+    query.
+
     \b
         structlearn predict tagger.slm new.txt > labelled.txt
         zcat text.gz | structlearn predict tagger.slm
@@ -76,16 +87,28 @@ def predict(
         structlearn predict aligner.slm new.fasta > aligned.fasta
         structlearn predict finder.slm new.fasta --latent > sites.tsv
         structlearn predict tagger.slm new.txt --probabilities
+        structlearn predict ranker.slm queries.fasta --candidates database.fasta --k-best 10
         structlearn predict tagger.slm new.txt --k-best 5 > best.jsonl
     """
     from structlearn.cli.predictions.distributions import Wanted, json_lines
+    from structlearn.cli.predictions.searches import rankings
     from structlearn.cli.predictions.written import annotated, drawn, tabled
+    from structlearn.persistence.model_file import steps_of
 
-    as_json = as_json or k_best is not None or samples is not None
+    given_json, as_json = as_json, as_json or k_best is not None or samples is not None
     forms = {"--draw": draw, "--latent": latent, "JSON lines": as_json}
     if sum(forms.values()) > 1:
         raise ValueError(f"{' and '.join(name for name, given in forms.items() if given)} exclude each other")
     saved = data.read_model(model)
+    _, last = steps_of(saved.estimator)
+    if data.searches(last) != (candidates is not None):
+        told = "needs --candidates FILE to search in" if data.searches(last) else "has no use for --candidates"
+        raise ValueError(f"the model in {model} {told}")
+    if candidates is not None:
+        with data.writing(output, not_over=file) as write:
+            for text in rankings(saved.estimator, file, candidates, encoding, k_best, as_json=given_json):
+                write(text)
+        return
     more = Wanted(probabilities, k_best, samples, seed)
     more.check(saved.estimator)
     wanted = data.layout(format_name, columns, separator, label, saved.reader)

@@ -58,5 +58,5 @@ def report(
 
 
 def _read(estimator: Any, reader: Format, examples: list[Example]) -> tuple[list[Any], list[Any]]:
-    X, Y = data.labelled(reader, examples)
-    return X, data.as_outputs(estimator, examples, Y)
+    data.labelled(reader, examples)
+    return data.as_taken(estimator, examples)

@@ -111,20 +111,20 @@ def train(
     check_effects(options, reader, [choice])
     estimator = build(reader, choice, in_terms_of_the_data(reader, X, Y, options), written, verbose=int(show))
     _, last = model_file.steps_of(estimator)
-    outputs = data.as_outputs(estimator, examples, Y)
+    X_taken, Y_taken = data.as_taken(estimator, examples)
     if show:
         _tell_what_was_guessed(reader, wanted, last, X, Y)
     how: dict[str, Any] = {}
     if validation is not None:
         _, held_out = data.read([validation], format_name, encoding, given=reader)
-        X_held_out, Y_held_out = data.labelled(reader, held_out)
-        how["validation"] = X_held_out, data.as_outputs(estimator, held_out, Y_held_out)
+        data.labelled(reader, held_out)
+        how["validation"] = data.as_taken(estimator, held_out)
     if checkpoint is not None:
         how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
     interrupted = None
     try:
         with data.places(examples):
-            fit(estimator, X, outputs, written, data.weights(examples), **how)
+            fit(estimator, X_taken, Y_taken, written, data.weights(examples), **how)
     except KeyboardInterrupt as interrupt:
         if not hasattr(last, "w_"):
             raise

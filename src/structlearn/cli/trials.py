@@ -178,9 +178,11 @@ def _follow(task: Task) -> list[Trial]:
     train, test = ([task.examples[i] for i in part] for part in (task.train, task.test))
     estimator = task.build(task.path[0])
     _, last = steps_of(estimator)
-    Y_train = data.as_outputs(estimator, train, [example.y for example in train])
-    X_train = fit_features(estimator, [example.x for example in train], task.templates)
-    X_test = features(estimator, [example.x for example in test])
+    X_train, Y_train = data.as_taken(estimator, train)
+    X_train = fit_features(estimator, X_train, task.templates)
+    X_test, Y_test = data.as_taken(estimator, test)
+    X_test = features(estimator, X_test)
+    Y_test = Y_test if data.searches(last) else [example.y for example in test]
     if "warm_start" in last.get_params():
         last.set_params(warm_start=len(task.path) > 1 and _ends_the_same(last))
     weight = task.weight[task.train]
@@ -191,7 +193,7 @@ def _follow(task: Task) -> list[Trial]:
             last.set_params(C=setting.options["C"] * share)
         fit_learner(last, X_train, Y_train, weight)
         predicted = data.as_labels(estimator, last.predict(X_test))
-        metric, score = _score(getattr(last, "model_", None), X_test, task, [example.y for example in test], predicted)
+        metric, score = _score(getattr(last, "model_", None), X_test, task, Y_test, predicted)
         trials.append(Trial(setting, task.fold, metric, score, time.perf_counter() - begin))
         begin = time.perf_counter()
     return trials

@@ -124,7 +124,7 @@ def tune(
     if output is not None:
         estimator = make(settings[best], verbose=int(show))
         with data.places(examples):
-            fit(estimator, X, data.as_outputs(estimator, examples, Y), written, given)
+            fit(estimator, *data.as_taken(estimator, examples), written, given)
         save(estimator, output, reader, files, Y)
 
 

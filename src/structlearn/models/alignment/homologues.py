@@ -11,8 +11,12 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.examples import is_listed
-from structlearn.data.matches import checked_matches
+from structlearn.data.fields import LARGEST
+from structlearn.data.matches import Matches, checked_matches, matches_of
+from structlearn.data.options import whole_option
 from structlearn.data.ragged import Ragged, places_of, reduced
+from structlearn.metrics import Measures
+from structlearn.metrics.scores import ratio
 from structlearn.models.alignment.alignment import Alignment
 from structlearn.models.alignment.features import AlignmentSpec
 from structlearn.models.alignment.problem import AlignmentProblem
@@ -42,6 +46,7 @@ class Homologues(Model):
     -----
     An example's input is a pair (native, candidates), its output for training (k, matches), the homologue's place among
     the candidates and its matches (i, j) with the native sequence. `predict` returns places; `score` also takes them.
+    `ranked` has all candidates, best first, each with its best alignment and its score.
 
     Examples
     --------
@@ -51,6 +56,9 @@ class Homologues(Model):
     >>> svm = StructuralSVM(Homologues(), rescaling=None, slack="squared", C=10).fit(X, Y)
     >>> svm.predict([("ccac", ["gttg", "tgca", "ccag"])])
     [2]
+    >>> (ranking,) = svm.model_.ranked(svm.spec_, svm.w_, [("ccac", ["gttg", "tgca", "ccag"])], k=2)
+    >>> [(place, matches) for place, matches, score in ranking]
+    [(2, ((0, 0), (1, 1), (2, 2))), (1, ((0, 2), (2, 3)))]
     """
 
     refusals: ClassVar[ByDecoder] = {
@@ -70,6 +78,9 @@ class Homologues(Model):
 
     def __init__(self, alignment: Alignment | None = None):
         self.alignment = alignment
+
+    def loss_in_words(self) -> str:
+        return "1 for a decoy in the place of the homologue"
 
     def check_options(self) -> None:
         if self.alignment is not None and not isinstance(self.alignment, Alignment):
@@ -131,6 +142,26 @@ class Homologues(Model):
 
         return super().explain(spec, w, x, t, with_matches(chosen), with_matches(other), feature_names)
 
+    def ranked(
+        self, spec: AlignmentSpec, w: FloatArray, X: Any, k: int | None = None
+    ) -> list[list[tuple[int, Matches, float]]]:
+        """(place, matches, score) of the k best candidates of every example, best first; None for all of them.
+
+        Parameters
+        ----------
+        spec, w
+            `spec_` and `w_` of a fitted estimator.
+        X : list of (native, candidates)
+        """
+        return self.bind(spec, X).ranked(w, None if k is None else whole_option("k", k, 1, LARGEST))
+
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
+        """How many homologues were found; true outputs may be places alone."""
+        places = [y if isinstance(y, numbers.Integral) else y[0] for y in Y]
+        right = np.array([place == guess for place, guess in zip(places, predicted, strict=True)], bool)
+        counts = np.column_stack([right, np.ones(len(right))])
+        return Measures(counts, {"found": lambda sums: ratio(sums[..., 0], sums[..., 1])}, right)
+
     def n_weights(self, spec: AlignmentSpec) -> int:
         return self._aligner().n_weights(spec)
 
@@ -189,6 +220,17 @@ class HomologuesProblem(Problem):
             best = int(here.argmax())
             if here[best] > -np.inf:
                 found.append((i, np.concatenate([[best], codes[begin + best]]).astype(np.int32)))
+        return found
+
+    def ranked(self, w: FloatArray, k: int | None) -> list[list[tuple[int, Matches, float]]]:
+        """See `Homologues.ranked`."""
+        self._aligner.n_threads = self.n_threads
+        codes, scores = self._aligner.best_scored(w, np.arange(int(self._offsets[-1])))
+        found = []
+        for begin, end in pairwise(self._offsets.tolist()):
+            # Of equals the first comes first, as in `best`.
+            order = np.argsort(-scores[begin:end], kind="stable")[:k].tolist()
+            found.append([(j, matches_of(codes[begin + j]), float(scores[begin + j])) for j in order])
         return found
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
