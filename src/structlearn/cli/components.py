@@ -113,6 +113,9 @@ LEARNERS = {
     "pcfg": Component("estimators/generative/relative_frequencies.py", "RelativeFrequencies", ("n_jobs",), "Learner"),
 }
 
+#: Learners that know no loss.
+LIKELIHOODS = ("crf", "latent-crf", "hmm", "pcfg")
+
 _MARGIN_OR_LIKELIHOOD = ("svm", "crf", "perceptron")
 _OF_PARTIAL_LABELS = ("latent", "latent-crf")
 

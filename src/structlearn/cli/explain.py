@@ -107,7 +107,8 @@ def _question(estimator: Any, last: Any, example: Example, against: str | None, 
     if against == "second" or example.y is None:
         return Question(None, None, "the second best")
     X = _transformed(estimator, [example.x])
-    problem = last._bind(X, [example.y])
+    truth = data.as_taken(estimator, [example])[1][0]
+    problem = last._bind(X, [truth])
     outputs = problem.predict(last.w_)
     predicted = problem.present(outputs)[0]
     wrong = bool(problem.losses(outputs)[0] > 0)
@@ -118,7 +119,11 @@ def _question(estimator: Any, last: Any, example: Example, against: str | None, 
         if wrong:
             return Question(None, example.y[at], "the truth")
     elif wrong:
-        label, other = last.model_.mistake(predicted, example.y)
+        if hasattr(problem, "reachable") and not problem.reachable()[0]:
+            if against == "truth":
+                raise ValueError(f"{example.place}: the model has no output that is the truth; try --against second")
+            return Question(None, None, "the second best, since the model has no output that is the truth")
+        label, other = last.model_.mistake(predicted, truth)
         return Question(label, other, "the truth")
     if against == "truth":
         raise ValueError(f"{example.place}: the prediction is right; --against second compares it with the next best")
@@ -144,7 +149,8 @@ def _draw(estimator: Any, last: Any, example: Example) -> None:
     X = _transformed(estimator, [example.x])
     latent = last.predict_latent(X)[0] if hasattr(last, "predict_latent") else None
     screen = terminal.console()
-    drawing = last.model_.latent_drawing(example.x, last.predict(X)[0], latent, example.y, width=screen.width)
+    truth = None if example.y is None else data.as_taken(estimator, [example])[1][0]
+    drawing = last.model_.latent_drawing(example.x, last.predict(X)[0], latent, truth, width=screen.width)
     if drawing is not None:
         screen.print(drawing, end="\n\n", soft_wrap=True)
 

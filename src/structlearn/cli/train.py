@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from structlearn.cli import data, terminal
-from structlearn.cli.components import LEARNERS, MODELS, chosen
+from structlearn.cli.components import LEARNERS, LIKELIHOODS, MODELS, Choice, chosen
+from structlearn.cli.options import flag
 from structlearn.wording import count
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ def train(
     X_taken, Y_taken = data.as_taken(estimator, examples)
     if show:
         _tell_what_was_guessed(reader, wanted, last, X, Y)
+    _warn(choice, options, Y, partial)
     how: dict[str, Any] = {}
     if validation is not None:
         _, held_out = data.read([validation], format_name, encoding, given=reader)
@@ -144,6 +146,20 @@ def train(
             told += f"; the same command goes on from {checkpoint}"
         typer.echo(f"structlearn: {told}", err=True)
         raise typer.Exit(130)
+
+
+def _warn(choice: Choice, options: Any, Y: list[Any], partial: bool) -> None:
+    """Of what trains without a complaint, but perhaps not what was meant."""
+    unused = [name for name in ("loss", "costs") if name in options and choice.learner in LIKELIHOODS]
+    if unused:
+        told = f"{flag(unused[0])} counts in evaluations only: --learner {choice.learner} maximises a likelihood"
+        typer.echo(f"structlearn: warning: {told}", err=True)
+    labels = {label for y in Y if isinstance(y, list) for label in y if isinstance(label, str)}
+    several = {label for label in labels if "|" in label and labels.issuperset(label.split("|"))}
+    if not partial and ("?" in labels or several):
+        odd = "?" if "?" in labels else min(several)
+        told = f"{odd} is taken for a label as all others; if it stands for one that is not known, say --partial"
+        typer.echo(f"structlearn: warning: {told}", err=True)
 
 
 def _tell_what_was_guessed(reader: Any, wanted: Any, learner: Any, X: list[Any], Y: list[Any]) -> None:

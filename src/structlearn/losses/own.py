@@ -154,7 +154,9 @@ def _checked_counts(loss: CountedLoss, truths: list[Truth]) -> list[Counts]:
         if found.shape[1:] != shape or found.shape[0] not in (1, 2):
             raise ValueError(f"{name} of example {i} has shape {found.shape}; expected (1 or 2, {str(shape)[1:]}")
         if found.dtype.kind not in "iub" or found.min(initial=0) < 0:
-            raise ValueError(f"{name} of example {i} holds {found.min(initial=0)}; expected whole numbers ≥ 0")
+            wrong = found[(found < 0) | (found % 1 != 0)] if found.dtype.kind in "iubf" else found.ravel()
+            held = f"{wrong[0]}" if wrong.size else f"{found.dtype} numbers"
+            raise ValueError(f"{name} of example {i} holds {held}; expected whole numbers ≥ 0")
         every.append(found.astype(np.int64))
     # As many counts for empty sequences as for the others.
     n = next((len(found) for found in every if found is not None), None)

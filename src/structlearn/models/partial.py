@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -216,7 +217,7 @@ class PartialModel(Model):
         loss = self.partial_loss(spec, X, Y, allow_unknown=allow_unknown)
         problem = PartialProblem(
             bind(spec, X),
-            lambda: bind(spec, X, allowed=Y),
+            lambda: self._bind_possible(spec, X, Y),
             loss,
             lambda outputs: bind(spec, X, outputs, allowed=Y).truths,
         )
@@ -224,6 +225,14 @@ class PartialModel(Model):
             # Refused before training, if no output is possible.
             assert problem.possible.n_features == problem.n_features
         return problem
+
+    def _bind_possible(self, spec: Any, X: Any, Y: Any) -> Any:
+        bind: Callable[..., Any] = self.bind
+        try:
+            return bind(spec, X, allowed=Y)
+        except ValueError as error:
+            # Whoever trains has given no `allowed`.
+            raise ValueError(re.sub(r"^allowed\[", "Y[", str(error))) from None
 
 
 def _plain(outputs: Outputs) -> Outputs:
