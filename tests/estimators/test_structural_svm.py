@@ -361,7 +361,8 @@ def test_one_class_is_enough_for_every_formulation(rescaling, slack):
 
 def test_labels_of_any_hashable_type():
     labels = [("tuple", 1), None, 2.5, "text"]
-    svm = StructuralSVM(Multiclass(), C=100).fit(np.eye(4), labels)
+    # None says that nothing is known, unless it is declared as a label.
+    svm = StructuralSVM(Multiclass(classes=labels), C=100).fit(np.eye(4), labels)
     assert svm.predict(np.eye(4)).tolist() == labels
     chain = StructuralSVM(Chain(), C=100).fit([np.eye(4)], [labels])
     assert chain.predict([np.eye(4)]) == [labels]

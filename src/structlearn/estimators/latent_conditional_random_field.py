@@ -79,7 +79,7 @@ class LatentConditionalRandomField(LatentEstimator, ConditionalRandomField):
     >>> crf.predict([[{"word": "the"}, {"word": "cat"}]])
     [['DET', 'NOUN']]
     >>> crf.predict_log_proba(X, Y).round(2)
-    array([-0.12, -0.25])
+    array([-0.17, -0.24])
     """
 
     fit_intercept = False
