@@ -364,7 +364,7 @@ def test_labels_of_any_hashable_type():
     # None says that nothing is known, unless it is declared as a label.
     svm = StructuralSVM(Multiclass(classes=labels), C=100).fit(np.eye(4), labels)
     assert svm.predict(np.eye(4)).tolist() == labels
-    chain = StructuralSVM(Chain(), C=100).fit([np.eye(4)], [labels])
+    chain = StructuralSVM(Chain(classes=labels), C=100).fit([np.eye(4)], [labels])
     assert chain.predict([np.eye(4)]) == [labels]
 
 
