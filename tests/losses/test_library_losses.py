@@ -347,3 +347,8 @@ def test_what_is_made_up_is_known_of_whole_outputs_only(model, X, whole, known):
     spec = model.specify([X], [whole])
     with pytest.raises(ValueError, match=r"is for whole \w+; (those|with outputs) known in part"):
         model.partial_loss(spec, [X], [known])
+
+
+def test_the_class_of_a_loss_is_no_loss():
+    with pytest.raises(ValueError, match=r"loss is the class LabelF1; give an object, LabelF1\(\)"):
+        Chain(loss=LabelF1).check_options()

@@ -127,6 +127,8 @@ class Comparison:
     def __str__(self) -> str:
         output, against = _told_apart(self.output, self.against)
         lines = [f"{output} against {against}: {self.difference:+.4f}"]
+        if not self.parts:
+            lines.append("  both have the same parts equally often, so that their scores are equal")
         for part in self.parts:
             lines.append(f"{part.amount:+12.4f}  {_times(part.times)}{part.name}")
             if len(part.terms) == 1 and part.terms[0].source == part.name:

@@ -98,5 +98,7 @@ def loss_option(loss: Any, names: tuple[str, ...]) -> None:
     """Refuses what is neither a loss nor the name of one."""
     if isinstance(loss, Loss):
         loss.check_options()
+    elif isinstance(loss, type) and issubclass(loss, Loss):
+        raise ValueError(f"loss is the class {loss.__name__}; give an object, {loss.__name__}()")
     else:
         choice_option("loss", loss, names)
