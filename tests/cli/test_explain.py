@@ -151,3 +151,19 @@ def test_the_pattern_and_the_rules_are_among_the_weights(folder, run, run_json):
     folder.joinpath("trees.mrg").write_text(TREES)
     assert run("train", "trees.mrg", "-o", "parser.slm", "-c", "10", "--quiet")[0] == 0
     assert set(run_json("inspect", "parser.slm")["top_weights"]["features"]) == {"rules"}
+
+
+def test_segments_are_explained_from_files_of_tags(folder, run):
+    folder.joinpath("names.txt").write_text("Ann B-NAME\nLee I-NAME\nsleeps O\n\nhe O\nsleeps O\n\n")
+    folder.joinpath("wrong.txt").write_text("Ann O\nLee O\nsleeps O\n\nAnn B-NAME\nLee I-NAME\nsleeps I-NAME\n\n")
+    assert run("train", "names.txt", "--model", "segments", "-o", "names.slm", "-c", "10", "-q")[0] == 0
+    status, out, err = run("explain", "names.slm", "wrong.txt")
+    assert (status, err) == (0, "")
+    assert "compared with the truth" in out
+    out = run("explain", "names.slm", "wrong.txt", "--example", "1")[1]
+    assert "compared with the second best, since the model has no output that is the truth" in out
+    status, _, err = run("explain", "names.slm", "wrong.txt", "--example", "1", "--against", "truth")
+    assert (status, err) == (
+        1,
+        "structlearn: wrong.txt:5: the model has no output that is the truth; try --against second\n",
+    )

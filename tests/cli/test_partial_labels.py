@@ -1,5 +1,7 @@
 """Column files in which some labels are missing or uncertain."""
 
+from pathlib import Path
+
 import pytest
 
 import structlearn
@@ -74,3 +76,17 @@ def test_conllu_files_may_be_labelled_in_part():
 
 def lines_of(text):
     return Lines([text.encode()], "go.conllu")
+
+
+def test_what_trains_but_may_not_be_meant_is_warned_of(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    Path("odd.txt").write_text("the DET\ndog ?\n\na DET\ncat NOUN\nsleeps NOUN|VERB\nnow VERB\n\n")
+    warned = run("train", "odd.txt", "-o", "odd.slm", "-q")[2]
+    assert warned == (
+        "structlearn: warning: ? is taken for a label as all others; if it stands for one that is not known, "
+        "say --partial\n"
+    )
+    assert run("train", "odd.txt", "-o", "odd.slm", "-q", "--partial")[2] == ""
+    Path("plain.txt").write_text("the DET\ndog NOUN\n\n")
+    warned = run("train", "plain.txt", "-o", "plain.slm", "-q", "--learner", "crf", "--loss", "zero_one")[2]
+    assert warned == ("structlearn: warning: --loss counts in evaluations only: --learner crf maximises a likelihood\n")
