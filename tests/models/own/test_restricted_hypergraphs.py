@@ -128,7 +128,7 @@ def test_partial_outputs_are_refused_where_they_cannot_be():
         LatentStructuralSVM(ListedChain()).fit(X, said)
     with pytest.raises(ValueError, match=r"loss=WrongLabels\(\) is for whole outputs; .* use MissedParts"):
         LatentStructuralSVM(PartlyLabelled()).fit(X, said)
-    with pytest.raises(ValueError, match=r"allowed\[0\] leaves no output of the hypergraph of X\[0\]"):
+    with pytest.raises(ValueError, match=r"Y\[0\] leaves no output of the hypergraph of X\[0\]"):
         LatentStructuralSVM(PartsMissed()).fit(X[:1], [["c"] * len(X[0])])
 
 
