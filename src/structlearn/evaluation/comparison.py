@@ -43,7 +43,7 @@ class ModelComparison:
     first, second : Evaluation
     differences : dict from name to ScoreDifference
         Of all scores that both have; of losses only if they are the same one.
-    whole_outputs : Comparison
+    whole_outputs : structlearn.metrics.Comparison
         McNemar's test of which outputs are right in full.
     """
 
