@@ -11,15 +11,12 @@ import scipy.sparse as sp
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.queries import grades_of, ranked, relevances, warn_of_empty
 from structlearn.data.ragged import Ragged, owners_of, summed
-from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.drawing import Drawing, draw_ranking
 from structlearn.losses.rankings import check_k, check_threshold
 from structlearn.metrics import Measures
 from structlearn.metrics.rankings import ranking_measures
-from structlearn.models.base import Ability, ByDecoder, Model
-from structlearn.models.description import WeightBlock
-from structlearn.models.explanation import Comparison
-from structlearn.models.ranking.description import document_blocks, order_of_two, wrong_pair
+from structlearn.models.base import ByDecoder
+from structlearn.models.ranking.document_model import DocumentModel
 from structlearn.models.ranking.documents import Documents
 from structlearn.models.ranking.spec import DocumentSpec
 from structlearn.waist.latent import LatentProblem, Start
@@ -27,7 +24,7 @@ from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
 
 
-class PrecisionAtK(Model):
+class PrecisionAtK(DocumentModel):
     """Ψ(x, y, h) = (1/k) Σ_j x_h(j) with h the first k documents of an order in which the relevant ones come first.
 
     For `LatentStructuralSVM` (Yu 2011, Section 5.4.3): the data have the relevance y of a query's documents, the order
@@ -63,10 +60,6 @@ class PrecisionAtK(Model):
     ([array([2, 1, 0])], [array([1]), array([1])])
     """
 
-    @property
-    def abilities(self) -> frozenset[Ability]:
-        return frozenset({"explain"})
-
     def loss_in_words(self) -> str:
         return f"what precision at {self.k} falls short of"
 
@@ -85,9 +78,6 @@ class PrecisionAtK(Model):
     def __init__(self, k: int = 10, *, threshold: float = 0.0):
         self.k = k
         self.threshold = threshold
-
-    def read(self, X: Any, Y: Any) -> tuple[Sequences, Any]:
-        return read_sequences(X), Y
 
     def check_options(self) -> None:
         check_k(self.k)
@@ -112,33 +102,6 @@ class PrecisionAtK(Model):
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
         """See `structlearn.drawing.draw_ranking`."""
         return draw_ranking(y, truth, k=self.k)
-
-    def named_weights(
-        self, spec: DocumentSpec, w: FloatArray, feature_names: Sequence[str] | None = None
-    ) -> tuple[WeightBlock, ...]:
-        return document_blocks(spec, w, feature_names)
-
-    def explain(
-        self,
-        spec: DocumentSpec,
-        w: FloatArray,
-        x: Any,
-        t: int | None = None,
-        label: Any = None,
-        against: Any = None,
-        feature_names: Sequence[str] | None = None,
-    ) -> Comparison:
-        """Why one document stands before another; see `order_of_two`."""
-        return order_of_two(spec, w, x, t, label, against, self.named_weights(spec, w, feature_names))
-
-    def mistake(self, predicted: Any, truth: Any) -> tuple[int, int]:
-        return wrong_pair(predicted, truth)
-
-    def n_weights(self, spec: DocumentSpec) -> int:
-        return spec.n_inputs
-
-    def spec_from_dict(self, values: dict[str, Any]) -> DocumentSpec:
-        return DocumentSpec.from_dict(values)
 
 
 class PrecisionAtKProblem(LatentProblem):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,15 +9,13 @@ import numpy as np
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.queries import Gain, ranked, relevances, warn_of_empty
 from structlearn.data.ragged import Ragged
-from structlearn.data.sequences import Sequences, read_sequences
+from structlearn.data.sequences import read_sequences
 from structlearn.drawing import Drawing, draw_ranking
 from structlearn.losses.rankings import LossName, RankingLoss, check_ranking_loss, ranking_loss
 from structlearn.metrics import Measures
 from structlearn.metrics.rankings import ranking_measures
-from structlearn.models.base import Ability, ByDecoder, Model
-from structlearn.models.description import WeightBlock
-from structlearn.models.explanation import Comparison
-from structlearn.models.ranking.description import document_blocks, order_of_two, wrong_pair
+from structlearn.models.base import ByDecoder
+from structlearn.models.ranking.document_model import DocumentModel
 from structlearn.models.ranking.documents import Documents
 from structlearn.models.ranking.spec import DocumentSpec
 from structlearn.waist.planes import Outputs
@@ -26,7 +23,7 @@ from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
 
 
-class Ranking(Model):
+class Ranking(DocumentModel):
     """The ranking of a query's documents by ⟨w, x⟩, with a loss of the whole ranking.
 
     An example's input is a matrix with a row a document, its output for training the documents' relevance, for
@@ -73,10 +70,6 @@ class Ranking(Model):
     [array([2, 1, 0])]
     """
 
-    @property
-    def abilities(self) -> frozenset[Ability]:
-        return frozenset({"explain"})
-
     def loss_in_words(self) -> str:
         return {
             "roc_area": "the share of pairs of documents in the wrong order",
@@ -108,9 +101,6 @@ class Ranking(Model):
         self.threshold = threshold
         self.gain = gain
 
-    def read(self, X: Any, Y: Any) -> tuple[Sequences, Any]:
-        return read_sequences(X), Y
-
     def specify(self, X: Any, Y: Any) -> DocumentSpec:
         self.check_options()
         spec = DocumentSpec.of(X)
@@ -133,33 +123,6 @@ class Ranking(Model):
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
         """See `structlearn.drawing.draw_ranking`."""
         return draw_ranking(y, truth, k=self.k)
-
-    def named_weights(
-        self, spec: DocumentSpec, w: FloatArray, feature_names: Sequence[str] | None = None
-    ) -> tuple[WeightBlock, ...]:
-        return document_blocks(spec, w, feature_names)
-
-    def explain(
-        self,
-        spec: DocumentSpec,
-        w: FloatArray,
-        x: Any,
-        t: int | None = None,
-        label: Any = None,
-        against: Any = None,
-        feature_names: Sequence[str] | None = None,
-    ) -> Comparison:
-        """Why one document stands before another; see `order_of_two`."""
-        return order_of_two(spec, w, x, t, label, against, self.named_weights(spec, w, feature_names))
-
-    def mistake(self, predicted: Any, truth: Any) -> tuple[int, int]:
-        return wrong_pair(predicted, truth)
-
-    def n_weights(self, spec: DocumentSpec) -> int:
-        return spec.n_inputs
-
-    def spec_from_dict(self, values: dict[str, Any]) -> DocumentSpec:
-        return DocumentSpec.from_dict(values)
 
     def loss_of(self, relevance: FloatArray, offsets: IntArray) -> RankingLoss:
         """The loss on documents of this relevance, with a query between any two offsets."""
