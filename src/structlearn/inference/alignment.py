@@ -8,7 +8,7 @@ P(y) = exp F(y) / Z.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray
+from structlearn.data.known.partners import known_partners
 from structlearn.data.matches import ENDS, Ends, Matches, matches_of
 from structlearn.data.ragged import Ragged
 from structlearn.inference.given import GivenParts, checked, scores_of, table_of
@@ -25,10 +26,17 @@ from structlearn.wording import shown
 
 #: One score for all letters, or those of each letter of s and of each letter of t.
 GapScores = float | tuple[npt.ArrayLike, npt.ArrayLike]
+#: Matches (i, j) that there must be.
+Allowed = Collection[tuple[int, int]] | None
 
 
 def best_alignment(
-    match: npt.ArrayLike, gap: GapScores = 0.0, first: GapScores = 0.0, *, ends: Ends = "global"
+    match: npt.ArrayLike,
+    gap: GapScores = 0.0,
+    first: GapScores = 0.0,
+    *,
+    ends: Ends = "global",
+    allowed: Allowed = None,
 ) -> tuple[Matches, float]:
     """The best alignment and its score (Gotoh 1982).
 
@@ -41,6 +49,8 @@ def best_alignment(
         for each letter of s and for each letter of t.
     ends : {"global", "semiglobal", "local"}
         Which letters without partner are free, see `structlearn.models.Alignment`.
+    allowed : collection of (i, j), optional
+        Matches that the alignment must have.
 
     Examples
     --------
@@ -49,13 +59,21 @@ def best_alignment(
     (((0, 0), (2, 1)), 3.5)
     >>> best_alignment(match, gap=([-0.5, -9.0, -0.1], [-0.5, -0.5]))
     (((0, 0), (1, 1)), 0.9)
+    >>> best_alignment(match, gap=-0.5, allowed=[(1, 1)])
+    (((0, 0), (1, 1)), 0.5)
     """
-    partners, score = _given(match, gap, first, ends).best()
+    partners, score = _given(match, gap, first, ends, allowed).best()
     return matches_of(partners), score
 
 
 def k_best_alignments(
-    match: npt.ArrayLike, k: int, gap: GapScores = 0.0, first: GapScores = 0.0, *, ends: Ends = "global"
+    match: npt.ArrayLike,
+    k: int,
+    gap: GapScores = 0.0,
+    first: GapScores = 0.0,
+    *,
+    ends: Ends = "global",
+    allowed: Allowed = None,
 ) -> list[tuple[Matches, float]]:
     """The k best alignments and their scores, best first; fewer if there are not as many.
 
@@ -64,7 +82,8 @@ def k_best_alignments(
     >>> k_best_alignments([[1.0, 0.0]], 3, gap=-0.25)
     [(((0, 0),), 0.75), (((0, 1),), -0.25), ((), -0.75)]
     """
-    return [(matches_of(partners), score) for partners, score in _given(match, gap, first, ends).k_best(k)]
+    given = _given(match, gap, first, ends, allowed)
+    return [(matches_of(partners), score) for partners, score in given.k_best(k)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +112,12 @@ class AlignmentMarginals:
 
 
 def alignment_marginals(
-    match: npt.ArrayLike, gap: GapScores = 0.0, first: GapScores = 0.0, *, ends: Ends = "global"
+    match: npt.ArrayLike,
+    gap: GapScores = 0.0,
+    first: GapScores = 0.0,
+    *,
+    ends: Ends = "global",
+    allowed: Allowed = None,
 ) -> AlignmentMarginals:
     """Sums over all alignments; the arguments are those of `best_alignment`.
 
@@ -109,7 +133,7 @@ def alignment_marginals(
     >>> best_alignment(found.matches)[0]
     ((0, 0), (1, 1))
     """
-    log_z, entropy, parts = _given(match, gap, first, ends).sums()
+    log_z, entropy, parts = _given(match, gap, first, ends, allowed).sums()
     matches, deleted, _, inserted, _, first_deleted, _, first_inserted, _ = parts
     return AlignmentMarginals(log_z, matches, (deleted, inserted), (first_deleted, first_inserted), entropy)
 
@@ -121,6 +145,7 @@ def sample_alignments(
     first: GapScores = 0.0,
     *,
     ends: Ends = "global",
+    allowed: Allowed = None,
     random_state: int | np.random.Generator | None = None,
 ) -> list[Matches]:
     """Alignments drawn from P(y).
@@ -130,7 +155,8 @@ def sample_alignments(
     >>> sample_alignments([[1.0, 0.0], [0.0, 1.0]], 2, gap=-1.0, random_state=0)
     [((0, 0), (1, 1)), ((0, 0), (1, 1))]
     """
-    return [matches_of(partners) for partners in _given(match, gap, first, ends).samples(n_samples, random_state)]
+    given = _given(match, gap, first, ends, allowed)
+    return [matches_of(partners) for partners in given.samples(n_samples, random_state)]
 
 
 def align(
@@ -140,6 +166,7 @@ def align(
     first: float = 0.0,
     *,
     ends: Ends = "global",
+    allowed: Sequence[Allowed] | None = None,
     n_threads: int = 1,
 ) -> list[tuple[Matches, float]]:
     """The best alignment of every pair of sequences of letters, and its score.
@@ -155,6 +182,8 @@ def align(
         Scores of a letter without partner, and of the first one of a gap on top; below zero for costs.
     ends : {"global", "semiglobal", "local"}
         See `structlearn.models.Alignment`.
+    allowed : list, optional
+        For each pair the matches that its alignment must have, or None.
 
     Examples
     --------
@@ -171,7 +200,8 @@ def align(
     # One stream of letters a side; two channels of gaps, those of s and of t, each with a score for the first letter.
     gaps = [(deletion, 0, opening, 0, scores.size + opening) for opening in (0, 1) for deletion in (1, 0)]
     w = np.array([*scores.ravel(), gap, first])
-    engine = _core.AlignmentEngine(s.offsets, t.offsets, _number_of(ends))
+    known = None if allowed is None else known_partners(s.offsets, t.offsets, allowed)
+    engine = _core.AlignmentEngine(s.offsets, t.offsets, _number_of(ends), known)
     scorer = _core.AlignmentScorer(
         _side(s),
         _side(t),
@@ -200,7 +230,7 @@ def edit_distance(s: Sequence[Any], t: Sequence[Any]) -> int:
     return round(-score)
 
 
-def _given(match: npt.ArrayLike, gap: GapScores, first: GapScores, ends: Ends) -> GivenParts:
+def _given(match: npt.ArrayLike, gap: GapScores, first: GapScores, ends: Ends, allowed: Allowed) -> GivenParts:
     match = table_of(match, "match", "(m, n)")
     m, n = match.shape
     local = [match]
@@ -208,7 +238,9 @@ def _given(match: npt.ArrayLike, gap: GapScores, first: GapScores, ends: Ends) -
         of_s, of_t = _sides(given, m, n, name)
         # Models can also score where in the other sequence a gap is: before each letter, or after the last.
         local += [of_s, np.zeros(n + 1), of_t, np.zeros(m + 1)]
-    engine = _core.AlignmentEngine(np.array([0, m]), np.array([0, n]), _number_of(ends))
+    s, t = np.array([0, m]), np.array([0, n])
+    known = None if allowed is None else known_partners(s, t, [allowed], one="match")
+    engine = _core.AlignmentEngine(s, t, _number_of(ends), known)
     nothing = "every alignment is forbidden: all scores are -inf"
     return GivenParts(nothing, partial(_core.GivenAlignment, engine), local)
 

@@ -7,6 +7,7 @@ exp F(y) / Z.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,7 +17,11 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, LabelArray
+from structlearn.data.known.labels import label_mask
 from structlearn.inference.given import GivenParts, scores_of, table_of
+
+#: For each token None, for any label, the label, or a set or list of labels.
+Allowed = Sequence[int | Collection[int] | None] | None
 
 
 def viterbi(
@@ -26,6 +31,7 @@ def viterbi(
     stop: npt.ArrayLike | None = None,
     *,
     triplets: npt.ArrayLike | None = None,
+    allowed: Allowed = None,
 ) -> tuple[LabelArray, float]:
     """The best label sequence and its score.
 
@@ -38,6 +44,8 @@ def viterbi(
         Zero if not given.
     triplets : (n_labels, n_labels, n_labels), optional
         Of three neighbours: the label in the middle, the one before, the one after. Takes n_labels times as long.
+    allowed : list with an entry a token, optional
+        What is known of each label: None for nothing, the label, or a set or list of labels.
 
     Examples
     --------
@@ -50,8 +58,10 @@ def viterbi(
     >>> triplets[0, 1, 1] = 3.0
     >>> viterbi(np.zeros((5, 2)), np.zeros((2, 2)), triplets=triplets)
     (array([1, 0, 1, 0, 1], dtype=int32), 6.0)
+    >>> viterbi(np.zeros((5, 2)), np.zeros((2, 2)), triplets=triplets, allowed=[0, {1}, None, {0, 1}, 0])
+    (array([0, 1, 0, 1, 0], dtype=int32), 3.0)
     """
-    return _given(emission, transition, start, stop, triplets).best()
+    return _given(emission, transition, start, stop, triplets, allowed).best()
 
 
 def k_best(
@@ -62,6 +72,7 @@ def k_best(
     stop: npt.ArrayLike | None = None,
     *,
     triplets: npt.ArrayLike | None = None,
+    allowed: Allowed = None,
 ) -> list[tuple[LabelArray, float]]:
     """The k best label sequences and their scores, best first; fewer if there are not as many.
 
@@ -70,7 +81,7 @@ def k_best(
     >>> [(labels.tolist(), score) for labels, score in k_best([[0.0, 1.0]], np.zeros((2, 2)), 3)]
     [([1], 1.0), ([0], 0.0)]
     """
-    return _given(emission, transition, start, stop, triplets).k_best(k)
+    return _given(emission, transition, start, stop, triplets, allowed).k_best(k)
 
 
 def best_per_loss_level(
@@ -81,6 +92,7 @@ def best_per_loss_level(
     stop: npt.ArrayLike | None = None,
     *,
     triplets: npt.ArrayLike | None = None,
+    allowed: Allowed = None,
 ) -> list[tuple[int, LabelArray, float]]:
     """(number of wrong labels, labels, score) of the best sequence for each number of wrong labels.
 
@@ -90,7 +102,7 @@ def best_per_loss_level(
     >>> [(wrong, labels.tolist(), score) for wrong, labels, score in levels]
     [(0, [0, 0], 0.5), (1, [1, 0], 1.5), (2, [1, 1], 1.0)]
     """
-    chain = _given(emission, transition, start, stop, triplets)
+    chain = _given(emission, transition, start, stop, triplets, allowed)
     truth = np.ascontiguousarray(truth, np.int32)
     length, n_labels = np.shape(emission)
     if truth.shape != (length,) or truth.min() < 0 or truth.max() >= n_labels:
@@ -140,6 +152,7 @@ def marginals(
     stop: npt.ArrayLike | None = None,
     *,
     triplets: npt.ArrayLike | None = None,
+    allowed: Allowed = None,
 ) -> ChainMarginals:
     """Sum-product (forward-backward): log Z, node and edge marginals, entropy.
 
@@ -154,7 +167,7 @@ def marginals(
     >>> found.most_probable_labels(), round(found.expected_loss([0, 0]), 3)
     (array([0, 0], dtype=int32), 0.536)
     """
-    log_z, entropy, parts = _given(emission, transition, start, stop, triplets, each=True).sums()
+    log_z, entropy, parts = _given(emission, transition, start, stop, triplets, allowed, each=True).sums()
     nodes, edges, _, _, _, *more = parts
     return ChainMarginals(log_z, nodes, edges, entropy, *more)
 
@@ -168,6 +181,7 @@ def sample(
     random_state: int | np.random.Generator | None = None,
     *,
     triplets: npt.ArrayLike | None = None,
+    allowed: Allowed = None,
 ) -> LabelArray:
     """Label sequences drawn from P(y), (n_samples, length).
 
@@ -177,16 +191,19 @@ def sample(
     >>> bool(abs((drawn == 0).mean(axis=0) - [0.647, 0.818]).max() < 0.03)
     True
     """
-    drawn = _given(emission, transition, start, stop, triplets).samples(n_samples, random_state)
+    drawn = _given(emission, transition, start, stop, triplets, allowed).samples(n_samples, random_state)
     return np.asarray(drawn.flat).reshape(n_samples, len(np.asarray(emission)))
 
 
 def _given(
-    emission: Any, transition: Any, start: Any, stop: Any, triplets: Any = None, *, each: bool = False
+    emission: Any, transition: Any, start: Any, stop: Any, triplets: Any, allowed: Allowed, *, each: bool = False
 ) -> GivenParts:
     """A chain with its scores; with `each`, pairs of neighbours are parts, wherever they stand."""
     emission = table_of(emission, "emission", "(length, n_labels)")
     length, L = emission.shape
+    if allowed is not None:
+        possible = label_mask([allowed], range(L), np.array([0, length]), one="emission")
+        emission = np.where(possible, emission, -np.inf)
     moves = scores_of(transition, "transition", (L, L), (length - 1, L, L))
     everywhere = moves.ndim == 2
     pairs = each or not everywhere

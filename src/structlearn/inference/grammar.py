@@ -9,7 +9,7 @@ node. A score of −∞ forbids. Probabilities are P(y) = exp F(y) / Z.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.known.phrases import KnownPhrases
 from structlearn.data.ragged import offsets_of
 from structlearn.inference.given import GivenParts, scores_of, table_of
 from structlearn.wording import shown
@@ -28,6 +29,8 @@ from structlearn.wording import shown
 Node = tuple[int, int, int]
 #: (parent, left, right) and (parent, child), one after another; or an array with −1 as the right child of the latter.
 Rules = Sequence[tuple[int, ...]] | npt.NDArray[np.integer[Any]]
+#: Nodes that there must be, with None for any symbol.
+Allowed = Collection[tuple[int | None, int, int]] | None
 
 
 def best_tree(
@@ -36,6 +39,8 @@ def best_tree(
     scores: npt.ArrayLike | None = None,
     start: int | npt.ArrayLike | None = None,
     spans: npt.ArrayLike | None = None,
+    *,
+    allowed: Allowed = None,
 ) -> tuple[list[Node], float]:
     """The best tree and its score (Cocke, Kasami and Younger).
 
@@ -55,6 +60,8 @@ def best_tree(
     spans : (length + 1, length + 1, n_symbols), optional
         Of a node that begins before the first token number, ends before the second, and has the symbol. Zero if not
         given.
+    allowed : collection of (symbol, begin, end), optional
+        Nodes that the tree must have, with None for any symbol.
 
     Examples
     --------
@@ -66,7 +73,7 @@ def best_tree(
     >>> best_tree(emission, rules, [-0.1, -1.0, -0.5], start=0)
     ([(0, 0, 3), (3, 0, 1), (1, 1, 3), (1, 1, 2), (2, 1, 2), (2, 2, 3)], -1.6)
     """
-    trees = _Trees(emission, rules, scores, start, spans)
+    trees = _Trees(emission, rules, scores, start, spans, allowed)
     codes, score = trees.given.best()
     return trees.nodes(codes), score
 
@@ -78,6 +85,8 @@ def k_best_trees(
     scores: npt.ArrayLike | None = None,
     start: int | npt.ArrayLike | None = None,
     spans: npt.ArrayLike | None = None,
+    *,
+    allowed: Allowed = None,
 ) -> list[tuple[list[Node], float]]:
     """The k best trees and their scores, best first; fewer if there are not as many (Huang and Chiang 2005).
 
@@ -89,8 +98,10 @@ def k_best_trees(
     ...     print(nodes, score)
     [(0, 0, 3), (0, 0, 1), (0, 1, 3), (0, 1, 2), (0, 2, 3)] 1.0
     [(0, 0, 3), (0, 0, 2), (0, 0, 1), (0, 1, 2), (0, 2, 3)] 0.0
+    >>> k_best_trees(np.zeros((3, 1)), [(0, 0, 0)], 5, spans=spans, allowed=[(None, 0, 2)])
+    [([(0, 0, 3), (0, 0, 2), (0, 0, 1), (0, 1, 2), (0, 2, 3)], 0.0)]
     """
-    trees = _Trees(emission, rules, scores, start, spans)
+    trees = _Trees(emission, rules, scores, start, spans, allowed)
     return [(trees.nodes(codes), score) for codes, score in trees.given.k_best(k)]
 
 
@@ -128,6 +139,8 @@ def tree_marginals(
     scores: npt.ArrayLike | None = None,
     start: int | npt.ArrayLike | None = None,
     spans: npt.ArrayLike | None = None,
+    *,
+    allowed: Allowed = None,
 ) -> TreeMarginals:
     """Sums over all trees (inside and outside); the arguments are those of `best_tree`.
 
@@ -139,7 +152,7 @@ def tree_marginals(
     >>> round(np.exp(found.log_z)), found.rules.round(3), found.spans[0, :, 0].round(3)
     (5, array([3.]), array([0. , 1. , 0.4, 0.4, 1. ]))
     """
-    return _Trees(emission, rules, scores, start, spans).marginals()
+    return _Trees(emission, rules, scores, start, spans, allowed).marginals()
 
 
 def sample_trees(
@@ -150,6 +163,8 @@ def sample_trees(
     start: int | npt.ArrayLike | None = None,
     spans: npt.ArrayLike | None = None,
     random_state: int | np.random.Generator | None = None,
+    *,
+    allowed: Allowed = None,
 ) -> list[list[Node]]:
     """Trees drawn from P(y).
 
@@ -158,7 +173,7 @@ def sample_trees(
     >>> sample_trees(np.zeros((2, 1)), [(0, 0, 0)], 2, random_state=0)
     [[(0, 0, 2), (0, 0, 1), (0, 1, 2)], [(0, 0, 2), (0, 0, 1), (0, 1, 2)]]
     """
-    trees = _Trees(emission, rules, scores, start, spans)
+    trees = _Trees(emission, rules, scores, start, spans, allowed)
     return [trees.nodes(codes) for codes in trees.given.samples(n_samples, random_state)]
 
 
@@ -170,7 +185,7 @@ class _Trees:
     word of its own. What is forbidden anywhere is left out.
     """
 
-    def __init__(self, emission: Any, rules: Any, scores: Any, start: Any, spans: Any):
+    def __init__(self, emission: Any, rules: Any, scores: Any, start: Any, spans: Any, allowed: Allowed):
         emission = table_of(emission, "emission", "(length, n_symbols)")
         self._shape = length, n_symbols = emission.shape
         rules = _checked_rules(rules, n_symbols)
@@ -192,7 +207,7 @@ class _Trees:
         of_tags = np.zeros(len(self._tagged))
         self.given = GivenParts(
             f"the rules derive no tree of these {length} tokens that is not forbidden",
-            partial(_core.GivenGrammar, self._engine(rules)),
+            partial(_core.GivenGrammar, self._engine(rules, allowed)),
             [spans],
             [
                 scores[self._binary],
@@ -202,7 +217,7 @@ class _Trees:
             ],
         )
 
-    def _engine(self, rules: IntArray) -> _core.GrammarEngine:
+    def _engine(self, rules: IntArray, allowed: Allowed) -> _core.GrammarEngine:
         length, n_phrases = self._shape
         tags = n_phrases + np.arange(len(self._tagged))
         above_tags = np.stack([self._tagged, tags], axis=1)
@@ -221,7 +236,12 @@ class _Trees:
             n_buckets=0,
             longest_chain=n_phrases + 1,
         )
-        return _core.GrammarEngine(core_rules, np.array([0, length]), np.arange(length, dtype=np.int32))
+        sentence = core_rules, np.array([0, length]), np.arange(length, dtype=np.int32)
+        if allowed is None:
+            return _core.GrammarEngine(*sentence)
+        symbols = range(n_phrases)
+        known = KnownPhrases.read([allowed], symbols, [length], one="emission")
+        return _core.GrammarEngine(*sentence, *known.rows(symbols))
 
     def nodes(self, codes: LabelArray) -> list[Node]:
         """The nodes of a tree, whose codes are its rules from the top, left before right, with its start and words."""

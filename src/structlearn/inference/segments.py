@@ -8,6 +8,7 @@ Probabilities are P(y) = exp F(y) / Z.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,8 +18,12 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, LabelArray
+from structlearn.data.known.segments import KnownSegments
 from structlearn.data.segments import Segment
 from structlearn.inference.given import GivenParts, scores_of, table_of
+
+#: Segments (label, begin, end) that there must be, with None for any label, or a set of labels.
+Allowed = Sequence[tuple[Any, int, int]] | None
 
 
 def best_segmentation(
@@ -27,6 +32,8 @@ def best_segmentation(
     lengths: npt.ArrayLike | None = None,
     first: npt.ArrayLike | None = None,
     last: npt.ArrayLike | None = None,
+    *,
+    allowed: Allowed = None,
 ) -> tuple[list[Segment], float]:
     """The best segmentation and its score (Sarawagi and Cohen 2004).
 
@@ -41,13 +48,18 @@ def best_segmentation(
         for it.
     first, last : (length, n_labels), optional
         Of a segment that begins, and that ends, with the token. Zero if not given.
+    allowed : list of (label, begin, end), optional
+        Segments that the segmentation must have; a label may be None, for any, or a set of labels.
 
     Examples
     --------
-    >>> best_segmentation([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], np.zeros((2, 2)), lengths=[[0.0, 0.0], [0.5, 0.5]])
+    >>> scores = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]], np.zeros((2, 2)), [[0.0, 0.0], [0.5, 0.5]]
+    >>> best_segmentation(*scores)
     ([(0, 0, 2), (1, 2, 3)], 3.5)
+    >>> best_segmentation(*scores, allowed=[(None, 1, 3)])
+    ([(0, 0, 1), (0, 1, 3)], 2.5)
     """
-    codes, score = _given(emission, transition, lengths, first, last).best()
+    codes, score = _given(emission, transition, lengths, first, last, allowed).best()
     return _segments(codes, np.shape(emission)[1]), score
 
 
@@ -58,6 +70,8 @@ def k_best_segmentations(
     lengths: npt.ArrayLike | None = None,
     first: npt.ArrayLike | None = None,
     last: npt.ArrayLike | None = None,
+    *,
+    allowed: Allowed = None,
 ) -> list[tuple[list[Segment], float]]:
     """The k best segmentations and their scores, best first; fewer if there are not as many.
 
@@ -66,7 +80,7 @@ def k_best_segmentations(
     >>> k_best_segmentations([[1.0], [1.0]], [[-0.5]], 3)
     [([(0, 0, 2)], 2.0), ([(0, 0, 1), (0, 1, 2)], 1.5)]
     """
-    found = _given(emission, transition, lengths, first, last).k_best(k)
+    found = _given(emission, transition, lengths, first, last, allowed).k_best(k)
     return [(_segments(codes, np.shape(emission)[1]), score) for codes, score in found]
 
 
@@ -105,6 +119,8 @@ def segmentation_marginals(
     lengths: npt.ArrayLike | None = None,
     first: npt.ArrayLike | None = None,
     last: npt.ArrayLike | None = None,
+    *,
+    allowed: Allowed = None,
 ) -> SegmentationMarginals:
     """Sums over all segmentations; the arguments are those of `best_segmentation`.
 
@@ -114,7 +130,7 @@ def segmentation_marginals(
     >>> round(np.exp(found.log_z)), found.firsts.ravel().round(3), found.lengths.ravel().round(3)
     (4, array([1. , 0.5, 0.5]), array([1.25, 0.5 , 0.25]))
     """
-    log_z, entropy, parts = _given(emission, transition, lengths, first, last).sums()
+    log_z, entropy, parts = _given(emission, transition, lengths, first, last, allowed).sums()
     tokens, firsts, lasts, transitions, of_lengths = parts
     return SegmentationMarginals(log_z, tokens, transitions, of_lengths, firsts, lasts, entropy)
 
@@ -127,6 +143,8 @@ def sample_segmentations(
     first: npt.ArrayLike | None = None,
     last: npt.ArrayLike | None = None,
     random_state: int | np.random.Generator | None = None,
+    *,
+    allowed: Allowed = None,
 ) -> list[list[Segment]]:
     """Segmentations drawn from P(y).
 
@@ -135,11 +153,11 @@ def sample_segmentations(
     >>> sample_segmentations(np.zeros((3, 1)), [[0.0]], 2, random_state=0)
     [[(0, 0, 1), (0, 1, 2), (0, 2, 3)], [(0, 0, 3)]]
     """
-    drawn = _given(emission, transition, lengths, first, last).samples(n_samples, random_state)
+    drawn = _given(emission, transition, lengths, first, last, allowed).samples(n_samples, random_state)
     return [_segments(codes, np.shape(emission)[1]) for codes in drawn]
 
 
-def _given(emission: Any, transition: Any, lengths: Any, first: Any, last: Any) -> GivenParts:
+def _given(emission: Any, transition: Any, lengths: Any, first: Any, last: Any, allowed: Allowed) -> GivenParts:
     emission = table_of(emission, "emission", "(length, n_labels)")
     length, L = emission.shape
     moves = scores_of(transition, "transition", (L, L))
@@ -151,7 +169,11 @@ def _given(emission: Any, transition: Any, lengths: Any, first: Any, last: Any) 
     for name, scores in (("emission", emission), ("last", ends[1])):
         if np.isneginf(scores).any():
             raise ValueError(f"{name} holds -inf; only transition, lengths and first may forbid")
-    engine = _core.SegmentEngine(np.array([0, length]), L, len(spans), True, True)
+    runs = None
+    if allowed is not None:
+        known = KnownSegments.read([allowed], range(L), len(spans), np.array([0, length]), one="emission")
+        runs = known.runs()
+    engine = _core.SegmentEngine(np.array([0, length]), L, len(spans), True, True, runs)
     nothing = "every segmentation is forbidden: all scores are -inf"
     return GivenParts(nothing, partial(_core.GivenSegments, engine), [emission, *ends], [moves, spans])
 

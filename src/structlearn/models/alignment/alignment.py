@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -14,8 +14,9 @@ from structlearn.data.annotations import ANNOTATIONS, AnnotatedPairs, annotated,
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
+from structlearn.data.known.partners import known_partners, partners_of
 from structlearn.data.labels import check_label, observed_classes
-from structlearn.data.matches import ENDS, Ends, checked_matches, matches_of
+from structlearn.data.matches import ENDS, Ends, matches_of
 from structlearn.data.options import choice_option, flag_option, whole_option
 from structlearn.data.ragged import Ragged, locate, offsets_of, ranks_of, summed
 from structlearn.drawing import Drawing, draw_alignment
@@ -28,7 +29,6 @@ from structlearn.models.alignment.codes import coded
 from structlearn.models.alignment.description import alignment_blocks
 from structlearn.models.alignment.features import AlignmentSpec, Features, GapFeatures, Gaps, Layout
 from structlearn.models.alignment.problem import AlignmentProblem, match_table
-from structlearn.models.allowed import check_allowed
 from structlearn.models.base import Ability, ByDecoder
 from structlearn.models.description import WeightBlock, refuse_names
 from structlearn.models.partial import PartialModel
@@ -190,8 +190,8 @@ class Alignment(PartialModel):
         pairs = read_pairs(X)
         layout = self.layout(spec)
         s, t = coded(layout, 0, pairs.first), coded(layout, 1, pairs.second)
-        codes = None if Y is None else _partners(s.offsets, t.offsets, Y)
-        known = None if allowed is None else _known_partners(s.offsets, t.offsets, allowed, "allowed")
+        codes = None if Y is None else partners_of(s.offsets, t.offsets, Y)
+        known = None if allowed is None else known_partners(s.offsets, t.offsets, allowed)
         if codes is not None and known is not None and not allow_unknown:
             missed = (known >= 0) & (codes != known)
             if missed.any():
@@ -223,7 +223,7 @@ class Alignment(PartialModel):
         whether any is missed.
         """
         s, t = (offsets_of([len(p["residue"]) for p in side]) for side in read_pairs(X))
-        known, loss = _known_partners(s, t, Y, "Y"), self.loss_object()
+        known, loss = known_partners(s, t, Y, name="Y"), self.loss_object()
         # Matches that are made up cannot be told from those that are not known.
         if not isinstance(loss, (MissedMatches, ZeroOneLoss)) or getattr(loss, "beta", None) is not None:
             raise ValueError(f"loss={shown(loss)} is for whole alignments; those known in part have 'q' or 'q_shift'")
@@ -336,36 +336,6 @@ class Alignment(PartialModel):
             check_label(symbol, f"alphabet[{k}]")
         if self.alphabet is not None and len(set(self.alphabet)) < max(len(self.alphabet), 1):
             raise ValueError(f"alphabet is {shown(self.alphabet)}; it must have at least one symbol, and none twice")
-
-
-def _partners(s_offsets: Any, t_offsets: Any, Y: Any, name: str = "Y") -> LabelArray:
-    """For every letter of s the place of its partner, −1 for none."""
-    if len(Y) != len(s_offsets) - 1:
-        raise ValueError(f"X has {len(s_offsets) - 1} pairs of sequences but Y has {len(Y)} alignments")
-    codes = np.full(int(s_offsets[-1]), -1, np.int32)
-    for k, y in enumerate(Y):
-        m, n = int(s_offsets[k + 1] - s_offsets[k]), int(t_offsets[k + 1] - t_offsets[k])
-        for i, j in checked_matches(y, m, n, f"{name}[{k}]", f"X[{k}]"):
-            codes[s_offsets[k] + i] = j
-    return codes
-
-
-def _known_partners(s_offsets: Any, t_offsets: Any, given: Any, name: str) -> LabelArray:
-    """The same of what is known: None for nothing, or matches in any order."""
-    check_allowed(given, len(s_offsets) - 1, "pairs of sequences", name=name)
-    ordered = [() if matches is None else _in_order(matches) for matches in given]
-    return _partners(s_offsets, t_offsets, ordered, name)
-
-
-def _in_order(matches: Any) -> Any:
-    """Matches in their order; what are none are left as they are, to be named."""
-    if not (isinstance(matches, Set) or is_listed(matches)):
-        return matches
-    listed = list(map(tuple, matches)) if isinstance(matches, np.ndarray) and matches.ndim == 2 else list(matches)
-    try:
-        return sorted(listed)
-    except (TypeError, ValueError):
-        return listed
 
 
 def _listed(values: Any) -> Sequence[Any]:

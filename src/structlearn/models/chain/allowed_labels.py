@@ -1,4 +1,4 @@
-"""Which labels a token may have: partial labels, tag dictionaries, fixed ends; and whether any labelling is left."""
+"""Labels that are known in part or forbidden: which there are, and whether any labelling is left."""
 
 from __future__ import annotations
 
@@ -11,40 +11,8 @@ from structlearn.data.arrays import Flags, IntArray, LabelArray
 from structlearn.data.examples import is_listed
 from structlearn.data.labels import check_label, known_labels, observed_classes
 from structlearn.data.ragged import locate
-from structlearn.models.allowed import check_allowed, label_flags
 from structlearn.models.chain.transitions import TransitionMask
 from structlearn.wording import shown
-
-
-def label_mask(
-    allowed: Any, classes: Sequence[Any], offsets: IntArray, *, name: str = "allowed", allow_unknown: bool = False
-) -> Flags:
-    """What is said about each token, as flags (n_tokens, n_labels).
-
-    Parameters
-    ----------
-    allowed : sequence of sequences
-        For each token None (any label), a label (this one), or a set, frozenset or list of labels (one of these).
-    name : str
-        What `allowed` is called in messages.
-    allow_unknown : bool
-        Whether labels that are not among the classes are passed over, perhaps until none is left.
-    """
-    codes = {label: code for code, label in enumerate(classes)}
-    lengths = np.diff(offsets).tolist()
-    check_allowed(allowed, len(lengths), "sequences", name=name)
-    mask = np.ones((int(offsets[-1]), len(classes)), bool)
-    for i, (tokens, length) in enumerate(zip(allowed, lengths, strict=True)):
-        if tokens is None:
-            continue
-        if not is_listed(tokens):
-            raise ValueError(f"{name}[{i}] is {shown(tokens)}; expected None or an entry for each token")
-        if len(tokens) != length:
-            raise ValueError(f"{name}[{i}] has {len(tokens)} entries but X[{i}] has {length} rows")
-        for t, entry in enumerate(tokens):
-            if entry is not None:
-                mask[offsets[i] + t] = label_flags(entry, codes, f"{name}[{i}][{t}]", allow_unknown=allow_unknown)
-    return mask
 
 
 def labels_in(Y: Any) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray
+from structlearn.data.known.labels import label_mask
 from structlearn.data.labels import declared_classes
 from structlearn.data.options import flag_option, real_option
 from structlearn.data.ragged import Ragged, reduced
@@ -16,7 +17,7 @@ from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, bound_possible_costs, level_table
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
-from structlearn.models.chain.allowed_labels import first_impossible, label_mask, labels_in
+from structlearn.models.chain.allowed_labels import first_impossible, labels_in
 from structlearn.models.chain.description import chain_blocks
 from structlearn.models.chain.k_means import k_means
 from structlearn.models.chain.problem import ChainProblem

@@ -13,6 +13,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
+from structlearn.data.known.phrases import KnownPhrases, is_tree
 from structlearn.data.options import choice_option, flag_option, whole_option
 from structlearn.data.ragged import offsets_of, ranks_of, summed
 from structlearn.data.trees import Tree, Treebank, leaves, read_trees, remove_unary_cycles, unary_cycle
@@ -25,7 +26,6 @@ from structlearn.metrics.brackets import bracket_measures
 from structlearn.models.base import Ability, ByDecoder
 from structlearn.models.description import WeightBlock, blocks_of, refuse_names
 from structlearn.models.grammar.binary_trees import Rule, Symbol, longest_chain, rules
-from structlearn.models.grammar.known_phrases import KnownPhrases, is_tree
 from structlearn.models.grammar.problem import BracketCounts, GrammarProblem
 from structlearn.models.grammar.sentences import check_leaves, read_tokens
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs, word_form
@@ -198,9 +198,7 @@ class Grammar(PartialModel):
                 check_leaves(x, tree, i, self.inputs)
         kinds = np.array([self._kind(spec, token) for x in sentences for token in x], np.int32)
         core_rules = spec.core_rules(lexical=self.inputs == "words", spans=self.spans)
-        known = None
-        if allowed is not None:
-            known = KnownPhrases.read(allowed, spec.labels, [len(x) for x in sentences])
+        known = None if allowed is None else KnownPhrases.read(allowed, spec.labels, [len(x) for x in sentences])
         phrases = () if known is None else known.rows(spec.labels)
         engine = _core.GrammarEngine(core_rules, offsets, kinds, *phrases)
         counts, codes = None, None
@@ -270,9 +268,8 @@ class Grammar(PartialModel):
         n_levels = (labelled + 1) * widths
 
         def values(examples: IntArray) -> FloatArray:
-            ranks = ranks_of(offsets_of(n_levels[examples]))
             often = n_levels[examples]
-            found, crossing = np.divmod(ranks, np.repeat(widths[examples], often))
+            found, crossing = np.divmod(ranks_of(offsets_of(often)), np.repeat(widths[examples], often))
             return np.asarray(np.repeat(labelled[examples], often) - found + crossing, np.float64)
 
         levels = Levels(_core.MissedPhraseSteps(engine, widths), n_levels, values)
@@ -302,6 +299,10 @@ class Grammar(PartialModel):
         A tree is right if all its brackets are. See `structlearn.metrics.bracket_scores`.
         """
         return bracket_measures(Y, predicted)
+
+    def alternative(self, problem: Any, w: FloatArray, output: Any) -> Any:
+        problem.check_parsed(w)
+        return super().alternative(problem, w, output)
 
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
         """See `structlearn.drawing.draw_tree`."""

@@ -19,6 +19,7 @@ from structlearn.models.grammar.binary_trees import symbol_name
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs
+from structlearn.wording import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,12 @@ class GrammarProblem(NumberedProblem):
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
         found = zip(super().k_best(w, k), self._sentences, strict=True)
         return [best or [(flat_tree(tokens), -np.inf)] for best, tokens in found]
+
+    def check_parsed(self, w: FloatArray) -> None:
+        """Refuses an only sentence that the rules derive no tree of."""
+        if np.isneginf(self.best_scored(w, np.arange(1))[1][0]):
+            tokens = [word if self._inputs == "words" else tag for tag, word in self._sentences[0]]
+            raise ValueError(f"x cannot be parsed: the rules derive no tree of {shown(tokens)}")
 
     def part_names(self, i: int, parts: IntArray) -> list[str]:
         labels, n = self._spec.labels, len(self._sentences[i]) + 1

@@ -12,6 +12,7 @@ from sklearn.utils import check_array, column_or_1d
 
 from structlearn import _core
 from structlearn.data.arrays import Flags, FloatArray, LabelArray
+from structlearn.data.known.labels import check_allowed, label_flags
 from structlearn.data.labels import (
     LabelCodes,
     Labels,
@@ -27,7 +28,6 @@ from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Hamming, LabelLoss, Loss, ZeroOneLoss
 from structlearn.losses.bound import BoundLoss, Levels, bound_label_costs, class_levels
 from structlearn.losses.own import bound_own, single_label_truth
-from structlearn.models.allowed import check_allowed, label_flags
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Weights
 from structlearn.models.description import WeightBlock, blocks_of, column_names
 from structlearn.models.explanation import Explanation

@@ -11,6 +11,7 @@ import numpy as np
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.fields import LARGEST, check_whole
+from structlearn.data.known.segments import KnownSegments, check_truth, checked_triples, rules_out
 from structlearn.data.labels import LabelCodes, check_label, declared_classes, known_labels, observed_classes
 from structlearn.data.options import flag_option, whole_option
 from structlearn.data.ragged import reduced, summed
@@ -31,7 +32,6 @@ from structlearn.losses.own import bound_own, segment_truth
 from structlearn.models.base import Ability, ByDecoder, LinearSpec
 from structlearn.models.description import TransitionScores, WeightBlock, blocks_of, column_names, feature_text
 from structlearn.models.partial import PartialModel
-from structlearn.models.segments.known_segments import KnownSegments, check_truth, checked_triples, rules_out
 from structlearn.models.segments.problem import SegmentsProblem
 from structlearn.models.segments.segment_losses import bound_segments
 from structlearn.wording import count, shown
@@ -175,7 +175,9 @@ class Segments(PartialModel):
         with gaps where nothing is known; a label may be None, for any, or a set of labels.
         """
         matrix, offsets = spec.stack(X)
-        runs = None if allowed is None else KnownSegments.read(allowed, spec, offsets).runs()
+        runs = None
+        if allowed is not None:
+            runs = KnownSegments.read(allowed, spec.classes, spec.max_length, offsets).runs()
         codes = judged = None
         if Y is not None:
             judged, possible = _encode(spec, offsets, Y, allow_unknown)
@@ -205,7 +207,7 @@ class Segments(PartialModel):
         any, and with "hamming" the number of tokens in them whose label is not possible.
         """
         offsets = spec.stack(X)[1]
-        known = KnownSegments.read(Y, spec, offsets, name="Y", allow_unknown=allow_unknown)
+        known = KnownSegments.read(Y, spec.classes, spec.max_length, offsets, name="Y", allow_unknown=allow_unknown)
         loss = self.loss_object()
         few = level_table(offsets, 4 * len(spec.classes)) <= MAX_LEVEL_TABLE
         if isinstance(loss, LabelLoss):

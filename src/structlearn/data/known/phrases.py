@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import IntArray, LabelArray
+from structlearn.data.known.labels import called, check_allowed
 from structlearn.data.ragged import offsets_of
 from structlearn.data.segments import checked_triple
 from structlearn.data.trees import Tree, as_tree, leaves, nodes
-from structlearn.models.allowed import check_allowed
 from structlearn.wording import shown
 
 #: A label, or None for any, and the tokens begin, …, end − 1 that it spans.
-Phrase = tuple[str | None, int, int]
+Phrase = tuple[Any, int, int]
 
 
 class KnownPhrases(list[list[Phrase]]):
@@ -26,24 +26,26 @@ class KnownPhrases(list[list[Phrase]]):
     def read(
         cls,
         given: Any,
-        labels: Sequence[str],
+        labels: Sequence[Any],
         lengths: Sequence[int],
         *,
         name: str = "allowed",
+        one: str | None = None,
         allow_unknown: bool = False,
     ) -> KnownPhrases:
         """From a collection of (label, begin, end) for each sentence, None for any label; a whole tree; or None.
 
-        With `allow_unknown` there may be labels that the grammar does not know.
+        With `allow_unknown` there may be labels that the grammar does not know. `name` and `one` are for messages, see
+        `called`.
         """
         check_allowed(given, len(lengths), "sentences", name=name)
         known = None if allow_unknown else set(labels)
         return cls(
-            [] if y is None else _checked(y, known, length, f"{name}[{i}]", f"X[{i}]")
+            [] if y is None else _checked(y, known, length, *called(name, i, one))
             for i, (y, length) in enumerate(zip(given, lengths, strict=True))
         )
 
-    def rows(self, labels: Sequence[str]) -> tuple[LabelArray, IntArray]:
+    def rows(self, labels: Sequence[Any]) -> tuple[LabelArray, IntArray]:
         """(begin, end, label) of all phrases in this order, and where those of each sentence begin.
 
         Labels are −1 for any and −2 for those that the grammar does not know.
@@ -63,7 +65,7 @@ class KnownPhrases(list[list[Phrase]]):
                     raise ValueError(f"Y[{i}] lacks the phrase {shown(phrase)}, which allowed[{i}] has")
 
 
-def _checked(y: Any, labels: Set[str] | None, length: int, where: str, sentence: str) -> list[Phrase]:
+def _checked(y: Any, labels: Set[Any] | None, length: int, where: str, sentence: str) -> list[Phrase]:
     """The phrases of a tree, or those listed, within a sentence and without crossing; names the first that is not."""
     found: list[Phrase]
     if is_tree(y):
@@ -77,9 +79,11 @@ def _checked(y: Any, labels: Set[str] | None, length: int, where: str, sentence:
         raise ValueError(f"{where} is {shown(y)}; expected None, phrases (label, begin, end) or a tree")
     for phrase in found:
         label, begin, end = phrase
-        if not 0 <= begin < end <= length:
+        if end <= begin:
+            raise ValueError(f"{where} has the phrase {shown(phrase)}; it must end after it begins")
+        if not 0 <= begin <= end <= length:
             raise ValueError(f"{where} has the phrase {shown(phrase)}, but {sentence} has {length} tokens")
-        if not (label is None or isinstance(label, str)) or (labels is not None and label not in {None, *labels}):
+        if label is not None and not (isinstance(label, str) if labels is None else label in labels):
             raise ValueError(f"{where} has the phrase {shown(phrase)}, but {shown(label)} is no label of the grammar")
     found = list(dict.fromkeys(found))
     for left, right in combinations(sorted(found, key=lambda phrase: phrase[1:]), 2):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -10,9 +11,9 @@ import numpy as np
 
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray
 from structlearn.data.examples import is_listed
+from structlearn.data.known.labels import called, check_allowed, label_flags
 from structlearn.data.ragged import locate
 from structlearn.data.segments import Segment, checked_triple
-from structlearn.models.allowed import check_allowed, label_flags
 from structlearn.wording import shown
 
 
@@ -35,24 +36,34 @@ class KnownSegments:
 
     @classmethod
     def read(
-        cls, given: Any, spec: Any, offsets: IntArray, *, name: str = "allowed", allow_unknown: bool = False
+        cls,
+        given: Any,
+        classes: Sequence[Any],
+        max_length: int,
+        offsets: IntArray,
+        *,
+        name: str = "allowed",
+        one: str | None = None,
+        allow_unknown: bool = False,
     ) -> KnownSegments:
         """From a list of (label, begin, end) for each sequence, or None; a label may be None or a set of labels.
 
-        With `allow_unknown` segments may have labels that no segment can have, and any length.
+        With `allow_unknown` segments may have labels that no segment can have, and any length. `name` and `one` are for
+        messages, see `called`.
         """
         check_allowed(given, len(offsets) - 1, "sequences", name=name)
-        codes = {label: code for code, label in enumerate(spec.classes)}
+        codes = {label: code for code, label in enumerate(classes)}
         sizes = np.zeros(int(offsets[-1]), np.int32)
         labels = np.zeros((len(sizes), len(codes)), bool)
         for i, segments in enumerate(given):
             length = int(offsets[i + 1] - offsets[i])
-            longest = length if allow_unknown else spec.max_length
-            known = _checked(segments, length, longest, f"{name}[{i}]", f"X[{i}]")
+            longest = length if allow_unknown else max_length
+            where, sequence = called(name, i, one)
+            known = _checked(segments, length, longest, where, sequence)
             for k, (label, begin, end) in enumerate(known):
                 last = offsets[i] + end - 1
                 sizes[last] = end - begin
-                labels[last] = label_flags(label, codes, f"the label of {name}[{i}][{k}]", allow_unknown=allow_unknown)
+                labels[last] = label_flags(label, codes, f"the label of {where}[{k}]", allow_unknown=allow_unknown)
         return cls(sizes, labels, offsets)
 
     def token_labels(self) -> Flags:
@@ -118,7 +129,9 @@ def _checked(segments: Any, length: int, max_length: int, where: str, sequence: 
     """Segments that lie within a sequence and do not overlap, in their order; names the first that does not."""
     found = checked_triples(segments, where)
     for k, (_, begin, end) in enumerate(found):
-        if not 0 <= begin < end <= length:
+        if end <= begin:
+            raise ValueError(f"{where}[{k}] is {shown(found[k])}; it must end after it begins")
+        if not 0 <= begin <= end <= length:
             raise ValueError(f"{where}[{k}] is {shown(found[k])}, but {sequence} has {length} rows")
         if end - begin > max_length:
             raise ValueError(

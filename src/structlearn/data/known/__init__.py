@@ -1,0 +1,1 @@
+"""What is known of outputs: the restrictions that models and decoders take as `allowed`."""
