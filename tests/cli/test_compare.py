@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import structlearn
+from structlearn.cli import terminal
 from structlearn.evaluation import compare
 from structlearn.io import Columns, read_examples
 
@@ -51,3 +52,11 @@ def test_what_cannot_be_compared_is_named(tagger, run, words, told):
     assert run("train", "trees.mrg", "-o", "parser.slm", "-q")[0] == 0
     status, out, err = run("compare", "tagger.slm", *words)
     assert (status, out, told in err) == (1, "", True), err
+
+
+def test_lines_stay_whole_where_no_terminal_shows_them(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert terminal.console().width == terminal.WIDE
+    assert terminal.picture_width() < terminal.WIDE
+    monkeypatch.setenv("COLUMNS", "77")
+    assert terminal.console().width == 77

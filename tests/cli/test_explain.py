@@ -58,7 +58,7 @@ def test_examples_without_labels_are_explained(tagger, folder, run_json):
         (["--example", "-1"], "--example is -1; examples are counted from 0"),
         (["--against", "best"], "--against is 'best'; it may be truth, second, or a whole number from 2 on"),
         (["--against", "1"], "--against is '1'; it may be truth, second, or a whole number from 2 on"),
-        (["--token", "99"], "t is 99 but x has"),
+        (["--token", "99"], "--token is 99, but test.txt:1 has"),
         (["--token", "0", "--against", "2"], "--against K is for whole outputs"),
     ],
 )
@@ -166,4 +166,16 @@ def test_segments_are_explained_from_files_of_tags(folder, run):
     assert (status, err) == (
         1,
         "structlearn: wrong.txt:5: the model has no output that is the truth; try --against second\n",
+    )
+
+
+def test_a_sentence_that_the_grammar_does_not_derive_is_named(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    tmp_path.joinpath("train.mrg").write_text(TREES)
+    tmp_path.joinpath("new.mrg").write_text("(S (NP (XX odd)) (VP (YY words)))\n")
+    assert run("train", "train.mrg", "-o", "parser.slm", "-q")[0] == 0
+    status, _, err = run("explain", "parser.slm", "new.mrg")
+    assert (status, err) == (
+        1,
+        "structlearn: new.mrg:1 cannot be parsed: the rules derive no tree of ['XX', 'YY']\n",
     )

@@ -27,6 +27,7 @@ from structlearn.models import (
     Ranking,
     Segments,
 )
+from structlearn.models.explanation import Comparison
 from structlearn.persistence import registry
 from structlearn.persistence.model_file import steps_of
 from tests.models.enumerated import EnumeratedChain
@@ -289,3 +290,21 @@ def test_a_model_of_ones_own_has_the_names_that_it_gives_its_features():
     assert svm.explain(X[0], feature_names=[f"w{k}" for k in range(12)]).parts[0].terms[0].source.startswith("w")
     with pytest.raises(ValueError, match="feature_names has 2 names but there are 12 features"):
         svm.top_weights(feature_names=["a", "b"])
+
+
+def test_long_outputs_are_told_apart_by_what_differs():
+    def header(output, against):
+        return str(Comparison(output, against, ())).splitlines()[0]
+
+    tags = [("O", t, t + 1) for t in range(40)]
+    other = [*tags[:20], ("NP", 20, 22), *tags[22:]]
+    assert header(tags, other) == "[…, ('O', 20, 21), ('O', 21, 22), …] against […, ('NP', 20, 22), …]: +0.0000"
+    matches = tuple((k, k) for k in range(40))
+    assert header(matches, (*matches[:9], (9, 10), *matches[11:])) == (
+        "(…, (9, 9), (10, 10), …) against (…, (9, 10), …): +0.0000"
+    )
+    long = ("NP", *[("NN", f"word{k}") for k in range(30)])
+    left, right = ("S", long, ("VP", ("VB", "is"), long)), ("S", long, ("VB", "is"), long)
+    assert header(left, right) == "(S (NP …) (VP (VB is) (NP …))) against (S (NP …) (VB is) (NP …)): +0.0000"
+    everything = header([f"a{k}" for k in range(99)], [f"b{k}" for k in range(99)])
+    assert len(everything) < 200

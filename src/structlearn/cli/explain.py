@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -71,7 +72,11 @@ def explain(
     chosen = _chosen(examples, example, file)
     with data.places([chosen]):
         asked = _question(saved.estimator, last, chosen, against, token)
-        why = explained(saved.estimator, chosen.x, token, asked.label, asked.against)
+        try:
+            why = explained(saved.estimator, chosen.x, token, asked.label, asked.against)
+        except ValueError as error:
+            # There x is the one input; here it is an example of a file.
+            raise ValueError(re.sub("^x ", f"{chosen.place} ", str(error))) from error
     if as_json:
         where = {"example": example, "place": chosen.place, "compared_with": asked.words}
         terminal.print_json(where | why.to_dict())
@@ -100,6 +105,9 @@ def _question(estimator: Any, last: Any, example: Example, against: str | None, 
         raise ValueError(f"--against is {against!r}; it may be truth, second, or a whole number from 2 on")
     if token is not None and last.model_.kind != "sequences":
         raise ValueError(f"--token is for the labels of tokens, which a {last.model_.class_name} does not give")
+    if token is not None and not -len(example.x) <= token < len(example.x):
+        tokens = count(len(example.x), "token")
+        raise ValueError(f"--token is {token}, but {example.place} has {tokens}, counted from 0")
     if against == "truth" and example.y is None:
         raise ValueError(f"{example.place}: the example has no label, so that there is no truth to compare with")
     if against not in (None, "truth", "second"):
@@ -113,11 +121,9 @@ def _question(estimator: Any, last: Any, example: Example, against: str | None, 
     predicted = problem.present(outputs)[0]
     wrong = bool(problem.losses(outputs)[0] > 0)
     if token is not None:
-        at = token if -len(predicted) <= token < len(predicted) else None
-        # What is no token is refused by who explains it.
-        wrong = at is not None and predicted[at] != example.y[at]
+        wrong = predicted[token] != example.y[token]
         if wrong:
-            return Question(None, example.y[at], "the truth")
+            return Question(None, example.y[token], "the truth")
     elif wrong:
         if hasattr(problem, "reachable") and not problem.reachable()[0]:
             if against == "truth":
@@ -148,11 +154,11 @@ def _draw(estimator: Any, last: Any, example: Example) -> None:
     """The prediction, as `predict --draw` shows it, where it can be drawn."""
     X = _transformed(estimator, [example.x])
     latent = last.predict_latent(X)[0] if hasattr(last, "predict_latent") else None
-    screen = terminal.console()
+    width = terminal.picture_width()
     truth = None if example.y is None else data.as_taken(estimator, [example])[1][0]
-    drawing = last.model_.latent_drawing(example.x, last.predict(X)[0], latent, truth, width=screen.width)
+    drawing = last.model_.latent_drawing(example.x, last.predict(X)[0], latent, truth, width=width)
     if drawing is not None:
-        screen.print(drawing, end="\n\n", soft_wrap=True)
+        terminal.console().print(drawing, end="\n\n", soft_wrap=True)
 
 
 def _transformed(estimator: Any, X: Any) -> Any:

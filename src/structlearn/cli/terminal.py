@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -12,10 +13,23 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+#: Columns of what no terminal shows: lines stay whole for the program that reads them.
+WIDE = 1000
+
+
 def console() -> Console:
+    """Where results go: as wide as the terminal, and not wrapped where there is none."""
     from rich.console import Console
 
-    return Console()
+    screen = Console()
+    return screen if screen.is_terminal or "COLUMNS" in os.environ else Console(width=WIDE)
+
+
+def picture_width() -> int:
+    """How wide pictures may be: as the terminal, or as one would be."""
+    from rich.console import Console
+
+    return Console().width
 
 
 def print_json(value: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,8 +16,8 @@ from structlearn.data.examples import same_output
 from structlearn.models.description import WeightBlock, WeightNames, feature_text
 from structlearn.wording import shown
 
-#: Features of a part that are printed, and how long lists are printed whole.
-MOST_PRINTED, MOST_SHOWN = 5, 10
+#: Features of a part that are printed, and characters of each of two outputs.
+MOST_PRINTED, LONGEST = 5, 80
 
 
 class Contribution(NamedTuple):
@@ -213,20 +213,51 @@ def _times(times: float) -> str:
 
 
 def _told_apart(left: Any, right: Any) -> tuple[str, str]:
-    """Two outputs as messages show them; of long lists, what lies between their common beginning and end.
+    """Two outputs in a line; where they are long, what lies between their common ends, and of trees what differs.
 
-    >>> _told_apart([*"aaaaaaaaaaaa"], [*"aaaaabaaaaaa"])
-    ("[…, 'a', …]", "[…, 'b', …]")
+    >>> _told_apart([*"ab"], [*"bb"])
+    ("['a', 'b']", "['b', 'b']")
+    >>> _told_apart([*30 * "ab"], [*29 * "ab" + "cb"])
+    ("[…, 'a', …]", "[…, 'c', …]")
+    >>> noun = ("NP", ("DT", "the"), ("NN", "dog"), *20 * [("PP", ("IN", "by"), ("NN", "dusk"))])
+    >>> _told_apart(("S", noun, ("VP", ("VB", "barks"))), ("S", noun, ("NN", "barks")))
+    ('(S (NP …) (VP (VB barks)))', '(S (NP …) (NN barks))')
     """
     both = (left, right)
-    if not all(isinstance(each, list) for each in both) or max(map(len, both)) <= MOST_SHOWN:
-        return shown(left), shown(right)
-    least = min(map(len, both))
-    begin = next((k for k in range(least) if left[k] != right[k]), least)
-    end = next((k for k in range(least - begin) if left[-1 - k] != right[-1 - k]), least - begin)
-    first, last = "…, " if begin else "", ", …" if end else ""
-    told = (f"[{first}{shown(each[begin : len(each) - end])[1:-1]}{last}]" for each in both)
-    return next(told), next(told)
+    trees = all(isinstance(each, tuple) and each and isinstance(each[0], str) for each in both)
+    texts = [_outline(each, set()) if trees else repr(each) for each in both]
+    if max(map(len, texts)) <= LONGEST:
+        return texts[0], texts[1]
+    if trees:
+        texts = [_outline(each, set(_subtrees(other))) for each, other in (both, both[::-1])]
+    elif all(isinstance(each, (list, tuple)) for each in both):
+        least = min(map(len, both))
+        begin = next((k for k in range(least) if left[k] != right[k]), least)
+        end = next((k for k in range(least - begin) if left[-1 - k] != right[-1 - k]), least - begin)
+        first, last = ["…"] * (begin > 0), ["…"] * (end > 0)
+        inner = [", ".join([*first, *map(shown, each[begin : len(each) - end]), *last]) for each in both]
+        texts = [f"[{text}]" if isinstance(each, list) else f"({text})" for each, text in zip(both, inner, strict=True)]
+    return _shortened(texts[0]), _shortened(texts[1])
+
+
+def _outline(tree: Any, known: set[Any]) -> str:
+    """A tree in brackets, without what is below the phrases that are known."""
+    if not isinstance(tree, tuple):
+        return str(tree)
+    if tree in known and isinstance(tree[1], tuple):
+        return f"({tree[0]} …)"
+    return f"({tree[0]} {' '.join(_outline(child, known) for child in tree[1:])})"
+
+
+def _subtrees(tree: Any) -> Iterator[Any]:
+    """A tree and all below it."""
+    yield tree
+    for child in tree[1:] if isinstance(tree, tuple) else ():
+        yield from _subtrees(child)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def _plain(output: Any) -> Any:
