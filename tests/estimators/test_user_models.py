@@ -110,3 +110,5 @@ def test_oracles_derived_from_a_list_of_outputs_serve_every_formulation(sequence
 def test_what_is_no_model_is_refused():
     with pytest.raises(TypeError, match="dict is no model"):
         StructuralSVM({}).fit([1], [1])
+    with pytest.raises(TypeError, match="model is 'chain'; expected an object, such as Chain"):
+        StructuralSVM("chain").fit([1], [1])

@@ -297,3 +297,50 @@ def test_outputs_without_parts_and_inputs_of_one_piece():
     X, Y = [np.ones(1), np.ones(2)], [(), ((0, 0, 2), ("node", 0, 1, 2))]
     svm = StructuralSVM(Bracketings()).fit(X, Y)
     assert svm.predict([np.ones(1)]) == [()]
+
+
+def raises(error):
+    def method(self, *arguments):
+        raise error
+
+    return method
+
+
+@pytest.mark.parametrize(
+    ("method", "note"),
+    [
+        ("steps", "in Broken.steps(X[0])"),
+        ("features", "in Broken.features(X[0], ('node', 0, 1, 2))"),
+        ("parts", "in Broken.parts(X[0], Y[0])"),
+        ("output", "in Broken.output(X[0], parts)"),
+    ],
+)
+@pytest.mark.parametrize("error", [IndexError, KeyError, TypeError])
+def test_an_error_of_a_method_says_which_was_asked_about_what(method, note, error):
+    kind = type("Broken", (Bracketings,), {method: raises(error("of the user's own"))})
+    with pytest.raises(error) as raised:
+        StructuralSVM(kind()).fit([np.ones(2)], [SMALLEST]).predict([np.ones(2)])
+    assert raised.value.__notes__ == [note]
+
+
+SMALLEST = (("node", 0, 1, 2), (0, 0, 2))
+
+
+@pytest.mark.parametrize(
+    ("method", "answer", "message"),
+    [
+        ("features", None, r"Broken.features\(X\[0\], \('node', 0, 1, 2\)\) gave None; expected a dict or a list"),
+        ("parts", None, r"Broken.parts\(X\[0\], Y\[0\]\) gave None; expected a list of parts"),
+        ("parts", [{0}], "gave no list of hashable parts: .*; outputs known in part are for LatentStructuralSVM"),
+    ],
+)
+def test_an_answer_that_is_none_is_refused_by_its_method(method, answer, message):
+    kind = type("Broken", (Bracketings,), {method: lambda self, x, _: answer})
+    with pytest.raises(TypeError, match=message):
+        StructuralSVM(kind()).fit([np.ones(2)], [SMALLEST])
+
+
+def test_no_examples_are_no_examples():
+    svm = StructuralSVM(Bracketings()).fit([np.ones(2)], [SMALLEST])
+    with pytest.raises(ValueError, match="X is empty; at least one example is needed"):
+        svm.predict([])

@@ -21,6 +21,7 @@ from structlearn.models.base import Ability, ByDecoder, Spec, TokenColumns
 from structlearn.models.description import WeightBlock, blocks_of, column_names
 from structlearn.models.own.hypergraph_check import hypergraph_findings
 from structlearn.models.own.hypergraph_problem import HypergraphProblem
+from structlearn.models.own.noted import noted
 from structlearn.models.partial import PartialModel, PartialProblem
 from structlearn.wording import shown
 
@@ -196,8 +197,10 @@ class HypergraphModel(PartialModel):
     def _derived(self, X: Any) -> DerivedInputs:
         if isinstance(X, DerivedInputs):
             return X
+        if len(X) == 0:
+            raise ValueError("X is empty; at least one example is needed")
         graphs = self._listed(X)
-        features = [[self.features(x, part) for part in graph.parts] for x, graph in zip(X, graphs, strict=True)]
+        features = [self._part_features(i, x, graph) for i, (x, graph) in enumerate(zip(X, graphs, strict=True))]
         if not any(features):
             return DerivedInputs(X, graphs, features)
         try:
@@ -205,11 +208,28 @@ class HypergraphModel(PartialModel):
         except ValueError as error:
             raise ValueError(_with_part(str(error), graphs)) from None
 
+    def _part_features(self, i: int, x: Any, graph: Hypergraph) -> list[Any]:
+        found: list[Any] = []
+        try:
+            for part in graph.parts:
+                found.append(self.features(x, part))
+        except Exception as error:
+            error.add_note(f"in {self._call('features', i, graph.parts[len(found)])}")
+            raise
+        for part, row in zip(graph.parts, found, strict=True):
+            if row is None:
+                raise TypeError(f"{self._call('features', i, part)} gave None; expected a dict or a list of numbers")
+        return found
+
+    def _call(self, method: str, i: int, second: Any) -> str:
+        return f"{type(self).__name__}.{method}(X[{i}], {shown(second)})"
+
     def _listed(self, X: Any) -> list[Hypergraph]:
         graphs: list[Hypergraph] = []
         size = 0
         for i, x in enumerate(X):
-            graphs.append(Hypergraph.of(self.steps(x), f"the hypergraph of X[{i}]", self.max_memory))
+            with noted(f"{type(self).__name__}.steps(X[{i}])"):
+                graphs.append(Hypergraph.of(self.steps(x), f"the hypergraph of X[{i}]", self.max_memory))
             size += graphs[i].nbytes
             if size > self.max_memory:
                 raise ValueError(
@@ -227,10 +247,19 @@ class HypergraphModel(PartialModel):
         ]
 
     def _parts_of(self, method: str, name: str, i: int, x: Any, y: Any) -> frozenset[Hashable]:
+        call = f"{type(self).__name__}.{method}(X[{i}], {name}[{i}])"
+        with noted(call):
+            given = getattr(self, method)(x, y)
+            parts = list(given) if isinstance(given, Iterable) else None
+        if parts is None:
+            raise TypeError(f"{call} gave {shown(given)}; expected a list of parts")
         try:
-            return frozenset(getattr(self, method)(x, y))
+            return frozenset(parts)
         except TypeError as error:
-            raise TypeError(f"{method}(X[{i}], {name}[{i}]) gave no list of hashable parts: {error}") from None
+            told = f"{call} gave no list of hashable parts: {error}"
+            if method == "parts":
+                told += "; outputs known in part are for LatentStructuralSVM and LatentConditionalRandomField"
+            raise TypeError(told) from None
 
     def named_weights(
         self, spec: HypergraphSpec, w: FloatArray, feature_names: Sequence[str] | None = None

@@ -18,6 +18,7 @@ from structlearn.losses import AdditiveLoss, LocalParts, Loss, ZeroOneLoss
 from structlearn.losses.bound import BoundLoss
 from structlearn.losses.own import Truth, bound_own
 from structlearn.models.composed import CodedOutputs, NumberedProblem, token_scorer
+from structlearn.models.own.noted import noted
 from structlearn.waist.planes import Outputs
 from structlearn.wording import shown
 
@@ -67,10 +68,12 @@ class HypergraphProblem(NumberedProblem):
             self._check_ambiguity()
 
     def present(self, outputs: Outputs) -> list[Any]:
-        return [
-            self._model.output(self._X[i], [self.graphs[i].parts[part] for part in code[1:].tolist()])
-            for i, code in CodedOutputs.of(outputs)
-        ]
+        presented = []
+        for i, code in CodedOutputs.of(outputs):
+            parts = [self.graphs[i].parts[part] for part in code[1:].tolist()]
+            with noted(f"{type(self._model).__name__}.output(X[{i}], parts)"):
+                presented.append(self._model.output(self._X[i], parts))
+        return presented
 
     def reachable(self) -> npt.NDArray[np.bool_]:
         assert self.truths is not None

@@ -44,6 +44,7 @@ from structlearn.models.description import WeightBlock
 from structlearn.models.own.listed_problem import ListedProblem
 from structlearn.models.own.python_problem import PythonProblem, feature_row
 from structlearn.waist.problem import Problem
+from structlearn.wording import shown
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,8 @@ class PythonModel(Model):
     @classmethod
     def prepared(cls, user_model: Any, X: Any, Y: Any) -> PythonModel:
         """The model ready for training; `initialize` ran on a copy, so the user's own object stays as it was."""
+        if isinstance(user_model, str):
+            raise TypeError(f"model is {shown(user_model)}; expected an object, such as Chain() of structlearn.models")
         for name, arguments in cls.methods.items():
             method = getattr(user_model, name, None)
             if not callable(method):

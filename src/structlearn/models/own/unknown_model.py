@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 from structlearn.data.arrays import FloatArray
 from structlearn.models.base import Model
+from structlearn.models.description import WeightBlock
 from structlearn.waist.problem import Problem
 
 
@@ -35,6 +36,14 @@ class UnknownModel(Model):
 
     def facts(self, spec: Any, w: FloatArray) -> dict[str, Any]:
         return {"options": dict(self.options), "code": "not in the file"}
+
+    def named_weights(
+        self, spec: Any, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        """By the names that the file has, if there is one for each weight."""
+        names = getattr(spec, "vocabulary", None)
+        known = names if feature_names is None and names is not None and len(names) == len(w) else feature_names
+        return super().named_weights(spec, w, known)
 
     def specify(self, X: Any, Y: Any) -> Any:
         raise self._refusal()
