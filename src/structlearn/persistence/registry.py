@@ -8,25 +8,11 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
-from structlearn import models, solvers
+from structlearn import losses, models, solvers
 from structlearn.io.formats import FORMATS
 
-#: What may be built from a file by its name, beside models, solvers and file formats, which say so themselves.
+#: What may be built from a file by its name, beside models, losses, solvers and file formats, which say so themselves.
 _MODULES = {
-    "structlearn.losses": (
-        "BracketF1",
-        "Hamming",
-        "LabelCosts",
-        "LabelF1",
-        "MatchF1",
-        "MissedBrackets",
-        "MissedMatches",
-        "MissedParts",
-        "MissedSegments",
-        "PartF1",
-        "SpanF1",
-        "ZeroOneLoss",
-    ),
     "structlearn.features": ("MentionPairs", "MonotoneCurves", "PiecewiseLinear", "TextFeatures", "TokenTransformer"),
     "structlearn.features.template_columns": ("Vocabulary", "Hashing"),
     "sklearn.feature_extraction": ("DictVectorizer",),
@@ -41,6 +27,8 @@ def registered(name: str) -> Any:
         return getattr(import_module(_HOMES[name]), name)
     if name in model_classes():
         return model_classes()[name]
+    if name in loss_classes():
+        return loss_classes()[name]
     found = getattr(solvers, name, None)
     if isinstance(found, type) and issubclass(found, solvers.Solver) and not inspect.isabstract(found):
         return found
@@ -64,6 +52,19 @@ def model_classes() -> dict[str, type]:
         and issubclass(kind, kinds)
         and not inspect.isabstract(kind)
         and getattr(kind, "in_files", True)
+    }
+
+
+@cache
+def loss_classes() -> dict[str, type]:
+    """The losses of `structlearn.losses`, by name."""
+    public = {name: getattr(losses, name) for name in losses.__all__}
+    return {
+        name: kind
+        for name, kind in public.items()
+        if isinstance(kind, type)
+        and issubclass(kind, losses.Loss)
+        and not (kind is losses.Loss or inspect.isabstract(kind))
     }
 
 
