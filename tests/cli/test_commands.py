@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import structlearn
-from structlearn import GibbsMotif, StructuralSVM
+from structlearn import StructuralSVM
 from structlearn.cli.components import COMPONENTS, FROM_FILES, LEARNERS, choices
 from structlearn.cli.options import parameters
 from structlearn.datasets import make_sentences
@@ -19,7 +19,7 @@ from structlearn.estimators import generative
 from structlearn.features import TextFeatures
 from structlearn.io.columns import Columns
 from structlearn.io.formats import FORMATS
-from structlearn.models import Chain
+from structlearn.models import Chain, HypergraphModel
 from structlearn.persistence import model_file
 
 
@@ -75,46 +75,15 @@ def test_options_reach_the_classes_that_declare_them(folder, run):
     assert (svm.model.order, svm.model.boundaries, svm.model.allowed_transitions) == (1, False, "BIO")
 
 
-def test_an_option_of_another_learner_is_refused(folder, run):
-    status, _, err = run("train", "train.txt", "--l1-ratio", "0.5")
-    assert (status, err) == (
-        1,
-        "structlearn: --l1-ratio has no effect here: it is for --learner crf or --learner latent-crf\n",
-    )
-    assert not folder.joinpath("model.slm").exists()
-
-
 @pytest.mark.parametrize("owner", COMPONENTS, ids=lambda owner: owner.name)
 def test_declarations_are_those_of_the_classes(owner):
-    homes = (structlearn, structlearn.models, structlearn.features, generative)
+    homes = (structlearn, structlearn.models, structlearn.features, structlearn.losses, generative)
     kind = next(getattr(home, owner.name) for home in homes if hasattr(home, owner.name))
     defaults = (kind(None) if owner in LEARNERS.values() else kind()).get_params(deep=False)
     assert {name: declared.default for name, declared in parameters(owner).items() if name not in FROM_FILES} == {
         option: defaults[name] for option, name in owner.options.items() if option not in FROM_FILES
     }
     assert set(owner.options.values()) <= set(defaults)
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        ("", "train.txt:1:1: the file holds no example"),
-        ("the D\ndog\n\n", "train.txt"),
-        ("the D\ncat \udcff N\n", "train.txt"),
-    ],
-)
-def test_a_bad_file_is_named_and_nothing_is_written(folder, run, content, told):
-    folder.joinpath("train.txt").write_bytes(content.encode("utf-8", "surrogateescape"))
-    status, _, err = run("train", "train.txt")
-    assert status == 1
-    assert err.startswith("structlearn: ")
-    assert told in err
-    assert not folder.joinpath("model.slm").exists()
-
-
-def test_what_cannot_be_written_is_said_before_training(folder, run):
-    status, _, err = run("train", "train.txt", "-o", "missing/tagger.slm")
-    assert (status, err) == (1, "structlearn: there is no folder missing to write tagger.slm in\n")
 
 
 def test_a_full_disk_does_not_lose_what_was_learnt(folder, run, monkeypatch, tmp_path_factory):
@@ -178,6 +147,25 @@ class Own(Chain):
     """A model that no file can hold."""
 
 
+class Pieces(HypergraphModel):
+    """Words in pieces, with features by name."""
+
+    def steps(self, x):
+        for end in range(1, len(x) + 1):
+            for begin in range(end):
+                yield end, [begin] if begin else [], [(begin, end)]
+
+    def features(self, x, part):
+        return {x[slice(*part)]: 1.0}
+
+    def parts(self, x, y):
+        ends = np.cumsum([len(piece) for piece in y]).tolist()
+        return zip([0, *ends], ends, strict=False)
+
+    def output(self, x, parts):
+        return [x[slice(*part)] for part in parts]
+
+
 def test_of_a_model_of_ones_own_is_shown_what_the_file_tells(tmp_path, run, run_json):
     svm = StructuralSVM(Own(boundaries=False), C=10).fit([np.eye(2)], [["a", "b"]])
     svm.save(tmp_path / "own.slm")
@@ -185,6 +173,9 @@ def test_of_a_model_of_ones_own_is_shown_what_the_file_tells(tmp_path, run, run_
     assert (found["structure"], found["options"]["boundaries"], found["code"]) == ("Own", False, "not in the file")
     assert (found["learner"], found["weights"], found["examples"]) == ("StructuralSVM", len(svm.w_), 1)
     assert found["classes"] == ["a", "b"]
+    StructuralSVM(Pieces(), C=10).fit(["undo", "redo"], [["un", "do"], ["re", "do"]]).save(tmp_path / "pieces.slm")
+    weights = run_json("inspect", tmp_path / "pieces.slm", "--top", "1")["top_weights"]["features"]["weights"]
+    assert weights[0][0] == "do"
     status, out, _ = run("inspect", tmp_path / "own.slm")
     assert status == 0
     assert "boundaries=False" in out
@@ -272,17 +263,6 @@ def test_the_demo_shows_the_whole_path(tmp_path, run):
     assert (status, "is there already" in err) == (1, True)
 
 
-def test_a_model_that_is_none_is_refused(folder, run):
-    status, _, err = run("predict", "train.txt", "test.txt")
-    assert (status, "no structlearn model" in err) == (1, True)
-
-
-def test_a_wrong_option_is_status_2(run):
-    status, _, err = run("train", "--nonsense")
-    assert status == 2
-    assert "--nonsense" in err
-
-
 def test_the_version_is_that_of_the_package(run):
     assert run("--version") == (0, f"structlearn {structlearn.__version__}\n", "")
 
@@ -313,38 +293,6 @@ def test_devices_are_not_replaced_by_files(folder, run):
     assert (status, err) == (1, "structlearn: /dev/null is no ordinary file; it cannot be replaced by one\n")
 
 
-def test_a_missing_file_is_named(folder, run):
-    assert run("train", "nowhere.txt")[::2] == (1, "structlearn: nowhere.txt: No such file or directory\n")
-
-
-def test_a_file_of_another_format_is_refused(folder, run):
-    folder.joinpath("train.crfsuite").write_text("D\tw=the\nN\tw=dog:2\n\n")
-    assert run("train", "train.crfsuite", "-q")[0] == 0
-    status, _, err = run("predict", "model.slm", "test.txt")
-    assert (status, err) == (
-        1,
-        "structlearn: test.txt:1:1: expected a file in the format crfsuite; this one looks like columns\n",
-    )
-    assert run("predict", "model.slm", "test.txt", "--format", "crfsuite")[0] == 0
-
-
-def test_a_file_with_a_column_less_has_no_labels(folder, run):
-    folder.joinpath("three.txt").write_text("the DT B\ndog NN I\n\n")
-    folder.joinpath("two.txt").write_text("the B\ndog I\n\n")
-    assert run("train", "three.txt", "-q")[0] == 0
-    status, _, err = run("evaluate", "model.slm", "two.txt")
-    assert (status, err) == (
-        1,
-        "structlearn: two.txt, taken for columns, has no labels at line 1: expected the columns word, pos and a "
-        "label\n",
-    )
-
-
-def test_the_input_is_not_overwritten(tagger, run):
-    status, _, err = run("predict", tagger, "test.txt", "-o", "test.txt")
-    assert (status, "is the file that is read" in err) == (1, True)
-
-
 def test_all_columns_are_converted(folder, run):
     text = "the DT B\ndog NN I\n\n"
     folder.joinpath("three.txt").write_text(text)
@@ -366,26 +314,6 @@ def test_a_model_loads_without_the_format_it_was_trained_from(tagger, run, monke
     monkeypatch.delitem(FORMATS, "own")
     assert model_file.read("own.slm").reader is None
     assert run("predict", "own.slm", "test.txt")[0] == 0
-
-
-@pytest.mark.parametrize("command", ["predict", "evaluate", "report", "inspect"])
-def test_a_baseline_that_reads_no_files_is_named(folder, run, command):
-    GibbsMotif(2).fit(["ACGT", "ACGA", "TTTT"], [1, 1, -1]).save("gibbs.slm")
-    status, _, err = run(command, "gibbs.slm", *(["train.txt"] if command != "inspect" else []))
-    assert (status, "gibbs.slm holds a GibbsMotif, which is for Python only" in err) == (1, True), err
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--label", "lemma"], "--label is 'lemma'; of CoNLL-U files it may be upos, xpos"),
-        (["--columns", "word,_"], "whose last column is left out; --label names that of the labels"),
-        (["--columns", "word,chunk", "--format", "tagged"], "do not go together with the format tagged"),
-    ],
-)
-def test_options_of_other_formats_are_refused_in_their_own_words(options, message, folder, run):
-    status, _, err = run("check", "train.txt", *options)
-    assert (status, message in err) == (1, True)
 
 
 def test_a_separator_alone_is_that_of_tagged_text(tmp_path, monkeypatch, run):

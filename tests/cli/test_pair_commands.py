@@ -92,7 +92,7 @@ def test_tuning_scores_alignments_by_the_matches_that_are_found(folders, run_jso
         {"loss": loss, "C": C} for loss in ("q", "q_shift") for C in (0.001, 10.0)
     ]
     assert 0.8 < found["score"] < 1.0
-    assert run("tune", "train", "--grid", "C=1", *words, "-o", "best.slm", "-q") == (0, "", "")
+    assert run("tune", "train", "--grid", "C=1", *words, "-o", "best.slm", "-q") == (0, "best: C=1.0\n", "")
     assert run("predict", "best.slm", "new.fasta")[0] == 0
 
 

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import structlearn
@@ -11,6 +12,7 @@ from structlearn.data import from_bio, to_bio
 from structlearn.datasets import make_sentences
 from structlearn.features import TextFeatures
 from structlearn.io.columns import Columns
+from structlearn.losses import LabelCosts, LabelF1, SpanF1
 from structlearn.models import Segments
 
 NAMES = "Ann I-PER\nBell I-PER\nmet O\nBob I-PER\nCarl B-PER\n\nAcme I-ORG\nLtd I-ORG\nruns O\n\n"
@@ -88,3 +90,36 @@ def test_a_report_and_an_inspection_are_there(segmenter, run):
     assert run("report", segmenter, "test.txt", "-o", "report.html")[0] == 0
     assert run("inspect", segmenter)[0] == 0
     assert run("train", "train.txt", "--model", "segments", "--validation", "test.txt", "-q")[0] == 0
+
+
+def test_costs_are_of_the_labels_of_segments(folder, run, run_json):
+    drawn = make_sentences(60, random_state=0)
+    segments = [from_bio(y) for y in drawn.Y]
+    labels = sorted({label for y in segments for label, _, _ in y})
+    costs = np.abs(np.subtract.outer(np.arange(len(labels)), 2.0 * np.arange(len(labels)))) * (1 - np.eye(len(labels)))
+    rows = [",".join([label, *map(str, row)]) for label, row in zip(labels, costs.tolist(), strict=True)]
+    Path("costs.csv").write_text("\n".join([",".join(["", *labels]), *rows]))
+    words = ["--model", "segments", "--costs", "costs.csv", "-c", "7", "--tol", "1e-6"]
+    told = run_json("train", "train.txt", *words)
+    X = TextFeatures().fit_transform([[word for word, _ in x] for x in drawn.X])
+    model = Segments(loss=LabelCosts.from_matrix(labels, costs))
+    assert told["objective"] == StructuralSVM(model, C=7, tol=1e-6).fit(X, segments).objective_
+    assert run("evaluate", "model.slm", "test.txt")[0] == 0
+    found = run_json("tune", "train.txt", "--model", "chain,segments", "--loss", "f1", "-j", "1", "--folds", "2")
+    assert {result["setting"]["model"] for result in found["results"]} == {"chain", "segments"}
+    Path("costs.csv").write_text(",B-NP,O\nB-NP,0,1\nO,1,0\n")
+    assert "costs.csv has no costs of the label" in run("train", "train.txt", *words)[2]
+
+
+@pytest.mark.parametrize(("model", "kind"), [("chain", LabelF1), ("segments", SpanF1)])
+def test_the_label_that_does_not_count_can_be_named(folder, run, run_json, model, kind):
+    words = ["train", "train.txt", "--model", model, "--loss", "f1"]
+    labels = run_json(*words, "-o", "default.slm", "--tol", "0.1")["classes"]
+    assert structlearn.load("default.slm")[-1].model.loss == "f1"
+    other = next(label for label in labels if label != "O")
+    assert run(*words, "--negative", other, "-o", "named.slm", "-q", "--tol", "0.1")[0] == 0
+    loss = structlearn.load("named.slm")[-1].model.loss
+    assert (type(loss), loss.negative) == (kind, other)
+    assert run(*words, "--negative", "none", "-o", "all.slm", "-q", "--tol", "0.1")[0] == 0
+    assert structlearn.load("all.slm")[-1].model.loss.negative is None
+    assert "negative names 'other', which is not one of the labels" in run(*words, "--negative", "other")[2]

@@ -1,7 +1,3 @@
-import pickle
-from concurrent.futures import ThreadPoolExecutor
-from multiprocessing import get_context
-
 import numpy as np
 import pytest
 from sklearn.callback import ProgressBar, ScoringMonitor
@@ -9,10 +5,9 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import accuracy_score
 from sklearn.svm import LinearSVC
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from structlearn import StructuralSVM, StructuredPerceptron
-from structlearn.callbacks import Callback, Progress
+from structlearn.callbacks import Progress
 from structlearn.datasets import load_digit_sequences, make_hmm_sequences
 from structlearn.models import Chain, Multiclass
 from structlearn.solvers import BlockCoordinate, NSlack, OneSlack
@@ -201,49 +196,6 @@ def test_slacks_have_an_entry_for_every_example():
     assert np.isnan(svm.slacks_).tolist() == [False, True, False]
 
 
-def test_fitted_estimators_pickle_even_after_a_warm_start():
-    X, y = load_iris(return_X_y=True)
-    svm = StructuralSVM(Multiclass(), warm_start=True).fit(X, y)
-    copy = pickle.loads(pickle.dumps(svm))
-    np.testing.assert_array_equal(copy.predict(X), svm.predict(X))
-    copy.fit(X, y)
-
-
-def test_two_threads_that_fit_at_once_do_not_disturb_each_other(numbers):
-    X, Y, _, _ = numbers
-
-    def fit(C):
-        return StructuralSVM(Chain(), C=C).fit(X, Y).w_
-
-    with ThreadPoolExecutor(2) as pool:
-        together = list(pool.map(fit, [3.0, 30.0, 3.0, 30.0]))
-    for w, C in zip(together, [3.0, 30.0, 3.0, 30.0], strict=True):
-        np.testing.assert_array_equal(w, fit(C))
-
-
-def predict_in_child(svm, X, queue):
-    queue.put([list(y) for y in svm.predict(X)])
-
-
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_fitted_estimator_survives_a_fork(numbers):
-    X, Y, X_test, _ = numbers
-    svm = StructuralSVM(Chain(), tol=0.1, n_jobs=2).fit(X, Y)
-    context = get_context("fork")
-    queue = context.Queue()
-    child = context.Process(target=predict_in_child, args=(svm, X_test, queue))
-    child.start()
-    assert queue.get(timeout=30) == [list(y) for y in svm.predict(X_test)]
-    child.join()
-
-
-def test_the_number_of_threads_does_not_change_the_weights(numbers):
-    X, Y, _, _ = numbers
-    one = StructuralSVM(Chain(), C=5).fit(X, Y)
-    three = StructuralSVM(Chain(), C=5, n_jobs=3).fit(X, Y)
-    np.testing.assert_array_equal(one.w_, three.w_)
-
-
 def test_k_best_comes_in_order_and_begins_with_the_prediction(numbers):
     X, Y, X_test, _ = numbers
     svm = StructuralSVM(Chain(), tol=0.1).fit(X, Y)
@@ -396,20 +348,3 @@ def test_a_solver_without_a_certificate_neither_converges_nor_warns():
     svm = StructuralSVM(Multiclass(), solver="subgradient", max_iter=2).fit(np.eye(2), ["a", "b"])
     assert not svm.converged_
     assert np.isnan(svm.duality_gap_)
-
-
-def test_a_fit_takes_no_more_threads_of_blas_than_its_own():
-    def blas_threads():
-        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
-
-    class Watcher(Callback):
-        def on_fit_task_end(self, estimator, context, **_):
-            seen.update(blas_threads())
-
-    seen = set()
-    X, y = load_iris(return_X_y=True)
-    with threadpool_limits(2, user_api="blas"):
-        before = blas_threads()
-        StructuralSVM(Multiclass(), tol=0.1).set_callbacks(Watcher()).fit(X, y)
-        assert seen == {1}
-        assert blas_threads() == before

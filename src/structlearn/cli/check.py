@@ -72,8 +72,9 @@ def check(
 
         console = terminal.console()
         console.print(f"{escape(file)}: {reader.name}, {sizes}", highlight=False, soft_wrap=True)
-        if wanted is None and reader.look_alike:
-            console.print(escape(reader.look_alike), highlight=False, soft_wrap=True)
+        told = [reader.look_alike if wanted is None else "", reader.hint(counts) if what == "label" else ""]
+        for hint in filter(None, told):
+            console.print(escape(hint), highlight=False, soft_wrap=True)
         if reader.structure != "tree":
             _print_counts(what, Counter(shown))
         for oddity in summary.oddities[:most]:

@@ -46,6 +46,8 @@ class Component:
         Of a model, whether it takes words as they are, and needs no features of them.
     around : (file, name) or None
         A class that takes an object of this one, where that is the model.
+    f1 : Component or None
+        Of a model, the loss that ``--loss f1`` stands for, where that has options.
     defaults : tuple of (parameter, value)
         Values that are others than those of the class, unless the option is given.
     """
@@ -59,6 +61,7 @@ class Component:
     price: float | None = None
     takes_words: bool = False
     around: tuple[str, str] | None = None
+    f1: Component | None = None
     defaults: tuple[tuple[str, Any], ...] = ()
 
     @property
@@ -118,6 +121,8 @@ LIKELIHOODS = ("crf", "latent-crf", "hmm", "pcfg")
 
 _MARGIN_OR_LIKELIHOOD = ("svm", "crf", "perceptron")
 _OF_PARTIAL_LABELS = ("latent", "latent-crf")
+#: Models without latent states: these learners are there for labels that are known in part.
+_WITHOUT_STATES = ("chain", "multiclass")
 
 #: By what is typed after --model. Of the models for a structure, the first is the one to take unless told otherwise.
 MODELS = {
@@ -137,14 +142,16 @@ MODELS = {
         "Model of sequences",
         ("words", "attributes"),
         (*_MARGIN_OR_LIKELIHOOD, *_OF_PARTIAL_LABELS),
+        f1=Component("losses/labels.py", "LabelF1", ("negative",), "Model of sequences"),
     ),
     "segments": Component(
         "models/segments/segments.py",
         "Segments",
-        ("loss", "max_length", "lengths", "segment_ends=ends"),
+        ("loss", "costs=loss", "max_length", "lengths", "segment_ends=ends"),
         "Model of segments",
         ("words", "attributes"),
         _MARGIN_OR_LIKELIHOOD,
+        f1=Component("losses/segments.py", "SpanF1", ("negative",), "Model of segments"),
     ),
     "latent-chain": Component(
         "models/chain/latent_chain.py",
@@ -169,7 +176,7 @@ MODELS = {
         ("costs=cost", "taxonomy=output_features"),
         "Model of single examples",
         ("row",),
-        _MARGIN_OR_LIKELIHOOD,
+        (*_MARGIN_OR_LIKELIHOOD, *_OF_PARTIAL_LABELS),
     ),
     "grammar": Component(
         "models/grammar/grammar.py",
@@ -253,7 +260,9 @@ FROM_FILES = {
     "share weights, and are a small mistake for one another.",
 }
 
-COMPONENTS = (*LEARNERS.values(), *MODELS.values(), *TRANSFORMERS.values())
+_LOSSES = [model.f1 for model in MODELS.values() if model.f1 is not None]
+
+COMPONENTS = (*LEARNERS.values(), *MODELS.values(), *_LOSSES, *TRANSFORMERS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,8 +275,9 @@ class Choice:
     def components(self, structure: str) -> list[Component]:
         """All whose parameters have an effect."""
         transformers = [made for name, made in TRANSFORMERS.items() if name == structure]
-        transformers = [] if MODELS[self.model].takes_words else transformers
-        return [LEARNERS[self.learner], MODELS[self.model], *transformers]
+        model = MODELS[self.model]
+        transformers = [] if model.takes_words else transformers
+        return [LEARNERS[self.learner], model, *([] if model.f1 is None else [model.f1]), *transformers]
 
 
 def choices(structure: str) -> list[Choice]:
@@ -296,7 +306,8 @@ def chosen(
         able = [choice for choice in able if choice.learner in _OF_PARTIAL_LABELS]
         files = f"partly labelled {files}"
     elif model is None and learner in _OF_PARTIAL_LABELS:
-        able = [choice for choice in able if choice.model != "chain" or choice.learner not in _OF_PARTIAL_LABELS]
+        without = [choice for choice in able if choice.model in _WITHOUT_STATES]
+        able = [choice for choice in able if choice not in without or choice.learner not in _OF_PARTIAL_LABELS]
     for option, given, names in (
         ("--learner", learner, [choice.learner for choice in able]),
         ("--model", model, [choice.model for choice in able]),
@@ -317,6 +328,8 @@ def when(component: Component) -> str:
     >>> when(LEARNERS["crf"]), when(MODELS["chain"]), when(MODELS["segments"])
     ('--learner crf', 'files of sequences', '--model segments')
     """
+    if component in _LOSSES:
+        return "--loss f1"
     for option, named in (("--learner", LEARNERS), ("--model", MODELS)):
         for name, found in named.items():
             first = all(choices(structure)[0].model == name for structure in found.files)

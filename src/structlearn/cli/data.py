@@ -207,6 +207,9 @@ def read_model(path: str, *, to_look_at: bool = False) -> Saved:
 
 def labelled(reader: Format, examples: Sequence[Example]) -> tuple[list[Any], list[Any]]:
     """X and Y, refused if an example has no labels."""
+    if reader.partial and reader.structure == "row":
+        # Of single examples whose labels are known in part, those without one are not known.
+        return [example.x for example in examples], [example.y for example in examples]
     for example in examples:
         if example.y is None and reader.structure == "pair":
             lengths = " and ".join(str(len(sequence)) for sequence in example.x)

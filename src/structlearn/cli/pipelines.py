@@ -9,7 +9,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from structlearn.cli.components import FILES, FROM_FILES, LEARNERS, MODELS, TRANSFORMERS, Choice, Component, when
+from structlearn.cli.components import (
+    FILES,
+    FROM_FILES,
+    LEARNERS,
+    MODELS,
+    TRANSFORMERS,
+    Choice,
+    Component,
+    choices,
+    when,
+)
 from structlearn.cli.options import components_with, flag
 
 if TYPE_CHECKING:
@@ -41,10 +51,11 @@ def build(
     from structlearn.features.crfpp import CrfppTemplates
 
     learner, structure = LEARNERS[choice.learner], MODELS[choice.model]
+    given = structure.given(options) | _f1(structure, options)
     if isinstance(templates, CrfppTemplates) and choice.model == "chain":
-        model = templates.chain(**{"pair_features": False} | structure.given(options))
+        model = templates.chain(**{"pair_features": False} | given)
     else:
-        model = _class(structure.file, structure.name)(**structure.given(options))
+        model = _class(structure.file, structure.name)(**given)
         model = model if structure.around is None else _class(*structure.around)(model)
     kind = _class(learner.file, learner.name)
     shown = {"verbose": verbose} if "verbose" in inspect.signature(kind).parameters else {}
@@ -66,18 +77,39 @@ def build(
     return estimator
 
 
+def _f1(model: Component, options: dict[str, Any]) -> dict[str, Any]:
+    """The loss that --loss f1 stands for, where one of its own options is given."""
+    given = {} if model.f1 is None else model.f1.given(options)
+    if model.f1 is None or not given:
+        return {}
+    if options.get("loss") != "f1":
+        raise ValueError(f"{flag(next(iter(given)))} has no effect here: it is for --loss f1")
+    return {"loss": _class(model.f1.file, model.f1.name)(**given)}
+
+
 def _class(file: str, name: str) -> Any:
     module = file.removesuffix(".py").replace("/", ".")
     return getattr(import_module(f"structlearn.{module}"), name)
 
 
-def check_effects(options: Iterable[str], reader: Format, choices: Iterable[Choice]) -> None:
+def check_effects(options: Iterable[str], reader: Format, asked: Iterable[Choice]) -> None:
     """Refuses options that have no effect with any of the choices."""
-    used = {name for choice in choices for user in choice.components(reader.structure) for name in user.options}
+    used = {name for choice in asked for user in choice.components(reader.structure) for name in user.options}
     for name in options:
         if name not in used:
-            needed = " or ".join(dict.fromkeys(map(when, _most_general(components_with(name)))))
+            needed = " or ".join(dict.fromkeys(_needed(name, reader.structure)))
             raise ValueError(f"{flag(name)} has no effect here: it is for {needed}")
+
+
+def _needed(name: str, structure: str) -> list[str]:
+    """In which cases an option has an effect: by which learners and models of such files, or for which other files."""
+    able = [
+        choice for choice in choices(structure) if any(name in user.options for user in choice.components(structure))
+    ]
+    return [
+        f"--learner {choice.learner}" if name in LEARNERS[choice.learner].options else f"--model {choice.model}"
+        for choice in able
+    ] or list(map(when, _most_general(components_with(name))))
 
 
 def _most_general(components: list[Component]) -> list[Component]:
@@ -86,8 +118,10 @@ def _most_general(components: list[Component]) -> list[Component]:
     return [component for component in components if not component.files or component in files.values()]
 
 
-def in_terms_of_the_data(reader: Format, X: list[Any], Y: list[Any], options: dict[str, Any]) -> dict[str, Any]:
-    """The options, with the letters of all pairs as the alphabet, and labels read as those of the file are.
+def in_terms_of_the_data(
+    reader: Format, choice: Choice, X: list[Any], Y: list[Any], options: dict[str, Any]
+) -> dict[str, Any]:
+    """The options, with the letters of all pairs as the alphabet, and labels read as those that the model has.
 
     A part of the pairs may lack some letters.
     """
@@ -97,17 +131,34 @@ def in_terms_of_the_data(reader: Format, X: list[Any], Y: list[Any], options: di
         return options | {"alphabet": "".join(sorted(set().union(*(sequence for x in X for sequence in x))))}
     if reader.structure == "sequence" and "positive" in options:
         return options | {"positive": parse_label(options["positive"])}
-    if not options.keys() & FROM_FILES.keys():
+    if not options.keys() & {*FROM_FILES, "negative"}:
         return options
     if {"loss", "costs"} <= options.keys():
         raise ValueError("--loss and --costs exclude each other: the costs are the loss")
-    labels = {label for y in Y for label in (y if isinstance(y, list) else [y])}
+    labels = _labels(choice, Y)
     read: dict[str, Any] = {}
+    if "negative" in options:
+        text = options["negative"]
+        named = {str(label): label for label in labels}
+        read["negative"] = None if text == "none" and text not in named else named.get(text, text)
     if "taxonomy" in options:
         read["taxonomy"] = read["costs"] = _taxonomy(options["taxonomy"], labels)
     if "costs" in options:
         read["costs"] = _costs(options["costs"], labels)
     return options | read
+
+
+def _labels(choice: Choice, Y: list[Any]) -> set[Any]:
+    """All labels that a model has after training: those of the file, or of the segments that its tags stand for."""
+    from structlearn.data.labels import known_labels
+    from structlearn.data.tags import is_tag, tag_type
+
+    labels = {label for y in Y for entry in (y if isinstance(y, list) else [y]) for label in known_labels(entry)}
+    model = MODELS[choice.model]
+    if getattr(_class(model.file, model.name), "kind", None) != "segments":
+        return labels
+    # What is no tag is refused, with its place, where the segments are made.
+    return {tag_type(label) for label in labels if is_tag(label)}
 
 
 def _costs(path: str, labels: set[Any]) -> LabelCosts:

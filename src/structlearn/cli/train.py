@@ -110,12 +110,12 @@ def train(
     written = read_templates(templates, reader)
     choice = chosen(reader.structure, reader.name, learner, model, partial=partial)
     check_effects(options, reader, [choice])
-    estimator = build(reader, choice, in_terms_of_the_data(reader, X, Y, options), written, verbose=int(show))
+    estimator = build(reader, choice, in_terms_of_the_data(reader, choice, X, Y, options), written, verbose=int(show))
     _, last = model_file.steps_of(estimator)
     X_taken, Y_taken = data.as_taken(estimator, examples)
     if show:
         _tell_what_was_guessed(reader, wanted, last, X, Y)
-    _warn(choice, options, Y, partial)
+    _warn(choice, options, reader, Y)
     how: dict[str, Any] = {}
     if validation is not None:
         _, held_out = data.read([validation], format_name, encoding, given=reader)
@@ -148,17 +148,14 @@ def train(
         raise typer.Exit(130)
 
 
-def _warn(choice: Choice, options: Any, Y: list[Any], partial: bool) -> None:
+def _warn(choice: Choice, options: Any, reader: Any, Y: list[Any]) -> None:
     """Of what trains without a complaint, but perhaps not what was meant."""
     unused = [name for name in ("loss", "costs") if name in options and choice.learner in LIKELIHOODS]
     if unused:
         told = f"{flag(unused[0])} counts in evaluations only: --learner {choice.learner} maximises a likelihood"
         typer.echo(f"structlearn: warning: {told}", err=True)
-    labels = {label for y in Y if isinstance(y, list) for label in y if isinstance(label, str)}
-    several = {label for label in labels if "|" in label and labels.issuperset(label.split("|"))}
-    if not partial and ("?" in labels or several):
-        odd = "?" if "?" in labels else min(several)
-        told = f"{odd} is taken for a label as all others; if it stands for one that is not known, say --partial"
+    told = reader.hint(label for y in Y for label in (y if isinstance(y, list) else [y]))
+    if told:
         typer.echo(f"structlearn: warning: {told}", err=True)
 
 

@@ -56,7 +56,7 @@ class Task:
     test: Any
 
 
-def asked_choices(reader: Format, learners: str | None, models: str | None) -> list[Choice]:
+def asked_choices(reader: Format, learners: str | None, models: str | None, *, partial: bool = False) -> list[Choice]:
     """The learners and models to try: all pairs of those that were named, as far as they go together."""
     names: list[list[str | None]] = [
         [None] if text is None else [name.strip() for name in text.split(",")] for text in (learners, models)
@@ -65,7 +65,7 @@ def asked_choices(reader: Format, learners: str | None, models: str | None) -> l
     refused: list[ValueError] = []
     for learner, model in product(*names):
         try:
-            able.append(chosen(reader.structure, reader.name, learner, model))
+            able.append(chosen(reader.structure, reader.name, learner, model, partial=partial))
         except ValueError as error:
             refused.append(error)
     for k, given in enumerate(names):
@@ -213,17 +213,32 @@ def _ends_the_same(estimator: Any) -> bool:
 
 def _score(model: Any, X: Any, task: Task, Y: list[Any], predicted: Any) -> tuple[str, float]:
     """What settings are compared by: its name and its value."""
+    from structlearn.data.labels import is_partial
     from structlearn.data.tags import are_tags
     from structlearn.metrics import span_scores, token_accuracy
 
+    # By the labels of all examples: a part may have none but O, or none that is known in part.
+    outputs = [example.y for example in task.examples]
+    if any(is_partial(label) for y in outputs for label in (y if isinstance(y, list) else [y])):
+        return "accuracy of known labels", _accuracy_where_known(Y, predicted)
     measures = None if model is None else model.measures(X, Y, predicted)
     if measures is not None:
         name, score = next(iter(measures.scores().items()))
         return name.replace("_", " "), float(score)
     if not isinstance(Y[0], list):
         return "accuracy", sum(bool(y == p) for y, p in zip(Y, predicted, strict=True)) / len(Y)
-    # By the labels of all examples: a part may have none but O.
-    if are_tags({label for example in task.examples for label in example.y}):
+    if are_tags({label for y in outputs for label in y}):
         scores = span_scores(Y, predicted)
         return f"f1 of spans by {scores.scheme}", scores.f1
     return "accuracy", token_accuracy(Y, predicted)
+
+
+def _accuracy_where_known(Y: list[Any], predicted: Any) -> float:
+    """The share of labels that may be true, of those of which something is known."""
+    from structlearn.data.labels import known_labels
+
+    pairs = (zip(y, p, strict=True) if isinstance(y, list) else [(y, p)] for y, p in zip(Y, predicted, strict=True))
+    right = [label in known_labels(entry) for pair in pairs for entry, label in pair if entry is not None]
+    if not right:
+        raise ValueError("no label is known in one of the parts: nothing can be scored there; try fewer --folds")
+    return sum(right) / len(right)

@@ -53,6 +53,7 @@ def tune(
     columns: data.Columns = None,
     separator: data.Separator = None,
     label: data.Label = None,
+    partial: data.Partial = False,
     encoding: data.Encoding = "utf-8",
     templates: Templates = None,
     quiet: data.Quiet = False,
@@ -65,9 +66,9 @@ def tune(
     small to large; where a run ends at the same model wherever it starts, it starts where the last one ended. C is what
     train takes for all examples: on a part of them it is scaled, so that an example costs the same. The score is F1 for
     labels such as B-NP and I-NP, by conlleval's rule, and for the brackets of trees, the share of the true matches for
-    alignments, otherwise accuracy; weights of examples count in training, not in the score. Examples are shuffled:
-    where neighbours are alike, as sentences of one document are, scores are better than they will be elsewhere;
-    --groups keeps them together.
+    alignments, otherwise accuracy, with --partial that of known labels; weights of examples count in training, not in
+    the score. Examples are shuffled: where neighbours are alike, as sentences of one document are, scores are better
+    than they will be elsewhere; --groups keeps them together.
 
     \b
         structlearn tune train.txt
@@ -85,20 +86,22 @@ def tune(
         atomic.check_writable(output)
     if groups is not None and validation is not None:
         raise ValueError("--groups and --validation exclude each other: with held-out examples there are no parts")
-    reader, examples = data.read(files, data.layout(format_name, columns, separator, label), encoding)
+    wanted = data.layout(format_name, columns, separator, label)
+    reader, examples = data.read(files, wanted, encoding, partial=partial)
     X, Y = data.labelled(reader, examples)
     weight = np.ones(len(X)) if (given := data.weights(examples)) is None else np.asarray(given)
     held_out = [] if validation is None else data.read([validation], format_name, encoding, given=reader)[1]
     X_held_out, Y_held_out = data.labelled(reader, held_out)
     written = read_templates(templates, reader)
-    choices = trials.asked_choices(reader, learner, model)
+    choices = trials.asked_choices(reader, learner, model, partial=partial)
     check_effects([*options, *map(trials.grid_name, grid or ())], reader, choices)
-    options = in_terms_of_the_data(reader, [*X, *X_held_out], [*Y, *Y_held_out], options)
+    everything = [*X, *X_held_out], [*Y, *Y_held_out]
+    told = {choice: in_terms_of_the_data(reader, choice, *everything, options) for choice in choices}
     settings = trials.settings(grid, choices, float(weight.sum()))
 
     def make(setting: Setting, *, verbose: int = 0) -> Any:
         used = {name for user in setting.choice.components(reader.structure) for name in user.options}
-        applicable = {name: value for name, value in options.items() if name in used}
+        applicable = {name: value for name, value in told[setting.choice].items() if name in used}
         return build(reader, setting.choice, applicable | setting.options, written, verbose=verbose)
 
     for setting in settings:
@@ -117,10 +120,12 @@ def tune(
     metric = found[0].metric
     if as_json:
         how = {"folds": folds} if validation is None else {"validation": validation}
-        told = {"best": results[best]["setting"], "score": results[best]["score"], "metric": metric}
-        terminal.print_json(told | how | {"results": results})
-    elif output is None or not quiet:
-        _print(results, results[best], metric)
+        found_best = {"best": results[best]["setting"], "score": results[best]["score"], "metric": metric}
+        terminal.print_json(found_best | how | {"results": results})
+    else:
+        if output is None or not quiet:
+            _print(results, results[best], metric)
+        typer.echo(_in_words(results, results[best]))
     if output is not None:
         estimator = make(settings[best], verbose=int(show))
         with data.places(examples):
@@ -177,6 +182,9 @@ def _print(results: list[dict[str, Any]], best: dict[str, Any], metric: str) -> 
         numbers = [*(f"{score:.4f}" for score in scores), f"{result['seconds']:.1f}"]
         table.add_row(*row, *numbers, style="bold" if result is best else "")
     terminal.console().print(table)
+
+
+def _in_words(results: list[dict[str, Any]], best: dict[str, Any]) -> str:
     equal = sum(result["score"] == best["score"] for result in results)
     tie = f", the first of {equal} with that score" if equal > 1 else ""
-    typer.echo("best: " + ", ".join(f"{name}={value}" for name, value in best["setting"].items()) + tie)
+    return "best: " + ", ".join(f"{name}={value}" for name, value in best["setting"].items()) + tie

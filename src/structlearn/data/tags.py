@@ -122,6 +122,15 @@ def is_tag(label: Any) -> bool:
     return label == "O" or (isinstance(label, str) and label[:1] in tuple("BIES") and label[1:2] in ("", "-"))
 
 
+def tag_type(tag: str) -> str:
+    """The type of the spans that a tag is of, O for O.
+
+    >>> tag_type("B-NP"), tag_type("I"), tag_type("O")
+    ('NP', '_', 'O')
+    """
+    return "O" if tag == "O" else tag[2:] or "_"
+
+
 def are_tags(labels: Iterable[Any]) -> bool:
     """Whether labels are tags of spans, all of them, and not only O nor single letters without a B.
 

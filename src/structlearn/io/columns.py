@@ -115,6 +115,22 @@ class Columns(Format):
                     return cls(comment=comment)
         return None
 
+    @classmethod
+    def odd_line(cls, head: Sequence[str]) -> tuple[int, str] | None:
+        """Which of some lines, too many of which differ in their number of columns, is the first, and a complaint.
+
+        >>> Columns.odd_line(["The DT", "dog NN", "barks"])
+        (3, "expected 2 columns, as most lines have, found 1: 'barks'; if these are no columns, name the format")
+        """
+        tokens = [(number, line) for number, line in enumerate(head, 1) if line.strip(BLANKS)]
+        widths = [len(split_blanks(line)) for _, line in tokens]
+        ((usual, often),) = Counter(widths).most_common(1) or [(0, 0)]
+        if usual < 2 or often <= len(tokens) / 2:
+            return None
+        found, (number, line) = next((n, token) for n, token in zip(widths, tokens, strict=True) if n != usual)
+        told = f"expected {usual} columns, as most lines have, found {found}: {quoted(line)}"
+        return number, f"{told}; if these are no columns, name the format"
+
     def parse(self, lines: Lines) -> Iterator[Example]:
         layouts = {len(layout): layout for layout in self._layouts()}
         n_columns = 0

@@ -88,6 +88,10 @@ class ConllU(Format):
             else:
                 yield Example(list(map(take, words)), y, number, tuple(paragraph), file=lines.name)
 
+    @property
+    def only_whole(self) -> str:
+        return "among features, '_' and '|' are part of labels" if self.label == "feats" else ""
+
     def write(self, x: Any, y: Any) -> str:
         text = ""
         for t, (token, label) in enumerate(paired(x, y)):

@@ -23,6 +23,11 @@ class CrfSuite(Format):
     has no label. The line ``@weight:2.5`` gives the weight of the sequence it stands in; CRFsuite knows no other line
     that begins with @, and others are refused, as they are there. Predictions replace the labels.
 
+    Parameters
+    ----------
+    partial : bool
+        Whether labels are known in part: ``?`` or ``_`` where nothing is known, ``A|B`` for one of several.
+
     Examples
     --------
     >>> lines = Lines([b"DET\tw=the\tcap\nNOUN\tw=dog\tlength:3\n"], "tags.txt")
@@ -32,6 +37,8 @@ class CrfSuite(Format):
     """
 
     name: ClassVar[str] = "crfsuite"
+
+    partial: bool = False
 
     @property
     def structure(self) -> Structure:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import islice
 from typing import Any, ClassVar, Literal, Self
@@ -23,6 +23,15 @@ STRUCTURES: dict[Structure, str] = {
     "document": "documents",
     "sequence": "labelled sequences",
     "query": "queries",
+}
+
+#: Why outputs of a structure are whole in files, where labels known in part have no place.
+ONLY_WHOLE: dict[Structure, str] = {
+    "tree": "they hold whole trees; from Python, LatentStructuralSVM also learns from phrases that are known",
+    "pair": "they hold whole alignments; from Python, LatentStructuralSVM also learns from matches that are known",
+    "document": "a mention is of one entity or of none",
+    "sequence": "whether a sequence holds the motif is what the model learns from",
+    "query": "relevance is a number",
 }
 
 #: The most lines that a sequence may have.
@@ -124,11 +133,39 @@ class Format(ABC):
         """Whether a line begins a document, so that the examples up to the next one belong together."""
         return False
 
+    @property
+    def only_whole(self) -> str:
+        """Why labels of such files cannot be known in part; nothing where they can."""
+        if self.structure in ONLY_WHOLE:
+            return ONLY_WHOLE[self.structure]
+        known = is_dataclass(self) and "partial" in {field.name for field in fields(self)}
+        return "" if known else "this format has no way to write them"
+
     def in_part(self) -> Self:
-        """The same format where labels are known in part, see `known_in_part`; only some have such labels."""
-        if not is_dataclass(self) or "partial" not in {field.name for field in fields(self)}:
-            raise ValueError(f"{self.name} files have no labels that are known in part; columns and conllu files may")
-        return replace(self, partial=True)
+        """The same format where labels are known in part, see `known_in_part`; refused where there are none such."""
+        if self.only_whole:
+            raise ValueError(f"labels of {self.name} files cannot be known in part: {self.only_whole}")
+        return replace(self, partial=True)  # type: ignore[type-var]
+
+    def hint(self, labels: Iterable[Any]) -> str:
+        """What to say where a label looks as if it were known in part only, and the file was read as if all were known.
+
+        >>> from structlearn.io import Columns
+        >>> Columns().hint({"NOUN", "VERB", "?"}).partition(";")[0]
+        '? is taken for a label as all others'
+        """
+        if self.partial or self.only_whole:
+            return ""
+        known = set(labels)
+        several = sorted(label for label in known if isinstance(label, str) and "|" in label)
+        odd = [*(text for text in UNKNOWN if text in known), *(text for text in several if known >= {*text.split("|")})]
+        if not odd:
+            return ""
+        return f"{odd[0]} is taken for a label as all others; if it stands for one that is not known, say --partial"
+
+    def known(self, label: Any) -> Any:
+        """What a label that was read says, where labels are known in part: one, several in a frozenset, or None."""
+        return known_in_part(label)
 
     def title(self, example: Example) -> str:
         """What an example is called in a table: the name that the file gives it, or where it stands."""
@@ -140,11 +177,12 @@ class Format(ABC):
         for example in self.parse(lines):
             if labelled is None:
                 labelled = example.y is not None
-            elif labelled != (example.y is not None):
+            elif labelled != (example.y is not None) and not (self.partial and self.structure == "row"):
                 here, before = ("no labels", "have some") if labelled else ("labels", "have none")
                 raise lines.error(f"an example with {here}, where those before {before}", line=example.line)
             if self.partial and example.y is not None:
-                example = replace(example, y=[known_in_part(label) for label in example.y])
+                y = self.known(example.y) if self.structure == "row" else list(map(self.known, example.y))
+                example = replace(example, y=y)
             yield example if example.file else replace(example, file=lines.name)
         if labelled is None:
             raise lines.error("the file holds no example")

@@ -73,7 +73,8 @@ def format_of(lines: Lines, format: Format | str | None = None, *, check: bool =
         try:
             return recognise(head, lines.name)
         except ValueError as error:
-            raise lines.error(str(error)) from None
+            number, told = Columns.odd_line(head) or (1, str(error))
+            raise lines.error(told, line=number) from None
     if not type(format).fits(head, lines.name):
         other = next((name for name, kind in FORMATS.items() if kind.recognise(head, lines.name)), None)
         if other is not None:

@@ -33,6 +33,8 @@ class JsonLines(Format):
         What the lines hold, see `Format.structure`; they are all alike.
     columns : tuple of str
         The names of the columns, for words.
+    partial : bool
+        Whether labels are known in part: null where nothing is known, a list for one of several.
 
     Examples
     --------
@@ -46,6 +48,7 @@ class JsonLines(Format):
 
     content: Literal["words", "attributes", "row"] = "words"
     columns: tuple[str, ...] = ("word",)
+    partial: bool = False
 
     def __post_init__(self) -> None:
         if self.content not in STRUCTURES:
@@ -91,13 +94,13 @@ class JsonLines(Format):
 
     def write(self, x: Any, y: Any) -> str:
         if self.content == "row":
-            return _dump({"features": x} | ({} if y is None else {"label": y}))
+            return _dump({"features": x} | ({} if y is None else {"label": _listed(y)}))
         if y is not None and len(y) != len(x):
             raise ValueError(f"there are {len(y)} labels for {len(x)} tokens")
         if len(x) == 0:
             raise ValueError("a sequence without tokens cannot be written")
         tokens = [dict.fromkeys(t, 1.0) if self.content == "attributes" and isinstance(t, list) else t for t in x]
-        return _dump({"tokens": tokens} | ({} if y is None else {"labels": list(y)}))
+        return _dump({"tokens": tokens} | ({} if y is None else {"labels": list(map(_listed, y))}))
 
     def annotate(self, example: Example, y: Any) -> str:
         (line,) = example.source
@@ -113,7 +116,7 @@ class JsonLines(Format):
         features = found.get("features")
         if not isinstance(features, dict):
             raise ValueError(f'expected an object of "features", found {_shown(features)}')
-        return _features(features, "features"), _label(found.get("label"), '"label"')
+        return _features(features, "features"), self._label(found.get("label"), '"label"')
 
     def _sequence(self, found: dict[str, Any]) -> tuple[Any, Any]:
         tokens, labels = found.get("tokens"), found.get("labels")
@@ -126,9 +129,17 @@ class JsonLines(Format):
         if not isinstance(labels, list) or len(labels) != len(tokens):
             raise ValueError(f'expected {len(tokens)} "labels", one for each token, found {_shown(labels)}')
         for t, label in enumerate(labels):
-            if _label(label, f"labels[{t}]") is None:
+            if self._label(label, f"labels[{t}]") is None and not self.partial:
                 raise ValueError(f"labels[{t}] is null, but a sequence has all its labels or none")
         return x, labels
+
+    def known(self, label: Any) -> Any:
+        return frozenset(label) if isinstance(label, list) else label
+
+    def _label(self, label: Any, where: str) -> Any:
+        if self.partial and isinstance(label, list) and label and None not in label:
+            return [_label(one, where) for one in label]
+        return _label(label, where)
 
     def _words(self, token: Any, t: int) -> Any:
         if len(self.columns) == 1 and isinstance(token, str):
@@ -183,6 +194,11 @@ def _label(label: Any, where: str) -> Any:
     if label is None or isinstance(label, (str, int)):
         return label
     raise ValueError(f"expected a string or a whole number as {where}, found {_shown(label)}")
+
+
+def _listed(label: Any) -> Any:
+    """A label as JSON holds it, one of several as a list."""
+    return sorted(label, key=str) if isinstance(label, (set, frozenset)) else label
 
 
 def _features(found: Mapping[str, Any], where: str) -> dict[str, float]:

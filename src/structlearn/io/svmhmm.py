@@ -29,6 +29,11 @@ class SvmHmm(Format):
     Features, labels, comments and predictions are as in `SvmLight`. A number that comes back after another sequence is
     an error. Sequences that are written are numbered from 1.
 
+    Parameters
+    ----------
+    partial : bool
+        Whether labels are known in part: ``?`` or ``_`` where nothing is known, ``1|2`` for one of several.
+
     Examples
     --------
     >>> lines = Lines([b"1 qid:1 3:1 # the\\n2 qid:1 5:1 # dog\\n2 qid:2 5:1 # dogs\\n"], "tags.txt")
@@ -40,6 +45,8 @@ class SvmHmm(Format):
 
     name: ClassVar[str] = "svmhmm"
     look_alike: ClassVar[str] = "taken for sequences of tokens; for queries with documents to rank, say --format letor"
+
+    partial: bool = False
 
     def __post_init__(self) -> None:
         # Not an option: it only keeps apart what one object writes.
@@ -55,11 +62,17 @@ class SvmHmm(Format):
         return cls() if rows and all(any(map(QID.fullmatch, fields[:2])) for fields in rows) else None
 
     def parse(self, lines: Lines) -> Iterator[Example]:
-        return numbered_groups(lines, parse_features)
+        return numbered_groups(lines, parse_features, partial=self.partial)
 
     def write(self, x: Any, y: Any) -> str:
         tokens = [
-            " ".join([*([] if label is None else [write_label(label)]), "qid:{0}", *write_features(token)])
+            " ".join(
+                [
+                    *([] if label is None else [write_label(label, partial=self.partial)]),
+                    "qid:{0}",
+                    *write_features(token),
+                ]
+            )
             for token, label in paired(x, y)
         ]
         if not tokens:
@@ -73,7 +86,7 @@ class SvmHmm(Format):
 
 
 def numbered_groups(
-    lines: Lines, features: Callable[[Lines, str, Sequence[str], int], dict[str, float]]
+    lines: Lines, features: Callable[[Lines, str, Sequence[str], int], dict[str, float]], *, partial: bool = False
 ) -> Iterator[Example]:
     """Successive lines with the same ``qid`` as one example; `features` reads the fields of a line from a place on."""
     begun_at: dict[int, int] = {}
@@ -90,7 +103,7 @@ def numbered_groups(
             if len(between) > LONGEST_SEQUENCE:
                 raise lines.error(f"more than {LONGEST_SEQUENCE:,} lines without a token one after another")
             continue
-        label = None if fields[0].startswith("qid:") else parse_label(lines, fields[0], line)
+        label = None if fields[0].startswith("qid:") else parse_label(lines, fields[0], line, partial=partial)
         place = 0 if label is None else 1
         match = QID.fullmatch(fields[place]) if len(fields) > place else None
         if not match:

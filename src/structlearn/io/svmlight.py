@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, ClassVar, Self
 
-from structlearn.io.format import Example, Format, Structure, column_of, paired, split_blanks
+from structlearn.io.format import UNKNOWN, Example, Format, Structure, column_of, label_text, paired, split_blanks
 from structlearn.io.numbers import LARGEST_WHOLE, NUMBER, parse_number, write_number
 from structlearn.io.text import Lines, quoted
 
@@ -26,6 +26,11 @@ class SvmLight(Format):
     well, in its shortest form, so that "+1", "1" and "1.0" are one label "1". A line that begins with a feature has no
     label. What follows "#" is a comment. Predictions replace the labels.
 
+    Parameters
+    ----------
+    partial : bool
+        Whether labels are known in part: ``?`` or ``_`` where nothing is known, ``1|2`` for one of several.
+
     Examples
     --------
     >>> lines = Lines([b"# two classes\\n+1 1:0.5 7:2\\n-1 2:1 # the second\\n"], "rows.txt")
@@ -37,13 +42,16 @@ class SvmLight(Format):
 
     name: ClassVar[str] = "svmlight"
 
+    partial: bool = False
+
     @property
     def structure(self) -> Structure:
         return "row"
 
     @classmethod
     def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
-        features = [fields[1:] if NUMBER.fullmatch(fields[0]) else fields for fields in rows_of(head)]
+        labels = re.compile(rf"[?_]|{NUMBER.pattern}(\|{NUMBER.pattern})*")
+        features = [fields[1:] if labels.fullmatch(fields[0]) else fields for fields in rows_of(head)]
         return cls() if any(features) and all(BEGUN.match(field) for row in features for field in row) else None
 
     def parse(self, lines: Lines) -> Iterator[Example]:
@@ -51,7 +59,7 @@ class SvmLight(Format):
             fields = fields_before_comment(line)
             if not fields:
                 continue
-            y = None if ":" in fields[0] else parse_label(lines, fields[0], line)
+            y = None if ":" in fields[0] else parse_label(lines, fields[0], line, partial=self.partial)
             n_before = 0 if y is None else 1
             if len(fields) > n_before and fields[n_before].startswith("qid:"):
                 raise lines.error(
@@ -61,14 +69,14 @@ class SvmLight(Format):
             yield Example(parse_features(lines, line, fields, n_before), y, lines.number, (line,), file=lines.name)
 
     def write(self, x: Any, y: Any) -> str:
-        fields = ([] if y is None else [write_label(y)]) + write_features(x)
+        fields = ([] if y is None else [write_label(label_text(y), partial=self.partial)]) + write_features(x)
         if not fields:
             raise ValueError("an example without label and features cannot be written")
         return " ".join(fields) + "\n"
 
     def annotate(self, example: Example, y: Any) -> str:
         (line,) = example.source
-        return with_label(line, y, had_one=example.y is not None) + "\n"
+        return with_label(line, y, had_one=":" not in fields_before_comment(line)[0]) + "\n"
 
 
 def fields_before_comment(line: str) -> list[str]:
@@ -105,11 +113,17 @@ def _complaint(field: str) -> str:
     return f"expected a finite number, found {quoted(value)}"
 
 
-def parse_label(lines: Lines, text: str, line: str) -> str:
+def parse_label(lines: Lines, text: str, line: str, *, partial: bool = False) -> str:
     """
     >>> [parse_label(Lines([], ""), text, "") for text in ("+1", "-1.0", "2.50")]
     ['1', '-1', '2.5']
+    >>> [parse_label(Lines([], ""), text, "", partial=True) for text in ("?", "1.0|+2")]
+    ['?', '1|2']
     """
+    if partial and text in UNKNOWN:
+        return text
+    if partial and "|" in text:
+        return "|".join(parse_label(lines, one, line) for one in text.split("|"))
     try:
         number = parse_number(text)
     except ValueError as error:
@@ -119,7 +133,11 @@ def parse_label(lines: Lines, text: str, line: str) -> str:
     return write_number(number)
 
 
-def write_label(label: Any) -> str:
+def write_label(label: Any, *, partial: bool = False) -> str:
+    if partial and label in UNKNOWN:
+        return str(label)
+    if partial and "|" in str(label):
+        return "|".join(map(write_label, str(label).split("|")))
     try:
         return write_number(parse_number(str(label)))
     except ValueError:

@@ -42,6 +42,8 @@ class Tagged(Format):
     ----------
     separator : str
         What stands between a word and its tag.
+    partial : bool
+        Whether tags are known in part: ``dog/?`` where nothing is known, ``run/NN|VB`` for one of several.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Tagged(Format):
     name: ClassVar[str] = "tagged"
 
     separator: str = "/"
+    partial: bool = False
 
     def __post_init__(self) -> None:
         if not self.separator or set(self.separator) & set(BLANKS + "\n\r\0"):

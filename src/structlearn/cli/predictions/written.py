@@ -80,9 +80,11 @@ def tabled(estimator: Any, reader: Format) -> Writer:
     """A line for each example with its name, its prediction and its latent part; before the first, the headings."""
     steps, last = steps_of(estimator)
     if not hasattr(last, "describe_latent"):
-        raise ValueError(
-            f"--latent is for models with latent parts; this is a {type(last).__name__} of {type(last.model_).__name__}"
-        )
+        name = getattr(last, "model_", last).__class__.__name__
+        told = f"--latent is for models whose outputs have latent parts; those of {name} have none"
+        if hasattr(last, "complete"):
+            told += ": what was not known in training were outputs themselves, and predictions have all of them"
+        raise ValueError(told)
     headed = False
 
     def texts(batch: Sequence[Example]) -> Iterator[str]:

@@ -83,7 +83,7 @@ def summarise(examples: Iterable[Example], terms: Terms = TOKENS) -> Summary:
         summary.add_example(length)
         summary.parts += length
         known = [label for label in labels if not is_partial(label)]
-        summary.unknown += sum(label is None for label in labels) if sequence else 0
+        summary.unknown += sum(label is None for label in labels)
         summary.ambiguous += sum(isinstance(label, frozenset) for label in labels)
         for t, label in enumerate(labels):
             if not is_partial(label) and label not in first_label:

@@ -1,0 +1,128 @@
+"""What commands refuse, and what they say."""
+
+from pathlib import Path
+
+import pytest
+
+from structlearn import GibbsMotif
+
+
+def test_an_option_of_another_learner_is_refused(folder, run):
+    status, _, err = run("train", "train.txt", "--l1-ratio", "0.5")
+    assert (status, err) == (
+        1,
+        "structlearn: --l1-ratio has no effect here: it is for --learner crf or --learner latent-crf\n",
+    )
+    assert not folder.joinpath("model.slm").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("", "train.txt:1:1: the file holds no example"),
+        ("the D\ndog\n\n", "train.txt"),
+        ("the D\ncat \udcff N\n", "train.txt"),
+    ],
+)
+def test_a_bad_file_is_named_and_nothing_is_written(folder, run, content, told):
+    folder.joinpath("train.txt").write_bytes(content.encode("utf-8", "surrogateescape"))
+    status, _, err = run("train", "train.txt")
+    assert status == 1
+    assert err.startswith("structlearn: ")
+    assert told in err
+    assert not folder.joinpath("model.slm").exists()
+
+
+def test_what_cannot_be_written_is_said_before_training(folder, run):
+    status, _, err = run("train", "train.txt", "-o", "missing/tagger.slm")
+    assert (status, err) == (1, "structlearn: there is no folder missing to write tagger.slm in\n")
+
+
+def test_a_model_that_is_none_is_refused(folder, run):
+    status, _, err = run("predict", "train.txt", "test.txt")
+    assert (status, "no structlearn model" in err) == (1, True)
+
+
+def test_a_wrong_option_is_status_2(run):
+    status, _, err = run("train", "--nonsense")
+    assert status == 2
+    assert "--nonsense" in err
+
+
+def test_a_missing_file_is_named(folder, run):
+    assert run("train", "nowhere.txt")[::2] == (1, "structlearn: nowhere.txt: No such file or directory\n")
+
+
+def test_a_file_of_another_format_is_refused(folder, run):
+    folder.joinpath("train.crfsuite").write_text("D\tw=the\nN\tw=dog:2\n\n")
+    assert run("train", "train.crfsuite", "-q")[0] == 0
+    status, _, err = run("predict", "model.slm", "test.txt")
+    assert (status, err) == (
+        1,
+        "structlearn: test.txt:1:1: expected a file in the format crfsuite; this one looks like columns\n",
+    )
+    assert run("predict", "model.slm", "test.txt", "--format", "crfsuite")[0] == 0
+
+
+def test_a_file_with_a_column_less_has_no_labels(folder, run):
+    folder.joinpath("three.txt").write_text("the DT B\ndog NN I\n\n")
+    folder.joinpath("two.txt").write_text("the B\ndog I\n\n")
+    assert run("train", "three.txt", "-q")[0] == 0
+    status, _, err = run("evaluate", "model.slm", "two.txt")
+    assert (status, err) == (
+        1,
+        "structlearn: two.txt, taken for columns, has no labels at line 1: expected the columns word, pos and a "
+        "label\n",
+    )
+
+
+def test_the_input_is_not_overwritten(tagger, run):
+    status, _, err = run("predict", tagger, "test.txt", "-o", "test.txt")
+    assert (status, "is the file that is read" in err) == (1, True)
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "report", "inspect"])
+def test_a_baseline_that_reads_no_files_is_named(folder, run, command):
+    GibbsMotif(2).fit(["ACGT", "ACGA", "TTTT"], [1, 1, -1]).save("gibbs.slm")
+    status, _, err = run(command, "gibbs.slm", *(["train.txt"] if command != "inspect" else []))
+    assert (status, "gibbs.slm holds a GibbsMotif, which is for Python only" in err) == (1, True), err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--label", "lemma"], "--label is 'lemma'; of CoNLL-U files it may be upos, xpos"),
+        (["--columns", "word,_"], "whose last column is left out; --label names that of the labels"),
+        (["--columns", "word,chunk", "--format", "tagged"], "do not go together with the format tagged"),
+    ],
+)
+def test_options_of_other_formats_are_refused_in_their_own_words(options, message, folder, run):
+    status, _, err = run("check", "train.txt", *options)
+    assert (status, message in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--boundaries", "--model", "segments"], "--boundaries has no effect here: it is for --model chain or"),
+        (["--costs", "c.csv", "--model", "latent-chain"], "it is for --model chain or --model segments"),
+        (["--smoothing", "1"], "--smoothing has no effect here: it is for --learner hmm\n"),
+        (["--learner", "hmm", "--min-count", "2"], "--min-count has no effect here: it is for --model chain or"),
+        (["--negative", "O"], "--negative has no effect here: it is for --loss f1\n"),
+        (["--negative", "O", "--loss", "hamming"], "--negative has no effect here: it is for --loss f1\n"),
+    ],
+)
+def test_an_option_of_another_model_names_those_that_have_it(folder, run, words, told):
+    status, _, err = run("train", "train.txt", *words)
+    assert status == 1
+    assert told in err
+
+
+def test_a_line_with_another_number_of_columns_is_named(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    Path("ragged.txt").write_text("the DT D\ndog NN N\nbarks V\n\na DT D\n\n")
+    for command in ("train", "check"):
+        assert run(command, "ragged.txt")[2] == (
+            "structlearn: ragged.txt:3:1: expected 3 columns, as most lines have, found 2: 'barks V'; if these are no "
+            "columns, name the format\n"
+        )
