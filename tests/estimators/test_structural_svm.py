@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC
 from structlearn import StructuralSVM, StructuredPerceptron
 from structlearn.callbacks import Progress
 from structlearn.datasets import load_digit_sequences, make_hmm_sequences
-from structlearn.models import Chain, Multiclass
+from structlearn.models import Chain, Multiclass, Segments
 from structlearn.solvers import BlockCoordinate, NSlack, OneSlack
 
 
@@ -46,6 +46,19 @@ def test_score_is_accuracy_for_zero_one_and_hamming_losses(numbers):
     whole = StructuralSVM(Chain(loss="zero_one"), tol=0.1).fit(X, Y)
     right = [list(a) == list(b) for a, b in zip(whole.predict(X_test), Y_test, strict=True)]
     assert whole.score(X_test, Y_test) == pytest.approx(np.mean(right))
+
+
+def test_score_stays_accuracy_where_training_was_restricted(numbers):
+    X, Y, X_test, Y_test = numbers
+    sure = [[label if t % 2 else None for t, label in enumerate(y)] for y in Y]
+    svm = StructuralSVM(Chain(), tol=0.1).fit(X, Y, allowed=sure)
+    assert svm.score(X_test, Y_test) == pytest.approx(
+        accuracy_score(np.concatenate(svm.predict(X_test)), np.concatenate(Y_test))
+    )
+    brackets = [[(label, t, t + 1) for t, label in enumerate(y)] for y in Y]
+    svm = StructuralSVM(Segments(), tol=0.1).fit(X, brackets, allowed=[y[:2] for y in brackets])
+    missed = [len(set(map(tuple, a)) ^ set(map(tuple, b))) for a, b in zip(svm.predict(X), brackets, strict=True)]
+    assert svm.score(X, brackets) == pytest.approx(1 - sum(missed) / sum(2 * len(y) for y in brackets))
 
 
 def test_labels_never_seen_count_as_wrong_when_scoring():

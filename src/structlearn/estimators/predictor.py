@@ -60,7 +60,11 @@ class StructuredPredictor(Inspectable, WithCard, BaseEstimator):  # type: ignore
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """1 − ΣΔ/ΣΔ_max: accuracy for the zero-one and the Hamming loss."""
+        """1 − ΣΔ/ΣΔ_max: accuracy for the zero-one and the Hamming loss.
+
+        Predictions are unrestricted, and Δ_max is the largest loss of any output, whatever `allowed` ruled out in
+        training: otherwise scores with and without it could not be compared.
+        """
         check_is_fitted(self)
         check_examples("y", y)
         problem = self._bind(X, y)
