@@ -157,10 +157,13 @@ def test_alignments_(scores, random):
     m, n = scores["match"].shape
     allowed = {match for match in random.choice(list(test_alignments.alignments(m, n))) if random.random() < 0.6}
     total = {y: value for y, value in test_alignments.enumerated(**scores).items() if allowed <= set(y)}
-    match, more = (
-        scores["match"],
-        {name: value for name, value in scores.items() if name != "match"} | {"allowed": allowed},
-    )
+    match = scores["match"]
+    more = {name: value for name, value in scores.items() if name != "match"} | {"allowed": allowed}
+    if any(np.isneginf(match[pair]) for pair in allowed):
+        for decode in (inference.best_alignment, inference.alignment_marginals):
+            with pytest.raises(ValueError, match="which is forbidden: its score is -inf"):
+                decode(match, **more)
+        return
     found = inference.alignment_marginals(match, **more)
     check(
         total,
@@ -169,8 +172,7 @@ def test_alignments_(scores, random):
         lambda: found.log_z,
         lambda n: inference.sample_alignments(match, n, **more, random_state=0),
     )
-    if found.log_z > -np.inf:
-        assert all(found.matches[pair] == pytest.approx(1) for pair in allowed)
+    assert all(found.matches[pair] == pytest.approx(1) for pair in allowed)
 
 
 def test_letters_that_must_be_partners():
@@ -179,6 +181,8 @@ def test_letters_that_must_be_partners():
     (free, _), (bound, value) = inference.align(X, matrix, gap=-0.25, allowed=[None, [(0, 1)]])
     assert len(free) == 1
     assert (bound, value) == (((0, 1),), 0.5)
+    with pytest.raises(ValueError, match=r"allowed\[1\] has the match \(0, 0\), which is forbidden"):
+        inference.align(X, matrix | {("a", "b"): -np.inf}, gap=-0.25, allowed=[None, [(0, 0)]])
 
 
 @pytest.mark.parametrize(

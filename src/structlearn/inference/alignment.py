@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn import _core
-from structlearn.data.arrays import FloatArray
+from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.known.partners import known_partners
 from structlearn.data.matches import ENDS, Ends, Matches, matches_of
 from structlearn.data.ragged import Ragged
@@ -200,7 +200,11 @@ def align(
     # One stream of letters a side; two channels of gaps, those of s and of t, each with a score for the first letter.
     gaps = [(deletion, 0, opening, 0, scores.size + opening) for opening in (0, 1) for deletion in (1, 0)]
     w = np.array([*scores.ravel(), gap, first])
-    known = None if allowed is None else known_partners(s.offsets, t.offsets, allowed)
+    known = None
+    if allowed is not None:
+        known = known_partners(s.offsets, t.offsets, allowed)
+        for i, partners in enumerate(Ragged(known, s.offsets)):
+            _check_possible(scores[np.ix_(s[i], t[i])], partners, f"allowed[{i}]")
     engine = _core.AlignmentEngine(s.offsets, t.offsets, _number_of(ends), known)
     scorer = _core.AlignmentScorer(
         _side(s),
@@ -239,10 +243,20 @@ def _given(match: npt.ArrayLike, gap: GapScores, first: GapScores, ends: Ends, a
         # Models can also score where in the other sequence a gap is: before each letter, or after the last.
         local += [of_s, np.zeros(n + 1), of_t, np.zeros(m + 1)]
     s, t = np.array([0, m]), np.array([0, n])
-    known = None if allowed is None else known_partners(s, t, [allowed], one="match")
+    known = None
+    if allowed is not None:
+        known = known_partners(s, t, [allowed], one="match")
+        _check_possible(match, known, "allowed")
     engine = _core.AlignmentEngine(s, t, _number_of(ends), known)
     nothing = "every alignment is forbidden: all scores are -inf"
     return GivenParts(nothing, partial(_core.GivenAlignment, engine), local)
+
+
+def _check_possible(match: FloatArray, partners: LabelArray, where: str) -> None:
+    """Refuses matches that there must be and cannot be: then no alignment is left, which the core relies on."""
+    for pair in matches_of(partners):
+        if np.isneginf(match[pair]):
+            raise ValueError(f"{where} has the match {pair}, which is forbidden: its score is -inf")
 
 
 def _sides(given: GapScores, m: int, n: int, name: str) -> tuple[FloatArray, FloatArray]:
