@@ -126,7 +126,7 @@ def test_the_report_marks_sites(finder, run):
 def test_latent_is_for_models_with_latent_variables(finder, tagger, run):
     folder, _, model = finder
     _, _, refused = run("predict", tagger, folder / "train.txt", "--latent")
-    assert "--latent is for models with latent parts; this is a StructuralSVM of Chain" in refused
+    assert "--latent is for models whose outputs have latent parts; those of Chain have none\n" in refused
     _, _, refused = run("predict", model, folder / "new.fasta", "--latent", "--draw")
     assert "--draw and --latent exclude each other" in refused
 
