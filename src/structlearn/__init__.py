@@ -5,8 +5,9 @@
 >>> tagger = StructuralSVM(Chain())
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from structlearn.lazy import names
 
 if TYPE_CHECKING:
     from structlearn.estimators import (
@@ -42,21 +43,14 @@ __all__ = [
 ]
 
 
+_find, __dir__ = names(
+    __name__, {name: "persistence" if name in ("load", "save") else "estimators" for name in __all__}
+)
+
+
 def __getattr__(name: str) -> Any:
-    # scikit-learn takes a second or two to import: who only asks for a version or for help need not wait for it.
     if name == "__version__":
         from importlib.metadata import version
 
-        value: Any = version("structlearn")
-    elif name in ("load", "save"):
-        value = getattr(import_module("structlearn.persistence"), name)
-    elif name in __all__:
-        value = getattr(import_module("structlearn.estimators"), name)
-    else:
-        raise AttributeError(f"module 'structlearn' has no attribute {name!r}")
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+        return version("structlearn")
+    return _find(name)

@@ -242,3 +242,17 @@ def test_an_estimator_that_has_read_names_is_pickled_without_its_tables():
     assert again.spec_ == svm.spec_
     assert "columns" not in vars(again.spec_)
     assert again.predict(X) == Y
+
+
+def test_names_stay_valid_while_foreign_tokens_are_read():
+    class Forgetful(dict):
+        """Empties the token before it when it is read."""
+
+        def items(self):
+            before.clear()
+            return super().items()
+
+    before = ["".join(["fir", "st"]), "".join(["sec", "ond"])]
+    X = [[before, Forgetful(third=2.0), ["fourth"]]]
+    columns = NamedColumns(["first", "second", "third", "fourth"])
+    np.testing.assert_array_equal(columns.rows(X, 3).toarray(), [[1, 1, 0, 0], [0, 0, 2, 0], [0, 0, 0, 1]])

@@ -1,6 +1,6 @@
 from collections import Counter
 
-from structlearn import losses, solvers
+from structlearn import losses, models, solvers
 from structlearn.io.formats import FORMATS
 from structlearn.persistence import registry
 
@@ -8,8 +8,8 @@ from structlearn.persistence import registry
 def test_no_two_classes_that_files_may_ask_for_have_one_name():
     names = [
         *registry._HOMES,
-        *registry.model_classes(),
-        *registry.loss_classes(),
+        *(name for name in models.__all__ if registry.model_class(name)),
+        *(name for name in losses.__all__ if registry.loss_class(name)),
         *(name for name in solvers.__all__ if isinstance(getattr(solvers, name), type)),
         *{kind.__name__ for kind in FORMATS.values()},
         *registry.emissions(),

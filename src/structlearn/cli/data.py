@@ -199,7 +199,7 @@ def read_model(path: str, *, to_look_at: bool = False) -> Saved:
     from structlearn.persistence.model_file import read, steps_of
 
     saved = read(path, to_look_at=to_look_at)
-    last = steps_of(saved.estimator)[1]
+    last = steps_of(saved.fitted)[1]
     if not hasattr(last, "model_") and not isinstance(last, HiddenMarkov):
         raise ValueError(f"{path} holds a {type(last).__name__}, which is for Python only: structlearn.load reads it")
     return saved

@@ -45,8 +45,8 @@ def parameters(component: Component) -> dict[str, Parameter]:
     >>> parameters(MODELS["alignment"])["gaps"].kind
     typing.Literal['linear', 'affine']
     """
-    tree = ast.parse((PACKAGE / component.file).read_text("utf-8"))
-    (found,) = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == component.name)
+    (found,) = ast.parse(_head((PACKAGE / component.file).read_text("utf-8"), component.name)).body
+    assert isinstance(found, ast.ClassDef)
     (init,) = (node for node in found.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
     described = _described(ast.get_docstring(found) or "")
     arguments = [*init.args.args[1:], *init.args.kwonlyargs]
@@ -67,6 +67,17 @@ def parameters(component: Component) -> dict[str, Parameter]:
             choices,
         )
     return declared
+
+
+def _head(source: str, name: str) -> str:
+    """A class up to the end of its constructor: every command waits for the parser.
+
+    >>> _head("import os\\n\\nclass A(B):\\n    def __init__(self): ...\\n\\n    def f(self): ...\\n", "A")
+    'class A(B):\\n    def __init__(self): ...\\n\\n'
+    """
+    end = r"(?=^    (?:def|@)|^(?:class|def|@)|\Z)"
+    (head,) = re.findall(rf"^class {name}\b.*?^    def __init__\b.*?{end}", source, re.DOTALL | re.MULTILINE)
+    return str(head)
 
 
 def shared_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from structlearn.io.format import Format
     from structlearn.losses import LabelCosts
     from structlearn.models.multiclass.output_features import Taxonomy
+    from structlearn.persistence.steps import Steps
 
     Templates = CrfppTemplates | tuple[str, ...]
 
@@ -40,14 +41,12 @@ def build(
     *,
     verbose: int = 0,
 ) -> Any:
-    """An estimator for the examples of a format, or a pipeline that ends with one.
+    """An estimator for the examples of a format, or steps that end with one.
 
     Sequences of words get features by templates, sequences of attributes are learnt as they are, single rows of
     attributes are classified, trees give a grammar, pairs of sequences are aligned, mentions in documents clustered,
     the documents of queries ranked, and in labelled sequences a motif is looked for.
     """
-    from sklearn.pipeline import make_pipeline
-
     from structlearn.features.crfpp import CrfppTemplates
 
     learner, structure = LEARNERS[choice.learner], MODELS[choice.model]
@@ -65,15 +64,15 @@ def build(
             raise ValueError(f"--templates has no effect here: --learner {choice.learner} takes words as they are")
         return estimator
     if reader.structure == "words":
-        return make_pipeline(_features(templates, reader, TRANSFORMERS["words"].given(options)), estimator)
+        return _steps(_features(templates, reader, TRANSFORMERS["words"].given(options)), estimator)
     if reader.structure == "document":
         from structlearn.features import MentionPairs
 
-        return make_pipeline(MentionPairs(**TRANSFORMERS["document"].given(options)), estimator)
+        return _steps(MentionPairs(**TRANSFORMERS["document"].given(options)), estimator)
     if reader.structure == "row":
         from sklearn.feature_extraction import DictVectorizer
 
-        return make_pipeline(DictVectorizer(), estimator)
+        return _steps(DictVectorizer(), estimator)
     return estimator
 
 
@@ -85,6 +84,13 @@ def _f1(model: Component, options: dict[str, Any]) -> dict[str, Any]:
     if options.get("loss") != "f1":
         raise ValueError(f"{flag(next(iter(given)))} has no effect here: it is for --loss f1")
     return {"loss": _class(model.f1.file, model.f1.name)(**given)}
+
+
+def _steps(*steps: Any) -> Steps:
+    """Named as scikit-learn's `make_pipeline` would name them."""
+    from structlearn.persistence.steps import Steps
+
+    return Steps([(type(step).__name__.lower(), step) for step in steps])
 
 
 def _class(file: str, name: str) -> Any:
@@ -258,7 +264,7 @@ def fit_features(estimator: Any, X: Any, templates: Templates | None) -> Any:
     steps, last = steps_of(estimator)
     if not steps:
         return X
-    X = estimator[:-1].fit_transform(X)
+    X = estimator.fit_transform(X)
     if isinstance(templates, CrfppTemplates) and templates.pair_templates:
         # Which columns score pairs of labels is known only now.
         last.set_params(model__pair_features=templates.pair_columns(steps[0][1]))
@@ -267,7 +273,9 @@ def fit_features(estimator: Any, X: Any, templates: Templates | None) -> Any:
 
 def features(estimator: Any, X: Any) -> Any:
     """X as the fitted steps of a pipeline before the estimator make it."""
-    return estimator[:-1].transform(X) if getattr(estimator, "steps", None) else X
+    from structlearn.persistence.steps import Steps
+
+    return estimator.transform(X) if isinstance(estimator, Steps) else X
 
 
 def attributes(X: list[Any], templates: Templates | None, reader: Format) -> list[list[list[str]]]:

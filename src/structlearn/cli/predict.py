@@ -100,17 +100,17 @@ def predict(
     if sum(forms.values()) > 1:
         raise ValueError(f"{' and '.join(name for name, given in forms.items() if given)} exclude each other")
     saved = data.read_model(model)
-    _, last = steps_of(saved.estimator)
+    _, last = steps_of(saved.fitted)
     if data.searches(last) != (candidates is not None):
         told = "needs --candidates FILE to search in" if data.searches(last) else "has no use for --candidates"
         raise ValueError(f"the model in {model} {told}")
     if candidates is not None:
         with data.writing(output, not_over=file) as write:
-            for text in rankings(saved.estimator, file, candidates, encoding, k_best, as_json=given_json):
+            for text in rankings(saved.fitted, file, candidates, encoding, k_best, as_json=given_json):
                 write(text)
         return
     more = Wanted(probabilities, k_best, samples, seed)
-    more.check(saved.estimator)
+    more.check(saved.fitted)
     wanted = data.layout(format_name, columns, separator, label, saved.reader)
     if not any(forms.values()):
         with data.writing(output, not_over=file, encoding=encoding) as write:
@@ -119,16 +119,16 @@ def predict(
                 if not text.endswith("\n"):
                     write("\n")
                 with data.kept(each, wanted, encoding, reader) as (reader, lines):
-                    for text in annotated(saved.estimator, reader, lines, with_probabilities=probabilities):
+                    for text in annotated(saved.fitted, reader, lines, with_probabilities=probabilities):
                         write(text)
         return
     reader, examples = data.stream(file, wanted, encoding, given=saved.reader)
     if as_json:
-        texts = json_lines(saved.estimator, reader, more)
+        texts = json_lines(saved.fitted, reader, more)
     elif latent:
-        texts = tabled(saved.estimator, reader)
+        texts = tabled(saved.fitted, reader)
     else:
-        texts = drawn(saved.estimator, reader, to_file=output is not None)
+        texts = drawn(saved.fitted, reader, to_file=output is not None)
     with data.writing(output, not_over=file) as write:
         for batch in data.batches(examples):
             with data.places(batch):

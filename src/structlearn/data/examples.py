@@ -30,6 +30,8 @@ def is_listed(given: Any) -> bool:
     >>> is_listed([]), is_listed("text"), is_listed({1}), is_listed(3)
     (True, False, False, False)
     """
+    if type(given) in (list, tuple):
+        return True
     held = not isinstance(given, type) and (hasattr(given, "__len__") or hasattr(given, "__array__"))
     return held and not isinstance(given, (str, bytes, Set, Mapping)) and getattr(given, "shape", None) != ()
 

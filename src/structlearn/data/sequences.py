@@ -86,7 +86,9 @@ class NamedColumns:
         if isinstance(X, Sequences):
             return self._chosen(X)
         indptr, indices, values = _read(self._table.rows, X)
-        return sp.csr_array((values, indices, indptr), shape=(n_tokens, len(self.names)))
+        rows = sp.csr_array((values, indices, indptr), shape=(n_tokens, len(self.names)))
+        rows.has_canonical_format = True
+        return rows
 
     def _chosen(self, X: Sequences) -> sp.csr_array:
         if X.names is None:
@@ -228,6 +230,8 @@ def _are_dicts(X: Sequence[Any]) -> bool:
 
 
 def _sequence(x: Any, i: int) -> Any:
+    if type(x) is list:
+        return x
     if sp.issparse(x):
         return checked_sparse(x, f"X[{i}]")
     if isinstance(x, np.ndarray) or not is_listed(x):

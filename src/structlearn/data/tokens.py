@@ -31,7 +31,9 @@ class TokenMatrix:
         if not sp.issparse(matrix):
             indptr, columns, values = _from_dense(matrix, intercept)
             return cls(indptr, columns, _compact(values), matrix.shape[1] + intercept)
-        matrix = sp.csr_array(matrix, dtype=np.float64)
+        if not isinstance(matrix, sp.csr_array) or matrix.dtype != np.float64:
+            # As it is, it remembers what was found out about its order.
+            matrix = sp.csr_array(matrix, dtype=np.float64)
         if not matrix.has_canonical_format or not matrix.data.all():
             matrix = matrix.copy()
             matrix.sum_duplicates()

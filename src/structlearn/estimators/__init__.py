@@ -1,14 +1,36 @@
 """scikit-learn's face: one estimator for each objective, the solver a parameter."""
 
-from structlearn.estimators.conditional_random_field import ConditionalRandomField
-from structlearn.estimators.generative.gibbs_motif import GibbsMotif
-from structlearn.estimators.generative.hidden_markov import HiddenMarkov
-from structlearn.estimators.generative.relative_frequencies import RelativeFrequencies
-from structlearn.estimators.inspectable import explain, top_weights
-from structlearn.estimators.latent_conditional_random_field import LatentConditionalRandomField
-from structlearn.estimators.latent_structural_svm import LatentStructuralSVM
-from structlearn.estimators.structural_svm import StructuralSVM
-from structlearn.estimators.structured_perceptron import StructuredPerceptron
+from typing import TYPE_CHECKING
+
+from structlearn.lazy import names
+
+if TYPE_CHECKING:
+    from structlearn.estimators.conditional_random_field import ConditionalRandomField
+    from structlearn.estimators.generative.gibbs_motif import GibbsMotif
+    from structlearn.estimators.generative.hidden_markov import HiddenMarkov
+    from structlearn.estimators.generative.relative_frequencies import RelativeFrequencies
+    from structlearn.estimators.inspectable import explain, top_weights
+    from structlearn.estimators.latent_conditional_random_field import LatentConditionalRandomField
+    from structlearn.estimators.latent_structural_svm import LatentStructuralSVM
+    from structlearn.estimators.structural_svm import StructuralSVM
+    from structlearn.estimators.structured_perceptron import StructuredPerceptron
+else:
+    # One that holds a structural SVM need not wait for baselines that only count.
+    __getattr__, __dir__ = names(
+        __name__,
+        {
+            "ConditionalRandomField": "conditional_random_field",
+            "GibbsMotif": "generative.gibbs_motif",
+            "HiddenMarkov": "generative.hidden_markov",
+            "LatentConditionalRandomField": "latent_conditional_random_field",
+            "LatentStructuralSVM": "latent_structural_svm",
+            "RelativeFrequencies": "generative.relative_frequencies",
+            "StructuralSVM": "structural_svm",
+            "StructuredPerceptron": "structured_perceptron",
+            "explain": "inspectable",
+            "top_weights": "inspectable",
+        },
+    )
 
 __all__ = [
     "ConditionalRandomField",

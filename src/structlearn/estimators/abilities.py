@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sklearn.utils.metaestimators import available_if
-
+from structlearn.contract import available_if
 from structlearn.models.base import Ability, Model
 from structlearn.models.own.pystruct_latent import adapter
 from structlearn.solvers import Solver
@@ -56,5 +55,4 @@ def needs(ability: Ability) -> Callable[[Any], Any]:
             raise AttributeError(reason)
         return True
 
-    decorator: Callable[[Any], Any] = available_if(able)
-    return decorator
+    return available_if(able)

@@ -11,16 +11,9 @@ from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
-from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import (
-    _safe_indexing,
-    check_array,
-    check_random_state,
-)
-from sklearn.utils.validation import _check_feature_names
 from threadpoolctl import threadpool_limits
 
+from structlearn.contract import CallbackSupport, with_callbacks
 from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import check_examples
 from structlearn.data.matrices import checked_table
@@ -50,7 +43,7 @@ from structlearn.wording import count
 _LEAST_GAP = -1e-6
 
 
-class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: ignore[misc]
+class StructuredEstimator(StructuredPredictor, CallbackSupport):
     """Base class of estimators that minimise. A subclass has the parameters below and says what it minimises and how.
 
     Parameters every estimator has: ``model``, ``solver``, ``max_iter``, ``fit_intercept``, ``class_weight``,
@@ -72,7 +65,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
     @abstractmethod
     def _solver(self) -> Solver: ...
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -141,6 +134,8 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
             raise KeyboardInterrupt(self._interrupted(file))
         unfinished = training.solver.unfinished(solution.state)
         if unfinished and not (solution.converged or watch.stopped):
+            from sklearn.exceptions import ConvergenceWarning
+
             warnings.warn(unfinished, ConvergenceWarning, stacklevel=3)
         suspicious = training.problem.user_oracles and training.contradiction is None
         if suspicious and self.objective_ == 0.0 and not self.w_.any():
@@ -161,7 +156,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
 
     def __getstate__(self) -> dict[str, Any]:
         # Where the last run ended serves `warm_start` in this process only; it is as large as the training data.
-        state = dict(super().__getstate__())
+        state = vars(self).copy()
         state.pop("_ended_at", None)
         return state
 
@@ -180,6 +175,8 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
         model.check_overrides()
         if model.tabular:
             # scikit-learn's own words for what is wrong with X.
+            from sklearn.utils import check_array
+
             X = check_array(checked_table(X), accept_sparse="csr", dtype=np.float64, estimator=self, input_name="X")
         if Y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -189,6 +186,8 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
             raise ValueError("sample_weight is zero for every example")
         kept = weight > 0
         if not kept.all():
+            from sklearn.utils import _safe_indexing
+
             which = np.flatnonzero(kept)
             X, Y, weight = _safe_indexing(X, which), _safe_indexing(Y, which), weight[which]
             allowed = None if allowed is None else _safe_indexing(allowed, which)
@@ -253,6 +252,8 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
                     f"{name}={value!r} was given beside a solver object; give it to {type(solver).__name__}"
                 )
         if "random_state" in given:
+            from sklearn.utils import check_random_state
+
             given["random_state"] = int(check_random_state(self.random_state).randint(2**31 - 1))
         return replace(solver, **given)
 
@@ -302,6 +303,8 @@ class StructuredEstimator(StructuredPredictor, CallbackSupportMixin):  # type: i
             self.slacks_ = np.full(len(training.kept), np.nan)
             self.slacks_[training.kept] = solution.state.slacks
         if training.model.tabular:
+            from sklearn.utils.validation import _check_feature_names
+
             _check_feature_names(self, X, reset=True)
         if self.warm_start:
             self._ended_at = (training.problem.fingerprint(), solution.state)

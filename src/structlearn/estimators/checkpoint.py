@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import joblib
 import numpy as np
 
 from structlearn.data.arrays import digest
@@ -104,6 +103,9 @@ def identity(estimator: StructuredEstimator, training: Training, held_out: Probl
         **{f"model__{name}": value for name, value in _params(own).items()},
         **{f"solver__{name}": value for name, value in solver.get_params(deep=False).items()},
     }
+    # Slow to import, and for checkpoints only.
+    import joblib
+
     return Identity(
         {name: _comparable(value) for name, value in options.items()},
         {"examples": problem.n_examples, "features": problem.n_features},
@@ -138,6 +140,8 @@ def _comparable(value: Any) -> Any:
         return value
     if isinstance(value, (list, tuple, dict)) and len(repr(value)) <= 80 and _is_plain(value):
         return value
+    import joblib
+
     try:
         return f"{type(value).__name__} {joblib.hash(value)[:12]}"
     except Exception:  # whatever pickling an object of the user's may raise

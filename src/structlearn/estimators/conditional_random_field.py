@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
+from structlearn.contract import check_is_fitted
 from structlearn.data.arrays import FloatArray
 from structlearn.data.fields import LARGEST
 from structlearn.data.options import flag_option, whole_option
@@ -191,6 +190,8 @@ class ConditionalRandomField(StructuredEstimator):
     def sample(self, X: Any, n_samples: int = 1, random_state: Any = None, *, allowed: Any = None) -> list[list[Any]]:
         """Outputs drawn from P(y | x), `n_samples` for every example."""
         n_samples = whole_option("n_samples", n_samples, 1, LARGEST)
+        from sklearn.utils import check_random_state
+
         random = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         problem: Any = self._sums(X, allowed=allowed)
         drawn: list[list[Any]] = problem.samples(self.w_, n_samples, random)

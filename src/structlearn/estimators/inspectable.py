@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
-
+from structlearn.contract import check_is_fitted
 from structlearn.data.arrays import FloatArray
 from structlearn.estimators import inspection
 from structlearn.estimators.abilities import needs
@@ -135,7 +133,7 @@ def explain(
     >>> why.label, sorted(each.source for each in why.contributions)
     ('NOUN', ['after DET', 'stop', 'word[0]=cat'])
     """
-    if isinstance(estimator, Pipeline) and len(estimator) > 1:
+    if len(getattr(estimator, "steps", ())) > 1:
         rows = estimator[:-1].transform([x])
         # A table keeps its two dimensions; of sequences there is one.
         x = rows[[0]] if hasattr(rows, "shape") else rows[0]
@@ -145,4 +143,4 @@ def explain(
 
 
 def _last(estimator: Any) -> Any:
-    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    return estimator[-1] if hasattr(estimator, "steps") else estimator

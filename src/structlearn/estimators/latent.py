@@ -9,13 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-import joblib
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils import check_random_state
-from sklearn.utils.metaestimators import available_if
 from threadpoolctl import threadpool_limits
 
+from structlearn.contract import available_if
 from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import check_examples
 from structlearn.data.options import whole_option
@@ -47,7 +44,8 @@ class LatentEstimator(StructuredEstimator):
     #: Of one of several runs: the checkpoints of those that have come to their end.
     _ended: list[Checkpoint] | None = None
 
-    def fit(
+    # What is known of an output, `allowed`, is part of its truth here.
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any,
@@ -67,6 +65,10 @@ class LatentEstimator(StructuredEstimator):
             return self
         if isinstance(self.init, (np.ndarray, list, tuple)):
             raise ValueError(f"with a given init all {self.n_init} runs would be the same; leave n_init at 1")
+        import joblib
+        from sklearn.base import clone
+        from sklearn.utils import check_random_state
+
         folder = None if checkpoint is None else self._folder(Path(checkpoint))
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_init)
         runs = [clone(self).set_params(n_init=1, n_jobs=1, random_state=int(seed)) for seed in seeds]
@@ -101,14 +103,14 @@ class LatentEstimator(StructuredEstimator):
             raise KeyboardInterrupt(told)
         return self
 
-    @available_if(_predicts_latent)  # type: ignore[untyped-decorator]
+    @available_if(_predicts_latent)
     def predict_latent(self, X: Any) -> list[Any]:
         """The latent parts of the predictions."""
         problem = self._bind(X)
         assert isinstance(problem, LatentProblem)
         return problem.present_latent(problem.predict(self.w_))
 
-    @available_if(_predicts_latent)  # type: ignore[untyped-decorator]
+    @available_if(_predicts_latent)
     def describe_latent(self, X: Any) -> list[dict[str, Any]]:
         """The same as rows of a table, plain values by the names of columns: of a motif where it lies and its score."""
         problem = self._bind(X)
@@ -173,6 +175,8 @@ class LatentEstimator(StructuredEstimator):
 
     def _random(self, training: Training) -> np.random.Generator:
         """What the start is drawn from: as the solver, if it draws at random."""
+        from sklearn.utils import check_random_state
+
         own = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         return np.random.default_rng(getattr(training.solver, "random_state", own))
 

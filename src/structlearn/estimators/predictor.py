@@ -6,11 +6,8 @@ import os
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils import ClassifierTags, Tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from structlearn.contract import Estimator, available_if, check_is_fitted
 from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import check_examples
 from structlearn.data.fields import LARGEST
@@ -30,7 +27,7 @@ def _is_tabular(estimator: StructuredPredictor) -> bool:
     return True
 
 
-class StructuredPredictor(Inspectable, WithCard, BaseEstimator):  # type: ignore[misc]
+class StructuredPredictor(Inspectable, WithCard, Estimator):
     """Base class: argmax_y ⟨w, Ψ(x, y)⟩ and what else follows from weights. A subclass sets `w_`, `model_`, `spec_`.
 
     Parameters every estimator has: ``model``, ``n_jobs``.
@@ -52,7 +49,7 @@ class StructuredPredictor(Inspectable, WithCard, BaseEstimator):  # type: ignore
         found: list[list[tuple[Any, float]]] = problem.k_best(self.w_, k)
         return found
 
-    @available_if(_is_tabular)  # type: ignore[untyped-decorator]
+    @available_if(_is_tabular)
     def decision_function(self, X: Any) -> FloatArray:
         """⟨w, Ψ(x, y)⟩ of every class, (n_examples, n_classes); the difference of the two if there are two."""
         problem: Any = self._bind(X)
@@ -77,10 +74,12 @@ class StructuredPredictor(Inspectable, WithCard, BaseEstimator):  # type: ignore
         """Writes the fitted estimator to one file; `structlearn.load` reads it and never runs code from it."""
         model_file.save(self, path)
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         if getattr(self.model, "tabular", False):
+            from sklearn.utils import ClassifierTags
+
             tags.estimator_type = "classifier"
             # Through the origin, a linear classifier can neither follow class weights nor shifted data.
             tags.classifier_tags = ClassifierTags(poor_score=not getattr(self, "fit_intercept", False))
@@ -98,6 +97,8 @@ class StructuredPredictor(Inspectable, WithCard, BaseEstimator):  # type: ignore
         if Y is not None:
             check_examples("y", Y)
         if self.model_.tabular:
+            from sklearn.utils.validation import validate_data
+
             X = validate_data(self, checked_table(X), reset=False, accept_sparse="csr", dtype=np.float64)
         problem = self._bound(self.model_, self.spec_, X, Y, allow_unknown=True, **restriction(self.model_, allowed))
         problem.n_threads = n_threads(self.n_jobs)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.utils import compute_class_weight
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import is_listed
@@ -116,6 +115,8 @@ def check_lengths(X: Any) -> None:
 
 
 def class_weights(class_weight: Any, Y: Sequence[Any]) -> FloatArray:
+    from sklearn.utils import compute_class_weight
+
     given = label_array(Y)
     try:
         labels, codes = np.unique(given, return_inverse=True)

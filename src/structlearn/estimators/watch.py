@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from structlearn.callbacks import Progress
+from structlearn.contract import has_callbacks
 from structlearn.data.arrays import FloatArray
 from structlearn.solvers import State
 from structlearn.waist.problem import Problem
@@ -53,6 +54,8 @@ class Watch:
         self._checkpoint = checkpoint
         self._interruption = interruption
         self._progress = Progress() if estimator.verbose else None
+        self._context: Any = None
+        self._task: Any = None
         self._least = np.inf
         self._since_least = 0
         self._judged: tuple[FloatArray, float] | None = None
@@ -63,16 +66,18 @@ class Watch:
 
     def __enter__(self) -> None:
         tasks = self._training.solver.max_iter + 1
-        self._context = self._estimator._init_callback_context(max_subtasks=tasks)
+        if has_callbacks(self._estimator):
+            self._context = self._estimator._init_callback_context(max_subtasks=tasks)
         if self._progress is not None:
             self._progress.setup(self._estimator, self._context)
-        self._context.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+        if self._context is not None:
+            self._context.call_on_fit_task_begin(estimator=self._estimator, **self._data)
         self._begin_task()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
+        if kind is None and self._context is not None:
             self._context.call_on_fit_task_end(
                 estimator=self._estimator, reconstruction_attributes=self._fitted, **self._data
             )
@@ -89,7 +94,7 @@ class Watch:
             self.chosen = record, state.w
         else:
             patience_is_over = self._compare_held_out(self._held_out, state)
-        stop = self._task.call_on_fit_task_end(
+        stop = self._task is not None and self._task.call_on_fit_task_end(
             estimator=self._estimator, reconstruction_attributes=self._fitted, **self._data
         )
         if self._progress is not None:
@@ -136,8 +141,9 @@ class Watch:
         self._judged = saved["judged"].astype(np.float64), float(saved["loss"])
 
     def _begin_task(self) -> None:
-        self._task = self._context.subcontext(task_name="iteration")
-        self._task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+        if self._context is not None:
+            self._task = self._context.subcontext(task_name="iteration")
+            self._task.call_on_fit_task_begin(estimator=self._estimator, **self._data)
 
     def _fitted(self) -> dict[str, Any]:
         return self._training.fitted(self.chosen[1].copy()) | {"history_": list(self.history)}

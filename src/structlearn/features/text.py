@@ -8,9 +8,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
+from structlearn.contract import Estimator, check_is_fitted
 from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
 from structlearn.data.options import flag_option, whole_option
@@ -22,7 +21,7 @@ from structlearn.features.word_attributes import attribute
 from structlearn.wording import shown
 
 
-class TextFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
+class TextFeatures(Estimator):
     """φ(x, t) with a 1 for every template and the values it has at token t, such as ``word[-1]|word[0]=the|dog``.
 
     Parameters
@@ -118,7 +117,10 @@ class TextFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return np.array(self.numbering_.names(), object)
 
     def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import TransformerTags
+
         tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags()
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         return tags

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 import scipy.sparse as sp
-from scipy.optimize import linprog
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.clusterings import to_labels
@@ -147,7 +147,7 @@ class _Program:
         n_triangles = self._triangles.shape[0]
         if not n_triangles:
             return (self._values > 0.0).astype(np.float64)
-        found = linprog(
+        found = scipy.optimize.linprog(
             -self._values / self.largest,
             A_ub=self._triangles,
             b_ub=np.ones(n_triangles),

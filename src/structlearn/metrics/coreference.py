@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from structlearn.data.arrays import FloatArray
 from structlearn.metrics.measures import Measures
@@ -171,7 +171,7 @@ def _shared(common: FloatArray, sizes: FloatArray) -> tuple[float, float]:
 
 
 def _matched(similarity: FloatArray, n_response: float, n_key: float) -> tuple[float, float, float, float]:
-    best = float(similarity[linear_sum_assignment(similarity, maximize=True)].sum())
+    best = float(similarity[scipy.optimize.linear_sum_assignment(similarity, maximize=True)].sum())
     return best, n_response, best, n_key
 
 

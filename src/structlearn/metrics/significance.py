@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.stats
+import scipy
 
 from structlearn.metrics._checks import paired
 from structlearn.metrics.scores import f1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.stats
+import scipy
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.dna import Site

@@ -1,32 +1,73 @@
 """What is predicted: joint features, losses and decoders, one package for each output structure."""
 
-from structlearn.models.alignment.alignment import Alignment
-from structlearn.models.alignment.homologues import Homologues
-from structlearn.models.base import LinearSpec, Model, Spec, Weights
-from structlearn.models.chain.chain import Chain
-from structlearn.models.chain.latent_chain import LatentChain
-from structlearn.models.clustering.correlation_clustering import CorrelationClustering
-from structlearn.models.clustering.latent_forest import LatentForest
-from structlearn.models.grammar.grammar import Grammar
-from structlearn.models.grammar.spec import GrammarSpec
-from structlearn.models.motif.best_word import BestWord
-from structlearn.models.motif.motif import Motif, MotifSpec
-from structlearn.models.multiclass.multiclass import Multiclass
-from structlearn.models.multiclass.output_features import (
-    ClassAttributes,
-    ClassDescriptions,
-    ClassKernel,
-    OutputFeatures,
-    Taxonomy,
-)
-from structlearn.models.own.composed import Composed
-from structlearn.models.own.hypergraph_model import HypergraphModel
-from structlearn.models.own.python_latent_model import PythonLatentModel
-from structlearn.models.own.python_model import PythonModel
-from structlearn.models.ranking.multivariate_binary import MultivariateBinary
-from structlearn.models.ranking.precision_at_k import PrecisionAtK
-from structlearn.models.ranking.ranking import Ranking
-from structlearn.models.segments.segments import Segments
+from typing import TYPE_CHECKING
+
+from structlearn.lazy import names
+
+if TYPE_CHECKING:
+    from structlearn.models.alignment.alignment import Alignment
+    from structlearn.models.alignment.homologues import Homologues
+    from structlearn.models.base import LinearSpec, Model, Spec, Weights
+    from structlearn.models.chain.chain import Chain
+    from structlearn.models.chain.latent_chain import LatentChain
+    from structlearn.models.clustering.correlation_clustering import CorrelationClustering
+    from structlearn.models.clustering.latent_forest import LatentForest
+    from structlearn.models.grammar.grammar import Grammar
+    from structlearn.models.grammar.spec import GrammarSpec
+    from structlearn.models.motif.best_word import BestWord
+    from structlearn.models.motif.motif import Motif, MotifSpec
+    from structlearn.models.multiclass.multiclass import Multiclass
+    from structlearn.models.multiclass.output_features import (
+        ClassAttributes,
+        ClassDescriptions,
+        ClassKernel,
+        OutputFeatures,
+        Taxonomy,
+    )
+    from structlearn.models.own.composed import Composed
+    from structlearn.models.own.hypergraph_model import HypergraphModel
+    from structlearn.models.own.python_latent_model import PythonLatentModel
+    from structlearn.models.own.python_model import PythonModel
+    from structlearn.models.ranking.multivariate_binary import MultivariateBinary
+    from structlearn.models.ranking.precision_at_k import PrecisionAtK
+    from structlearn.models.ranking.ranking import Ranking
+    from structlearn.models.segments.segments import Segments
+else:
+    # A file that holds a chain need not wait for grammars.
+    __getattr__, __dir__ = names(
+        __name__,
+        {
+            "Alignment": "alignment.alignment",
+            "BestWord": "motif.best_word",
+            "Chain": "chain.chain",
+            "ClassAttributes": "multiclass.output_features",
+            "ClassDescriptions": "multiclass.output_features",
+            "ClassKernel": "multiclass.output_features",
+            "Composed": "own.composed",
+            "CorrelationClustering": "clustering.correlation_clustering",
+            "Grammar": "grammar.grammar",
+            "GrammarSpec": "grammar.spec",
+            "Homologues": "alignment.homologues",
+            "HypergraphModel": "own.hypergraph_model",
+            "LatentChain": "chain.latent_chain",
+            "LatentForest": "clustering.latent_forest",
+            "LinearSpec": "base",
+            "Model": "base",
+            "Motif": "motif.motif",
+            "MotifSpec": "motif.motif",
+            "Multiclass": "multiclass.multiclass",
+            "MultivariateBinary": "ranking.multivariate_binary",
+            "OutputFeatures": "multiclass.output_features",
+            "PrecisionAtK": "ranking.precision_at_k",
+            "PythonLatentModel": "own.python_latent_model",
+            "PythonModel": "own.python_model",
+            "Ranking": "ranking.ranking",
+            "Segments": "segments.segments",
+            "Spec": "base",
+            "Taxonomy": "multiclass.output_features",
+            "Weights": "base",
+        },
+    )
 
 __all__ = [
     "Alignment",

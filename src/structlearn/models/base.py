@@ -6,20 +6,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
-from sklearn.base import BaseEstimator
-
+from structlearn.contract import Parameters
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import same_output
 from structlearn.data.fields import check_distinct, check_flag, check_tuple, check_whole
 from structlearn.data.sequences import NamedColumns, stack
-from structlearn.drawing import Drawing
-from structlearn.drawing.markup import Html
-from structlearn.metrics import Measures
 from structlearn.models.description import TransitionScores, WeightBlock, blocks_of, given_names
 from structlearn.models.explanation import Comparison, Explanation, compare
 from structlearn.waist.problem import Problem
+
+if TYPE_CHECKING:
+    from structlearn.drawing import Drawing
+    from structlearn.drawing.markup import Html
+    from structlearn.metrics import Measures
 
 Kind = Literal["sequences", "segments", "examples", "outputs"]
 Ability = Literal["k_best", "sums", "pair_marginals", "samples", "posterior", "explain", "partial"]
@@ -169,7 +170,7 @@ class Weights(NamedTuple):
     triplets: FloatArray | None = None
 
 
-class Model(BaseEstimator, ABC):  # type: ignore[misc]
+class Model(Parameters, ABC):
     """An output structure: options only, never changed by training, cloned and searched like an estimator.
 
     Attributes

@@ -11,15 +11,15 @@ import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
+from structlearn.contract import check_is_fitted
 from structlearn.data.labels import label_array
 from structlearn.models.base import Model
 from structlearn.models.own.pystruct_latent import adapter
@@ -28,7 +28,7 @@ from structlearn.persistence import container, registry
 from structlearn.persistence.codec import check_sizes, decode, encode
 from structlearn.persistence.declared import check_declared
 from structlearn.persistence.registry import registered
-from structlearn.persistence.steps import checked_steps, decode_step, encode_step, own_names
+from structlearn.persistence.steps import Steps, checked_steps, decode_step, encode_step, own_names
 from structlearn.solvers import Solver
 
 FORMAT = "structlearn"
@@ -65,12 +65,17 @@ _FITTED: dict[str, Callable[[Any], bool]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Saved:
-    """What a model file holds: an estimator or a pipeline that ends with one, and the format of the files it reads."""
+    """What a model file holds: an estimator or steps that end with one, and the format of the files it reads."""
 
-    estimator: Any
+    fitted: Any
     reader: Any = None
+
+    @cached_property
+    def estimator(self) -> Any:
+        """The estimator, or scikit-learn's pipeline of the steps."""
+        return self.fitted.pipeline() if isinstance(self.fitted, Steps) else self.fitted
 
 
 def save(estimator: Any, path: str | os.PathLike[str], *, reader: Any = None) -> None:
@@ -194,14 +199,14 @@ def _read(
         reader = decode(metadata.get("reader"), tensors)
     if not metadata.get("name"):
         return Saved(estimator, reader)
-    return Saved(Pipeline(checked_steps(steps, (metadata["name"], estimator))), reader)
+    return Saved(Steps(checked_steps(steps, (metadata["name"], estimator))), reader)
 
 
 def steps_of(estimator: Any) -> tuple[list[tuple[str, Any]], Any]:
     """The steps of a pipeline, none for an estimator alone, and the estimator at its end."""
     steps = list(getattr(estimator, "steps", []))
     last = steps[-1][1] if steps else estimator
-    if not isinstance(last, tuple(registry.estimators().values())):
+    if not registry.is_estimator(last):
         raise TypeError(f"{type(last).__name__} is no estimator of this library; it cannot be saved")
     return steps, last
 
@@ -239,7 +244,7 @@ def _with_weights(estimator: Any, tensors: dict[str, npt.NDArray[Any]]) -> dict[
 
 def _whole_value(path: Path, encoded: Any, tensors: container.Tensors, model: Any) -> Any:
     estimator = decode(encoded, tensors)
-    if type(estimator) not in registry.estimators().values():
+    if not registry.is_estimator(estimator):
         raise ValueError(f"{path} holds a {type(estimator).__name__} where an estimator should be")
     if model is not None:
         raise ValueError(f"{path} holds a {type(estimator).__name__}, which needs no `model` to load")
@@ -266,7 +271,7 @@ def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors,
         own = _restored(path, model, metadata.get("own_model") or {})
         bound = own if isinstance(own, Model) else adapter(own)(own)
     params = decode(metadata["params"], tensors)
-    kind = registry.estimators().get(metadata["estimator"])
+    kind = registry.estimator_class(metadata["estimator"])
     if kind is None:
         raise ValueError(f"{path} holds an estimator {metadata['estimator']!r}, which this version does not know")
     check_declared(kind, params)

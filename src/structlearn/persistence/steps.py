@@ -3,27 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
-from sklearn.pipeline import Pipeline
 
-from structlearn.features.token_union import TokenUnion
 from structlearn.persistence.codec import decode, encode
 from structlearn.persistence.container import Tensors
 from structlearn.persistence.registry import registered
 
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What commands need of a pipeline, for those that would have to wait for scikit-learn's.
+
+    Attributes
+    ----------
+    steps : list of (name, object)
+        Transformers, and last the estimator that they make features for.
+    """
+
+    steps: list[tuple[str, Any]]
+
+    def pipeline(self) -> Pipeline:
+        from sklearn.pipeline import Pipeline
+
+        return Pipeline(self.steps)
+
+    def fit_transform(self, X: Any) -> Any:
+        """X as the transformers make it, after they have learnt from it."""
+        for _, transformer in self.steps[:-1]:
+            X = transformer.fit_transform(X)
+        return X
+
+    def transform(self, X: Any) -> Any:
+        for _, transformer in self.steps[:-1]:
+            X = transformer.transform(X)
+        return X
+
+    def predict(self, X: Any) -> Any:
+        return self.steps[-1][1].predict(self.transform(X))
+
 
 def encode_step(name: str, step: Any, tensors: MutableMapping[str, npt.NDArray[Any]]) -> Any:
     """A fitted transformer as JSON and tensors; of the user's own, which has learnt nothing, the name of its class."""
+    if registered(type(step).__name__) is type(step):
+        return encode(step, f"the step {name!r},", tensors)
+    from sklearn.pipeline import Pipeline
+
+    from structlearn.features.token_union import TokenUnion
+
     if isinstance(step, TokenUnion):
         members = [[member, encode_step(member, each, tensors)] for member, each in step.transformers_]
         return {"union": members, "columns": encode(step.columns_, f"the step {name!r},", tensors)}
     if type(step) is Pipeline:
         return {"pipeline": [[inner, encode_step(f"{name}__{inner}", each, tensors)] for inner, each in step.steps]}
-    known = registered(type(step).__name__) is type(step)
-    if not known and hasattr(step, "transform") and not _has_learnt(step):
+    if hasattr(step, "transform") and not _has_learnt(step):
         return {"own": type(step).__name__}
     return encode(step, f"the step {name!r},", tensors)
 
@@ -45,9 +84,13 @@ def decode_step(path: Path, name: str, value: Any, tensors: Tensors, given: Mapp
     """The transformer that was encoded, or the one that is `given` in its place."""
     match value:
         case {"union": members, "columns": columns}:
+            from structlearn.features.token_union import TokenUnion
+
             decoded = [(member, decode_step(path, member, each, tensors, given)) for member, each in members]
             return TokenUnion.restored(decoded, decode(columns, tensors))
         case {"pipeline": steps}:
+            from sklearn.pipeline import Pipeline
+
             inner = [(step, decode_step(path, f"{name}__{step}", each, tensors, given)) for step, each in steps]
             return Pipeline(checked_steps(inner))
         case {"own": trained}:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.solvers.base import DualSolver, dual_record
@@ -188,6 +187,8 @@ class BlockCoordinate(DualSolver):
 
     def _bound_memory(self, state: BlockCoordinateState) -> None:
         if state.sets.limit_memory(self.max_memory, state.iterate):
+            from sklearn.exceptions import ConvergenceWarning
+
             warnings.warn(
                 f"max_memory={self.max_memory} bytes does not hold the planes with weight; some were given up, and the "
                 "run may not converge",

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 
+from structlearn.contract import Parameters
 from structlearn.data.arrays import FloatArray
 from structlearn.data.options import choice_option
 
@@ -44,7 +44,7 @@ class LocalParts(NamedTuple):
     labels: tuple[Any, ...] = ()
 
 
-class Loss(BaseEstimator):  # type: ignore[misc]
+class Loss(Parameters):
     """Δ(y, ŷ) ≥ 0, zero on the truth. One of `AdditiveLoss`, `CountedLoss` and `ZeroOneLoss`, or with an own oracle.
 
     Options are arguments of the constructor, kept under their names, so that losses can be cloned and searched.

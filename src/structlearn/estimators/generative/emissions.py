@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
 
+from structlearn.contract import Estimator
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.examples import check_examples, is_listed
 from structlearn.data.fields import check_tuple, check_whole
@@ -17,11 +17,10 @@ from structlearn.data.labels import LabelCodes, check_label, declared_classes, l
 from structlearn.data.options import real_option
 from structlearn.data.sequences import check_tokens, stack
 from structlearn.estimators.generative.probabilities import Smoothing, checked_distributions, frequencies, log
-from structlearn.features.piecewise_linear import PiecewiseLinear
 from structlearn.wording import shown
 
 
-class Emission(BaseEstimator, ABC):  # type: ignore[misc]
+class Emission(Estimator, ABC):
     """Base class; an emission of your own has these methods.
 
     Tokens are one array with an entry or a row a token, labels are codes from 0 to n_labels − 1.
@@ -264,6 +263,8 @@ class PiecewiseLinearCounts(_Numeric):
 
     def fit(self, tokens: FloatArray, codes: LabelArray, n_labels: int) -> Self:
         self.n_labels_, self.n_features_in_ = n_labels, tokens.shape[1]
+        from structlearn.features.piecewise_linear import PiecewiseLinear
+
         self.hats_ = PiecewiseLinear(self.n_knots).fit(tokens)
         of_label = sp.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(n_labels, len(codes)))
         counts = (of_label @ self.hats_.transform(tokens)).toarray()
@@ -276,6 +277,8 @@ class PiecewiseLinearCounts(_Numeric):
 
     def check_learnt(self) -> None:
         """Refuses what `fit` could not have learnt; who loads an emission asks for it."""
+        from structlearn.features.piecewise_linear import PiecewiseLinear
+
         if not isinstance(self.hats_, PiecewiseLinear):
             raise ValueError(f"hats_ is a {type(self.hats_).__name__}")
         self.hats_.check_learnt()

@@ -9,10 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted
 
+from structlearn.contract import Estimator, check_is_fitted
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.dna import BASES, OTHER, Site, base_codes
 from structlearn.data.examples import check_examples
@@ -24,7 +22,7 @@ from structlearn.models.motif.motif import Motif
 from structlearn.persistence import model_file
 
 
-class GibbsMotif(BaseEstimator):  # type: ignore[misc]
+class GibbsMotif(Estimator):
     """log p(x | site at h) − log p(x) = Σ_j log p_j(x_{h+j}) − Σ_{i in [h, h+l)} log q(x_i | x_{i−3}, …, x_{i−1}).
 
     Every positive sequence has one site, whose letters are independent with frequencies p_j; all other letters follow a
@@ -107,6 +105,8 @@ class GibbsMotif(BaseEstimator):  # type: ignore[misc]
         else:
             background = [x for x, p in zip(X, is_positive, strict=True) if not p]
         self.background_ = _frequencies(background, self.background_order)
+        from sklearn.utils import check_random_state
+
         random = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         windows = [self._windows(x, f"X[{i}]") for i, x in enumerate(X)]
         positives = [windows[i] for i in np.flatnonzero(is_positive)]
@@ -120,7 +120,7 @@ class GibbsMotif(BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> FloatArray:
         """The log ratio of the best site of every sequence, −∞ without a site."""
-        check_is_fitted(self, "pattern_")
+        check_is_fitted(self)
         check_examples("X", X)
         scores = [self._scores(self._windows(x, f"X[{i}]")) for i, x in enumerate(X)]
         return np.array([score.max(initial=-np.inf) for score in scores])
@@ -137,7 +137,7 @@ class GibbsMotif(BaseEstimator):  # type: ignore[misc]
 
     def best_sites(self, X: Any) -> list[Site | None]:
         """The best site of every sequence, whatever its label; None if it has none."""
-        check_is_fitted(self, "pattern_")
+        check_is_fitted(self)
         check_examples("X", X)
         return self._best_sites([self._windows(x, f"X[{i}]") for i, x in enumerate(X)])
 
@@ -175,7 +175,7 @@ class GibbsMotif(BaseEstimator):  # type: ignore[misc]
         self.classes_ = label_array(labels)
         self.sites_ = [None if site is None else _checked_site(site, self.width) for site in self.sites_]
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.two_d_array = False

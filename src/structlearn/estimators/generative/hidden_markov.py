@@ -9,11 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils import Tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
+from structlearn.contract import Estimator, available_if, check_is_fitted
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.examples import check_examples, is_listed
 from structlearn.data.fields import LARGEST
@@ -36,7 +33,7 @@ def _has_samples(estimator: HiddenMarkov) -> bool:
     return True
 
 
-class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
+class HiddenMarkov(Estimator):
     """p(x, y) = q_{y_1} b_{y_1}(x_1) Π_{t>1} A_{y_{t−1} y_t} b_{y_t}(x_t), trained by counting (Rabiner 1989).
 
     The states are the labels. A_ij is the frequency with which label j follows label i, q_i that with which label i
@@ -137,6 +134,8 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         y : list of label sequences
         """
         self._check_emission()
+        from sklearn.base import clone
+
         emission: Emission = clone(self.emission)
         tokens, offsets = emission.stack(X)
         labels = _checked_labels(y, offsets)
@@ -201,7 +200,7 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         codes = LabelCodes(self._names().tolist(), allow_unknown=True)
         return float(np.mean(_encoded(truth, codes) == _encoded(predicted, codes)))
 
-    @available_if(_has_samples)  # type: ignore[untyped-decorator]
+    @available_if(_has_samples)
     def sample(
         self, n_sequences: int, lengths: npt.ArrayLike, random_state: int | np.random.Generator | None = None
     ) -> tuple[list[Any], list[list[Any]]]:
@@ -254,7 +253,7 @@ class HiddenMarkov(BaseEstimator):  # type: ignore[misc]
         start = checked_distributions("start_", self.start_, (n,))
         self._take_over(start, checked_distributions("transition_", self.transition_, (n, n)), self.emission_, labels)
 
-    def __sklearn_tags__(self) -> Tags:
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.two_d_array = False

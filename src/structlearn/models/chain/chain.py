@@ -365,7 +365,7 @@ class Chain(PartialModel):
         return tokens.without_rows(ends), codes, labels
 
     def check_options(self) -> None:
-        if isinstance(self.loss, (SpanF1, MissedSegments)) or (isinstance(self.loss, str) and self.loss == "span_f1"):
+        if isinstance(self.loss, (SpanF1, MissedSegments)) or str(self.loss) == "span_f1":
             raise ValueError(
                 f"loss is {shown(self.loss)}, which is about whole spans, and labels of tokens such as B-PER and I-PER "
                 "do not say alone where a span ends; use Segments, with `from_bio` for its outputs, or LabelF1 here"

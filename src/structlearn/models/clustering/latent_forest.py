@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.clusterings import to_labels
@@ -166,7 +165,7 @@ class LatentForestProblem(LatentProblem):
         for n, links in zip(np.diff(self._pairs.item_offsets), outputs, strict=True):
             ends = self._pairs.first[links], self._pairs.second[links]
             graph = sp.coo_array((np.ones(len(links)), ends), shape=(n, n))
-            presented.append(to_labels(connected_components(graph, directed=False)[1], int(n)))
+            presented.append(to_labels(sp.csgraph.connected_components(graph, directed=False)[1], int(n)))
         return presented
 
     def present_latent(self, outputs: Outputs) -> list[Any]:
@@ -225,7 +224,7 @@ class LatentForestProblem(LatentProblem):
                 raise ValueError(f"latent part {i} has the link {(a, b)}, whose items are in different clusters")
         chosen = place.start + order[at] if len(at) else np.empty(0, np.int64)
         graph = sp.coo_array((np.ones(len(links)), (links[:, 0], links[:, 1])), shape=(n, n))
-        n_trees = connected_components(graph, directed=False)[0] if n else 0
+        n_trees = sp.csgraph.connected_components(graph, directed=False)[0] if n else 0
         if len(links) != n - n_trees:
             raise ValueError(f"latent part {i} has a cycle of links; it must be a forest")
         if len(links) != self._n_links[i]:

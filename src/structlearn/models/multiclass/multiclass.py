@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_array, column_or_1d
 
 from structlearn import _core
 from structlearn.data.arrays import Flags, FloatArray, LabelArray
@@ -270,6 +269,8 @@ class Multiclass(PartialModel):
             raise ValueError(f"cost is {self.cost!r}; it may be 'zero_one', a Taxonomy or a matrix")
         if isinstance(self.cost, Taxonomy):
             return self.cost.tree_loss(classes)
+        from sklearn.utils import check_array
+
         cost = check_array(self._cost_table(), input_name="cost")
         if cost.shape != (len(classes), len(classes)):
             raise ValueError(f"cost has shape {cost.shape} but there are {len(classes)} classes")
@@ -292,6 +293,8 @@ def _label_table(given: Any, classes: Sequence[Any], n: int, name: str, *, allow
 
 def _matrix(X: Any, *, finite: bool = True) -> Any:
     X = checked_table(X)
+    from sklearn.utils import check_array
+
     return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, input_name="X")
 
 
@@ -312,6 +315,8 @@ def _label_list(Y: Any) -> Labels:
     shape = np.asarray(Y).shape
     if len(shape) > 2 or (len(shape) == 2 and 0 in shape):
         raise ValueError(f"Y has the shape {shape}; one label an example is expected")
+    from sklearn.utils import column_or_1d
+
     Y = column_or_1d(Y, warn=True)
     for i, y in enumerate(Y if Y.dtype.kind == "O" else ()):
         check_label(y, f"Y[{i}]")

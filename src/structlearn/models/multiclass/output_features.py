@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 
+from structlearn.contract import Parameters
 from structlearn.data.arrays import FloatArray
 from structlearn.data.labels import declared_classes
 from structlearn.data.matrices import checked_numbers
@@ -21,7 +21,7 @@ from structlearn.data.options import flag_option, real_option
 from structlearn.wording import shown
 
 
-class OutputFeatures(BaseEstimator, ABC):  # type: ignore[misc]
+class OutputFeatures(Parameters, ABC):
     """Λ: a row of features for every class."""
 
     @abstractmethod

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-import joblib
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -149,6 +148,8 @@ class PythonComposedProblem(Problem):
         return list(outputs)
 
     def fingerprint(self) -> str:
+        import joblib
+
         three = (self._scorer, self._engine, self._loss)
         options = [(type(each).__name__, getattr(each, "__dict__", {})) for each in three]
         return str(joblib.hash((options, self._X, self._Y)))

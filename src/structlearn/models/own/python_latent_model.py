@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import joblib
 import numpy as np
 import scipy.sparse as sp
 
@@ -232,6 +231,8 @@ class PythonLatentProblem(LatentProblem):
         return f"; write {name.get(oracle, 'outputs')} in {type(self._model).__name__}"
 
     def fingerprint(self) -> str:
+        import joblib
+
         options = dict(self._model.get_params()) if hasattr(self._model, "get_params") else {}
         return str(joblib.hash((options, self._X, self._Y)))
 

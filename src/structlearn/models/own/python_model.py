@@ -33,18 +33,20 @@ import copy
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.fields import check_whole
-from structlearn.drawing import Drawing
-from structlearn.metrics import Measures
 from structlearn.models.base import Ability, Model, Spec
 from structlearn.models.description import WeightBlock
 from structlearn.models.own.listed_problem import ListedProblem
 from structlearn.models.own.python_problem import PythonProblem, feature_row
 from structlearn.waist.problem import Problem
 from structlearn.wording import shown
+
+if TYPE_CHECKING:
+    from structlearn.drawing import Drawing
+    from structlearn.metrics import Measures
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import joblib
 import numpy as np
 import scipy.sparse as sp
 
@@ -66,6 +65,8 @@ class PythonProblem(Problem):
         return f"; write {names} in {type(self._model).__name__}"
 
     def fingerprint(self) -> str:
+        import joblib
+
         options = dict(self._model.get_params()) if hasattr(self._model, "get_params") else {}
         return str(joblib.hash((options, self._X, self._Y)))
 
