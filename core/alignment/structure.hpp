@@ -59,26 +59,17 @@ public:
     }
 
     double sums(std::int64_t i, const double* local, double* of_local, double*) {
-        const AlignmentScores scores = read(i, local);
-        const double log_z = sums_.run(scores);
-        if (of_local) marginals(i, scores, of_local, nullptr);
-        return log_z;
+        return sums(i, read(i, local), of_local, nullptr);
     }
     // P(letters k and j are partners, and so are the next two), (m − 1, n − 1).
     std::int64_t n_pairs(std::int64_t i) const {
         return std::max<std::int64_t>(shape_.s.size(i) - 1, 0) * std::max<std::int64_t>(shape_.t.size(i) - 1, 0);
     }
-    void pair_sums(std::int64_t i, const double* local, double* pairs) {
-        std::fill_n(pairs, n_pairs(i), 0.0);
-        const AlignmentScores scores = read(i, local);
-        if (sums_.run(scores) == minus_infinity) return;
-        counts_.resize(static_cast<std::size_t>(n_local(i)));
-        marginals(i, scores, counts_.data(), pairs);
-    }
+    void pair_sums(std::int64_t i, const double* local, double* pairs) { sums(i, read(i, local), nullptr, pairs); }
     template <class Uniform>
     void sample(std::int64_t i, const double* local, Uniform&& uniform, Codes& codes) {
         const AlignmentScores scores = read(i, local);
-        draw_derivation(AlignmentGraph{scores, sums_.tables()}, uniform, codes);
+        draw_derivation(AlignmentGraph{scores, sums_.tables(scores)}, uniform, codes);
     }
 
     template <class Visit>
@@ -123,13 +114,15 @@ private:
         return best_.score();
     }
 
-    void marginals(std::int64_t i, const AlignmentScores& scores, double* of_local, double* pairs) {
-        std::fill_n(of_local, n_local(i), 0.0);
+    // log Z; counts are written where they are asked for.
+    double sums(std::int64_t i, const AlignmentScores& scores, double* of_local, double* pairs) {
+        counts_.resize(static_cast<std::size_t>(of_local ? 0 : n_local(i)));
+        double* counts = of_local ? of_local : counts_.data();
         auto gap = [&](bool deletion) {
-            auto at = [&](bool beside, bool first) { return of_local + shape_.gap_at(i, deletion, beside, first); };
+            auto at = [&](bool beside, bool first) { return counts + shape_.gap_at(i, deletion, beside, first); };
             return GapCounts{at(false, false), at(true, false), at(false, true), at(true, true)};
         };
-        sums_.marginals(scores, {of_local, gap(true), gap(false), pairs});
+        return sums_.run(scores, {counts, gap(true), gap(false), pairs});
     }
 
     const std::int32_t* known_of(std::int64_t i) const { return shape_.known ? shape_.known + shape_.s.begin(i) : nullptr; }

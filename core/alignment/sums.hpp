@@ -1,24 +1,15 @@
 #pragma once
 
+#include "alignment/counts.hpp"
+#include "alignment/products.hpp"
 #include "alignment/tables.hpp"
 #include "linear/log_weights.hpp"
 
 namespace structlearn {
 
-// Expected numbers of deletions, or of insertions: of all of them, and of those with which a gap begins; by the letter that
-// has no partner, and by the number of letters of the other sequence before it.
-struct GapCounts {
-    double *all, *all_beside, *firsts, *firsts_beside;
-};
-
-struct AlignmentCounts {
-    double* match;  // (m, n)
-    GapCounts deletion, insertion;
-    double* pairs = nullptr;  // (m − 1, n − 1): of a match right before the match of the next two letters, or null
-};
-
-// Sums over all alignments, in logarithms: log Z and marginals.
-class AlignmentSums {
+// Sums over all alignments, with logarithms at every step: an exponential and a logarithm for each of them, but no score is
+// too large.
+class AlignmentLogSums {
 public:
     // log Σ_y exp F(y)
     double run(const AlignmentScores& scores) {
@@ -158,6 +149,36 @@ private:
     std::vector<double> weights_, workspace_, ended_;
     std::vector<double> matched_, deleted_, inserted_, source_, from_match_;  // one row
     std::vector<double> share_;                                               // three rows
+};
+
+// Sums over all alignments, and what samples are drawn from.
+class AlignmentSums {
+public:
+    // log Σ_y exp F(y), and writes all marginals, unless it is −∞.
+    double run(const AlignmentScores& scores, const AlignmentCounts& counts) {
+        has_tables_ = false;
+        if (const auto log_z = products_.run(scores, counts)) return *log_z;
+        const double log_z = add(scores);
+        counts.clear(scores.m, scores.n);
+        if (log_z != minus_infinity) logarithms_.marginals(scores, counts);
+        return log_z;
+    }
+
+    // After `run`.
+    const AlignmentTables<LogSum>& tables(const AlignmentScores& scores) {
+        if (!has_tables_) add(scores);
+        return logarithms_.tables();
+    }
+
+private:
+    double add(const AlignmentScores& scores) {
+        has_tables_ = true;
+        return logarithms_.run(scores);
+    }
+
+    AlignmentProducts products_;
+    AlignmentLogSums logarithms_;
+    bool has_tables_ = false;
 };
 
 }  // namespace structlearn

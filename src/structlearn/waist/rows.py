@@ -113,3 +113,38 @@ class SparseRows:
     def _matrix(self, used: IntArray) -> sp.csr_array:
         columns = np.searchsorted(used, self.indices)
         return sp.csr_array((self.values, columns, self.indptr), shape=(len(self), len(used)))
+
+
+@dataclass(frozen=True, slots=True)
+class DenseRows:
+    """Rows as a matrix: of features that are dense, where they are used once and not kept."""
+
+    values: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def dot(self, w: FloatArray) -> FloatArray:
+        check_weights(w, self.values.shape[1])
+        return self.values @ w[: self.values.shape[1]]
+
+    def add_to(self, w: FloatArray, coefficients: FloatArray) -> None:
+        check_weights(w, self.values.shape[1])
+        if len(coefficients) != len(self):
+            raise ValueError(f"there are {len(coefficients)} coefficients of {len(self)} rows")
+        w[: self.values.shape[1]] += coefficients @ self.values
+
+    def gram(self, other: Rows) -> FloatArray:
+        if isinstance(other, DenseRows):
+            return self.values @ other.values.T
+        return self.sparse().gram(other)
+
+    def sparse(self) -> SparseRows:
+        return SparseRows.from_matrix(sp.csr_array(self.values))
+
+    def take(self, which: IntArray) -> DenseRows:
+        return DenseRows(self.values[which])
+
+    @property
+    def nbytes(self) -> int:
+        return self.values.nbytes

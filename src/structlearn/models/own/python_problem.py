@@ -10,14 +10,21 @@ import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import same_output
-from structlearn.data.matrices import checked_matrix
 from structlearn.models.explanation import PartFeatures
+from structlearn.models.own.joint_features import (
+    Stack,
+    checked_stack,
+    difference_rows,
+    feature_row,
+    score,
+    stacked,
+)
 from structlearn.models.own.relaxation import exactness_of, loss_between, relaxed_options
 from structlearn.models.own.spot_check import contradiction, lent
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
-from structlearn.waist.rows import SparseRows
+from structlearn.waist.rows import Rows
 
 #: From which methods each oracle is made, the first one that exists.
 SOURCES: dict[Oracle, tuple[str, ...]] = {
@@ -42,7 +49,7 @@ _FORMS = {
 
 
 class PythonProblem(Problem):
-    """A user's model bound to data: loops over the examples in Python. Outputs are the user's own objects."""
+    """A user's model bound to data, asked in Python. Outputs are the user's own objects."""
 
     user_oracles = True
 
@@ -58,7 +65,7 @@ class PythonProblem(Problem):
         self._Y = Y
         self._relaxed = relaxed_options(model)
         self._looked_at: set[str] = set()
-        self._truths = None if Y is None else [self._feature(i, y) for i, y in enumerate(Y)]
+        self._truths = None if Y is None else self._features(np.arange(len(X)), Y)
 
     def missing(self, oracle: str) -> str:
         names = " or ".join(SOURCES[oracle])  # type: ignore[index]
@@ -87,6 +94,8 @@ class PythonProblem(Problem):
 
     def best(self, w: FloatArray, examples: IntArray) -> list[Any]:
         with lent(w) as given:
+            if hasattr(self._model, "batch_inference") and hasattr(self._model, "inference"):
+                return self._ask_batch("inference", examples, _chosen(self._X, examples), given)
             if hasattr(self._model, "inference"):
                 return [self._ask("inference", i, self._X[i], given) for i in examples.tolist()]
             return [max(self._listed(i), key=lambda y: self.score_of(i, y, given)) for i in examples.tolist()]
@@ -96,6 +105,9 @@ class PythonProblem(Problem):
             return self.loss_levels(w, examples, Scaling("margin", "linear"))
         assert self._Y is not None
         with lent(w) as given:
+            if hasattr(self._model, "batch_loss_augmented_inference"):
+                batch = _chosen(self._X, examples), _chosen(self._Y, examples)
+                return self._ask_batch("loss_augmented_inference", examples, *batch, given, **self._relaxed)
             return [
                 self._ask("loss_augmented_inference", i, self._X[i], self._Y[i], given, **self._relaxed)
                 for i in examples.tolist()
@@ -117,20 +129,19 @@ class PythonProblem(Problem):
         with lent(w) as given:
             return [self._most_violating(i, given, scaling) for i in examples.tolist()]
 
-    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
+    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[Rows, FloatArray]:
         assert self._truths is not None
-        rows = [self._truths[i] - self._feature(int(i), y) for i, y in zip(examples, outputs, strict=True)]
-        matrix = sp.vstack([*rows, sp.csr_array((0, self.n_features))], format="csr")
-        losses = np.array([self.loss_of(int(i), y) for i, y in zip(examples, outputs, strict=True)])
-        return SparseRows.from_matrix(sp.csr_array(matrix)), losses
+        rows = difference_rows(self._truths[examples], self._features(examples, outputs))
+        return rows, self._losses(examples, outputs)
 
     def differing_parts(self, w: FloatArray) -> list[PartFeatures]:
         """Ψ(x, y₀) − Ψ(x, y₁) as one part: how a user's features belong to parts of an output nobody says."""
         assert self._truths is not None
-        return [PartFeatures.of_row("joint_feature", self._truths[0] - self._truths[1])]
+        change = difference_rows(self._truths[[0]], self._truths[[1]]).sparse()
+        return [PartFeatures.of_row("joint_feature", change.matrix(self.n_features))]
 
     def losses(self, outputs: Outputs) -> FloatArray:
-        return np.array([self.loss_of(i, y) for i, y in enumerate(outputs)])
+        return self._losses(np.arange(len(outputs)), outputs)
 
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
         with lent(w) as given:
@@ -148,11 +159,11 @@ class PythonProblem(Problem):
         return np.array([max(self.loss_of(i, y) for y in self._listed(i)) for i in range(self.n_examples)])
 
     def radii(self) -> FloatArray:
-        assert self._truths is not None
+        assert self._Y is not None
         return np.array(
             [
-                max(sp.linalg.norm(truth - self._feature(i, y)) for y in self._listed(i))
-                for i, truth in enumerate(self._truths)
+                max(sp.linalg.norm(self._feature(i, truth) - self._feature(i, y)) for y in self._listed(i))
+                for i, truth in enumerate(self._Y)
             ]
         )
 
@@ -215,30 +226,79 @@ class PythonProblem(Problem):
         except Exception as error:
             raise TypeError(f"{wrong} for joint_feature ({error}); expected {_FORMS[method]}") from error
 
+    def _ask_batch(self, method: str, examples: IntArray, *arguments: Any, **options: Any) -> list[Any]:
+        """What the method of the same name for many examples answers, one output for each."""
+        batch = f"batch_{method}"
+        answers = list(getattr(self._model, batch)(*arguments, **options))
+        if len(answers) != len(examples):
+            raise ValueError(f"{batch} returned {len(answers)} outputs for {len(examples)} examples")
+        if batch not in self._looked_at and answers:
+            self._looked_at.add(batch)
+            i, w = int(examples[0]), arguments[-1]
+            self._look_at(batch, i, answers[0])
+            self._compare(method, i, answers[0], w)
+        return answers
+
+    def _compare(self, method: str, i: int, y: Any, w: FloatArray) -> None:
+        """Refuses a method for many examples that finds something worse than the one for one example."""
+        if self._Y is None or self.exactness == "approximate":
+            return
+        answers = y, self.ask_oracle(method, i, w)
+        many, one = (self.score_of(i, each, w) for each in answers)
+        if method == "loss_augmented_inference":
+            many, one = many + self.loss_of(i, y), one + self.loss_of(i, answers[1])
+        if abs(many - one) > 1e-9 + 1e-6 * abs(one):
+            raise ValueError(
+                f"batch_{method} and {method} disagree on example {i}: what they find is worth {many:g} and {one:g}"
+            )
+
+    def _features(self, examples: IntArray, outputs: Outputs) -> Stack:
+        """Ψ(x_i, y) of every example with its output."""
+        if hasattr(self._model, "joint_features"):
+            found = self._model.joint_features(_chosen(self._X, examples), _like(self._Y, outputs))
+            return checked_stack(found, examples, self.n_features)
+        pairs = zip(examples.tolist(), outputs, strict=True)
+        return stacked((self._model.joint_feature(self._X[i], y) for i, y in pairs), examples, self.n_features)
+
+    def _losses(self, examples: IntArray, outputs: Outputs) -> FloatArray:
+        """Δ(y_i, ŷ) of every example with its output."""
+        assert self._Y is not None
+        pairs = list(zip(examples.tolist(), outputs, strict=True))
+        if not hasattr(self._model, "batch_loss") or any(isinstance(y, tuple) for y in outputs):
+            return np.array([self.loss_of(i, y) for i, y in pairs])
+        found = self._model.batch_loss(_chosen(self._Y, examples), _like(self._Y, outputs))
+        losses = np.array(found, np.float64)
+        if losses.shape != (len(pairs),):
+            raise ValueError(f"batch_loss returned losses of the shape {losses.shape} for {len(pairs)} examples")
+        losses[(losses < 0.0) & (losses >= -1e-9)] = 0.0
+        for k in np.flatnonzero(~(np.isfinite(losses) & (losses >= 0.0))).tolist():
+            i, y = pairs[k]
+            raise ValueError(_bad_loss(i, y, float(losses[k])))
+        return losses
+
     def _feature(self, i: int, y: Any) -> sp.csr_array:
         return feature_row(self._model.joint_feature(self._X[i], y), i, self.n_features)
 
     def score_of(self, i: int, y: Any, w: FloatArray) -> float:
-        return float((self._feature(i, y) @ w)[0])
+        return score(self._model.joint_feature(self._X[i], y), i, w)
 
     def loss_of(self, i: int, y: Any) -> float:
         assert self._Y is not None
         loss = loss_between(self._model, self._Y[i], y)
         if not (np.isfinite(loss) and loss >= 0.0):
-            raise ValueError(f"the loss of example {i} is {loss} for the output {y!r}; it must be finite and ≥ 0")
+            raise ValueError(_bad_loss(i, y, loss))
         return loss
 
 
-def feature_row(feature: Any, i: int, size: int | None) -> sp.csr_array:
-    """A joint feature of example i as a row of this size, or of any size."""
-    feature = checked_matrix(feature, f"joint_feature of example {i}")
-    if not sp.issparse(feature):
-        if feature.ndim != 1:
-            raise ValueError(f"joint_feature of example {i} has {feature.ndim} dimensions; a vector is expected")
-        feature = feature[None, :]
-    row = sp.csr_array(feature, dtype=np.float64)
-    if size is not None and row.shape != (1, size):
-        raise ValueError(f"joint_feature of example {i} has shape {row.shape[1:]} but the first had ({size},)")
-    if not np.isfinite(row.data).all():
-        raise ValueError(f"joint_feature of example {i} holds {row.data[~np.isfinite(row.data)][0]}")
-    return row
+def _bad_loss(i: int, y: Any, loss: float) -> str:
+    return f"the loss of example {i} is {loss} for the output {y!r}; it must be finite and ≥ 0"
+
+
+def _chosen(values: Sequence[Any], examples: IntArray) -> Any:
+    """The values of these examples: an array where they are one, else a list."""
+    return values[examples] if isinstance(values, np.ndarray) else [values[i] for i in examples.tolist()]
+
+
+def _like(truths: Sequence[Any] | None, outputs: Outputs) -> Any:
+    """Outputs for a method that takes many: an array where the truths are one."""
+    return np.asarray(outputs) if isinstance(truths, np.ndarray) else list(outputs)
