@@ -19,15 +19,20 @@ struct TokenScorerArrays {
     TokenScorerArrays(Vector<std::int64_t> offsets_, const std::vector<Tokens>& tokens_,
                       Matrix<std::int64_t> blocks_, Vector<std::int64_t> tied_at, Vector<std::int64_t> tied_sizes,
                       Vector<double> tied_factors, std::optional<Vector<std::uint8_t>> kept_,
-                      std::optional<Matrix<double>> output_features_, std::int64_t n_weights)
+                      std::optional<Matrix<double>> output_features_, std::int64_t n_weights, PairLayout* layout_)
         : offsets(std::move(offsets_)),
           tokens(tokens_),
           kept(std::move(kept_)),
           output_features(std::move(output_features_)),
-          weights(n_weights) {
+          layout(layout_),
+          n_dense_weights(n_weights) {
+        std::int64_t first_row = 0;
         for (std::size_t b = 0; b < tokens.size(); ++b) {
             const std::int64_t* row = view(blocks_).row(b);
             blocks.push_back({tokens[b].matrix(), row[0], row[1], row[2] != 0});
+            blocks.back().layout = layout;
+            blocks.back().first_row = first_row;
+            first_row += tokens[b].n_columns();
             if (!output_features) continue;
             blocks.back().output_features = output_features->data();
             blocks.back().n_outputs = static_cast<std::int64_t>(output_features->shape(1));
@@ -37,7 +42,8 @@ struct TokenScorerArrays {
     }
     TokenScorerArrays(const TokenScorerArrays&) = delete;
 
-    TokenScorer scorer() const { return {view(offsets), blocks, tied, kept ? kept->data() : nullptr, weights}; }
+    std::int64_t n_weights() const { return layout ? layout->n_weights() : n_dense_weights; }
+    TokenScorer scorer() const { return {view(offsets), blocks, tied, kept ? kept->data() : nullptr, n_weights()}; }
 
     Vector<std::int64_t> offsets;
     std::vector<Tokens> tokens;
@@ -45,7 +51,8 @@ struct TokenScorerArrays {
     std::optional<Matrix<double>> output_features;
     std::vector<TokenBlock> blocks;
     std::vector<TiedBlock> tied;
-    std::int64_t weights;
+    PairLayout* layout;  // Python keeps it alive
+    std::int64_t n_dense_weights;
 };
 
 // A composed problem; Python keeps alive what it was made of.

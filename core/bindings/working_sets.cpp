@@ -57,6 +57,7 @@ nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name
              [](Sets& sets, std::int64_t i, double relative, std::int64_t max_rounds) {
                  return run_unlocked([&] { return solve_alone(sets, i, relative, max_rounds); });
              })
+        .def("grow", &Sets::grow)
         .def("count_idle", &Sets::count_idle)
         .def("mark_used", [](Sets& sets, Vector<std::int64_t> which) { sets.mark_used(which.data()); })
         .def("drop_idle", &Sets::drop_idle)
@@ -134,7 +135,6 @@ void bind_working_sets(nb::module_& module) {
                                          [&](std::int64_t k) { return rows[k]; });
                  });
              })
-        .def("grow", &SparseSets::grow)
         .def("rebase",
              [](SparseSets& sets, Vector<std::int64_t> indptr, Vector<std::int64_t> indices, Vector<double> values) {
                  run_unlocked([&] { sets.rebase({view(indptr), view(indices), view(values)}); });
@@ -158,7 +158,7 @@ void bind_working_sets(nb::module_& module) {
         .def(
             "__init__",
             [](PartSets* sets, const TokenScorerArrays& scores, std::int64_t n_examples) {
-                new (sets) PartSets(PartPlanes(scores.scorer()), n_examples, scores.weights);
+                new (sets) PartSets(PartPlanes(scores.scorer()), n_examples, scores.n_weights());
             },
             nb::keep_alive<1, 2>())
         .def("add",
@@ -190,7 +190,7 @@ void bind_working_sets(nb::module_& module) {
             "__init__",
             [](MulticlassSets* sets, const TokenScorerArrays& scores, Vector<std::int32_t> labels,
                std::int64_t n_examples) {
-                new (sets) MulticlassSets({scores.blocks.front(), labels.data()}, n_examples, scores.weights);
+                new (sets) MulticlassSets({scores.blocks.front(), labels.data()}, n_examples, scores.n_weights());
             },
             nb::arg(), nb::arg().noconvert(), nb::arg(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def("add",

@@ -116,21 +116,4 @@ double add_token(const CsrMatrix& X, std::int64_t token, const double* change, s
                           : add_doubles(X.columns + begin, X.values + begin, count, change, width, w);
 }
 
-double add_token_where(const CsrMatrix& X, std::int64_t token, const double* change, std::int64_t width,
-                       const std::uint8_t* kept, double* w) {
-    return X.row(token, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
-        double growth = 0.0;
-        for (std::int64_t k = 0; k < count; ++k) {
-            double* row = w + columns[k] * width;
-            const std::uint8_t* keep = kept + columns[k] * width;
-            for (std::int64_t r = 0; r < width; ++r) {
-                const double more = keep[r] ? x[k] * change[r] : 0.0;
-                growth += more * (row[r] + row[r] + more);
-                row[r] += more;
-            }
-        }
-        return growth;
-    });
-}
-
 }  // namespace structlearn

@@ -37,10 +37,6 @@ void token_scores(const CsrMatrix& X, std::int64_t token, const double* w, std::
 // w[f, r] += x_f change[r] for every f and r; returns by how much ‖w‖² grows.
 double add_token(const CsrMatrix& X, std::int64_t token, const double* change, std::int64_t width, double* w);
 
-// The same for those weights alone whose flag in `kept`, as large as w, is set.
-double add_token_where(const CsrMatrix& X, std::int64_t token, const double* change, std::int64_t width,
-                       const std::uint8_t* kept, double* w);
-
 // Σ_f x_f (w[f, left] − w[f, right]); the sums are independent of one another so that they overlap in time.
 inline double pair_score(const CsrMatrix& X, std::int64_t token, const double* w, std::int64_t width, std::int64_t left,
                          std::int64_t right) {

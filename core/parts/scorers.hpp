@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "batch/ragged.hpp"
+#include "linear/pair_layout.hpp"
 #include "linear/tokens.hpp"
 #include "linear/vector.hpp"
 
@@ -22,8 +23,8 @@ struct Move {
 };
 
 // Local parts that are scored by the features of a token: `width` of them at every token, or at every pair of neighbours. A
-// feature has a weight for each of them; or, where parts have features Λ, (width, n_outputs), a weight for each of those, and a
-// part has the features x ⊗ Λ(part).
+// feature has a weight for each of them; or, where there is a layout, for those that the layout says; or, where parts have
+// features Λ, (width, n_outputs), a weight for each of those, and a part has the features x ⊗ Λ(part).
 struct TokenBlock {
     CsrMatrix X;
     std::int64_t at;  // the first weight
@@ -31,10 +32,19 @@ struct TokenBlock {
     bool pairs;
     const double* output_features = nullptr;
     std::int64_t n_outputs = width;
+    PairLayout* layout = nullptr;
+    std::int64_t first_row = 0;  // of the layout: that of feature 0
 
     const double* output(std::int64_t part) const { return output_features + part * n_outputs; }
 
     void scores(std::int64_t token, const double* w, double* theta) const {
+        if (layout) {
+            std::fill_n(theta, width, 0.0);
+            return X.row(token, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
+                layout->prefetch(first_row, columns, count, w);
+                for (std::int64_t k = 0; k < count; ++k) layout->add_scores(first_row + columns[k], x[k], w, theta);
+            });
+        }
         if (!output_features) return token_scores(X, token, w + at, width, theta);
         std::vector<double> projected(static_cast<std::size_t>(n_outputs));
         token_scores(X, token, w + at, n_outputs, projected.data());
@@ -44,9 +54,14 @@ struct TokenBlock {
             theta[part] = sum;
         }
     }
-    // w += x ⊗ Λᵀ change; returns by how much ‖w‖² grows. `kept`, as large as w, may be null.
-    double push(std::int64_t token, const double* change, const std::uint8_t* kept, double* w) const {
-        if (kept) return add_token_where(X, token, change, width, kept + at, w + at);
+    // w += x ⊗ Λᵀ change; returns by how much ‖w‖² grows.
+    double push(std::int64_t token, const double* change, double* w) const {
+        if (layout)
+            return X.row(token, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
+                double growth = 0.0;
+                for (std::int64_t k = 0; k < count; ++k) growth += layout->push(first_row + columns[k], x[k], change, w);
+                return growth;
+            });
         if (!output_features) return add_token(X, token, change, width, w + at);
         std::vector<double> projected(static_cast<std::size_t>(n_outputs));
         weighted_rows(width, n_outputs, change, 1, output_features, projected.data());
@@ -54,8 +69,19 @@ struct TokenBlock {
     }
     // Σ_f x_f ⟨w_f, Λ(plus) − Λ(minus)⟩, −1 for none.
     double dot(std::int64_t token, std::int64_t plus, std::int64_t minus, const double* w) const {
-        if (!output_features && plus >= 0 && minus >= 0) return pair_score(X, token, w + at, width, plus, minus);
+        if (!output_features && !layout && plus >= 0 && minus >= 0) return pair_score(X, token, w + at, width, plus, minus);
         double sum = 0.0;
+        if (layout) {
+            X.row(token, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
+                layout->prefetch(first_row, columns, count, w);
+                for (std::int64_t k = 0; k < count; ++k) {
+                    const std::int64_t row = first_row + columns[k];
+                    if (plus >= 0) sum += x[k] * layout->weight(row, static_cast<std::int32_t>(plus), w);
+                    if (minus >= 0) sum -= x[k] * layout->weight(row, static_cast<std::int32_t>(minus), w);
+                }
+            });
+            return sum;
+        }
         if (plus >= 0) features(token, plus, 1.0, [&](std::int64_t index, double value) { sum += value * w[index]; });
         if (minus >= 0) features(token, minus, -1.0, [&](std::int64_t index, double value) { sum += value * w[index]; });
         return sum;
@@ -65,6 +91,11 @@ struct TokenBlock {
     void features(std::int64_t token, std::int64_t part, double coefficient, Visit&& visit) const {
         X.row(token, [&](const std::int32_t* columns, const auto* x, std::int64_t count) {
             for (std::int64_t k = 0; k < count; ++k) {
+                if (layout) {
+                    const std::int64_t index = layout->find(first_row + columns[k], static_cast<std::int32_t>(part));
+                    if (index >= 0) visit(index, coefficient * double{x[k]});
+                    continue;
+                }
                 const std::int64_t first = at + columns[k] * n_outputs;
                 if (!output_features) {
                     visit(first + part, coefficient * double{x[k]});
@@ -73,6 +104,12 @@ struct TokenBlock {
                 for (std::int64_t r = 0; r < n_outputs; ++r)
                     if (output(part)[r] != 0.0) visit(first + r, coefficient * double{x[k]} * output(part)[r]);
             }
+        });
+    }
+    // Where there is a layout: the features of a part get weights, unless they have them.
+    void touch(std::int64_t token, std::int64_t part) const {
+        X.row(token, [&](const std::int32_t* columns, const auto*, std::int64_t count) {
+            for (std::int64_t k = 0; k < count; ++k) layout->touch(first_row + columns[k], static_cast<std::int32_t>(part));
         });
     }
 };
@@ -117,11 +154,12 @@ public:
         double growth = 0.0;
         for (const TokenBlock& block : blocks_)
             for (std::int64_t t = 0; t < n_places(block, i); ++t, change += block.width)
-                growth += block.push(tokens_.begin(i) + t, change, kept_, w);
+                growth += block.push(tokens_.begin(i) + t, change, w);
+        const std::uint8_t* kept = kept_;
         for (const TiedBlock& block : tied_) {
-            if (kept_)
+            if (kept)
                 for (std::int64_t k = 0; k < block.size; ++k)
-                    growth += kept_[block.at + k] ? add_growing(1, block.factor, change + k, w + block.at + k) : 0.0;
+                    growth += *kept++ ? add_growing(1, block.factor, change + k, w + block.at + k) : 0.0;
             else
                 growth += add_growing(block.size, block.factor, change, w + block.at);
             change += block.size;
@@ -167,7 +205,7 @@ public:
     // w += coefficient (A_plus − A_minus)
     void add(std::int64_t i, std::int64_t plus, std::int64_t minus, double coefficient, double* w) const {
         const Place at = place(i, std::max(plus, minus));
-        if (at.block && plus >= 0 && minus >= 0 && !kept_ && !at.block->output_features)
+        if (at.block && plus >= 0 && minus >= 0 && !at.block->layout && !at.block->output_features)
             return add_pair(at.block->X, at.token, coefficient, at.width, plus - at.first, minus - at.first,
                             w + at.block->at);
         auto change = [&](std::int64_t index, double value) { w[index] += value; };
@@ -181,12 +219,17 @@ public:
         const Place at = place(i, part);
         if (!at.block) {
             const TiedBlock tied = tied_of(part - at.first);
-            if (!kept_ || kept_[tied.at]) visit(tied.at, coefficient * tied.factor);
+            if (!kept_ || kept_[part - at.first]) visit(tied.at, coefficient * tied.factor);
             return;
         }
-        at.block->features(at.token, part - at.first, coefficient, [&](std::int64_t index, double value) {
-            if (!kept_ || kept_[index]) visit(index, value);
-        });
+        at.block->features(at.token, part - at.first, coefficient, visit);
+    }
+
+    // The features of a part get weights where there is a layout.
+    void touch(std::int64_t i, std::int64_t part) const {
+        if (part < 0) return;
+        const Place at = place(i, part);
+        if (at.block && at.block->layout) at.block->touch(at.token, part - at.first);
     }
 
     // The same for lists of shared parts, counted from the first one, those with −1 as ~part.
@@ -212,8 +255,9 @@ public:
     template <class Visit>
     void shared_features(std::span<const std::int32_t> parts, Visit&& visit) const {
         for (const std::int32_t part : parts) {
-            const TiedBlock tied = tied_of(part >= 0 ? part : ~part);
-            if (!kept_ || kept_[tied.at]) visit(tied.at, part >= 0 ? tied.factor : -tied.factor);
+            const std::int32_t which = part >= 0 ? part : ~part;
+            const TiedBlock tied = tied_of(which);
+            if (!kept_ || kept_[which]) visit(tied.at, part >= 0 ? tied.factor : -tied.factor);
         }
     }
 
@@ -239,7 +283,7 @@ private:
     Ragged tokens_;
     std::span<const TokenBlock> blocks_;
     std::span<const TiedBlock> tied_;
-    const std::uint8_t* kept_;  // (n_weights,): the features that Ψ has, null if all
+    const std::uint8_t* kept_;  // (n_shared,): the shared parts that Ψ has, null if all
     std::int64_t n_weights_;
     std::int64_t n_shared_ = 0;
 };

@@ -118,7 +118,7 @@ def test_the_blocks_of_named_weights_are_w_itself_with_a_name_for_every_weight(s
     assert np.array_equal(np.concatenate([block.weights.ravel() for block in blocks]), last.w_)
     for block in blocks:
         assert np.shares_memory(block.weights, last.w_)
-        assert tuple(map(len, block.axes)) == block.weights.shape
+        assert tuple(map(len, block.axes)) == block.whole().shape
         names = [block.names(k) for k in range(block.weights.size)]
         assert len(set(names)) == len(names)
 

@@ -18,15 +18,16 @@ from structlearn.solvers import (
     Perceptron,
     Subgradient,
 )
-from structlearn.waist import GrowingProblem, MarginObjective, Objective, SparseRows
+from structlearn.waist import MarginObjective, Objective, Problem, SparseRows
 from tests.models.enumerated import bound
 
 N_CLASSES, N_WORDS = 3, 60
 
 
-class WordsAndClasses(GrowingProblem):
+class WordsAndClasses(Problem):
     """One label for a bag of words; a pair of a word and a class is a feature once an example has asked for it."""
 
+    grows = True
     oracles = frozenset({"best", "loss_augmented"})
     _chunk = 7
 

@@ -27,6 +27,7 @@ from structlearn.estimators.training import (
     check_lengths,
     checked_weight,
     class_weights,
+    is_given,
     n_threads,
     nonnegative_weights,
     restriction,
@@ -98,7 +99,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         checkpoint_every : float
             Seconds after which the state is written, at the end of the iteration.
         """
-        training = self._prepare(X, y, sample_weight, allowed)
+        training = self._on_earlier_problem(self._prepare(X, y, sample_weight, allowed))
         if training.contradiction is not None:
             _warn_of_oracle(training.contradiction)
         held_out = None
@@ -110,6 +111,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
             if not len(validation[1]):
                 raise ValueError("validation holds no examples")
             held_out = self._bound(training.model, training.spec, *validation, allow_unknown=True)
+            held_out = held_out.with_weights_of(training.problem)
             held_out.n_threads = training.problem.n_threads
         file = None
         if checkpoint is not None:
@@ -204,8 +206,10 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
             if not model.tabular:
                 raise ValueError("class_weight is for models with one label an example (Chain itself has label_weight)")
             weight = weight * class_weights(self.class_weight, truths)
-        objective = self._objective(weight, problem)
         solver = self._configured(self._solver())
+        if solver.takes_growing and self._all_weights_free():
+            problem = problem.with_growing_weights() or problem
+        objective = self._objective(weight, problem)
         check_decoder(model, solver, objective)
         solver.check(problem, objective)
         self._check_latent(problem)
@@ -215,6 +219,10 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         if contradiction is not None:
             problem.exactness = "approximate"
         return Training(model, problem, spec, objective, solver, kept, contradiction)
+
+    def _all_weights_free(self) -> bool:
+        """Whether no weight was named that training must treat otherwise, so that they may come into being later."""
+        return not is_given(getattr(self, "nonnegative", None))
 
     def _check_latent(self, problem: Problem) -> None:
         """Refuses truths with latent parts; an estimator that is for these refuses all others."""
@@ -257,15 +265,22 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
             given["random_state"] = int(check_random_state(self.random_state).randint(2**31 - 1))
         return replace(solver, **given)
 
-    def _earlier_state(self, training: Training) -> Any:
+    def _on_earlier_problem(self, training: Training) -> Training:
+        """The same, on the problem of the last fit if that is to be gone on from: its state has the weights of that."""
         ended_at = self.__dict__.pop("_ended_at", None)
         if not self.warm_start or ended_at is None:
-            return None
-        fingerprint, state = ended_at
-        if fingerprint is None:
+            return training
+        problem, _ = ended_at
+        if problem.fingerprint() is None:
             raise ValueError(f"warm_start=True is not possible: {type(training.problem).__name__} has no fingerprint")
-        if fingerprint != training.problem.fingerprint():
+        if problem.fingerprint() != training.problem.fingerprint():
             raise ValueError("warm_start=True goes on from the last fit, but the data are not the same")
+        problem.n_threads = training.problem.n_threads
+        self._ended_at = ended_at
+        return replace(training, problem=problem)
+
+    def _earlier_state(self, training: Training) -> Any:
+        _, state = self.__dict__.pop("_ended_at", (None, None))
         return state
 
     def _dispose(self, file: Checkpoint) -> None:
@@ -307,7 +322,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
 
             _check_feature_names(self, X, reset=True)
         if self.warm_start:
-            self._ended_at = (training.problem.fingerprint(), solution.state)
+            self._ended_at = (training.problem, solution.state)
 
 
 def _warn_of_oracle(contradiction: str) -> None:

@@ -62,6 +62,7 @@ class Checkpoint:
             return {}
         saved = checkpoint_file.read(self.path, self._identity)
         try:
+            training.problem.restore_layout(saved.get("layout"))
             state = saved_state.restore(saved["state"], training.solver, training.problem, training.objective)
             history = _checked_history(saved["history"])
             watch.restore(saved["watch"], history, state)
@@ -77,7 +78,12 @@ class Checkpoint:
     def write(self, state: State, watch: Watch) -> None:
         """Writes the file. If that fails, training goes on: a warning says so once, and the next time may succeed."""
         try:
-            contents = {"state": saved_state.save(state), "history": watch.history, "watch": watch.save()}
+            contents = {
+                "state": saved_state.save(state),
+                "history": watch.history,
+                "watch": watch.save(),
+                "layout": watch.problem.save_layout(),
+            }
             checkpoint_file.write(self.path, self._identity, contents)
             self.is_current = True
         except Exception as error:

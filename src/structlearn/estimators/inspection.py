@@ -90,17 +90,18 @@ def top_weights(
     for block in model.named_weights(spec, w, feature_names):
         if block.kind == "features":
             names, labels = block.axes
-            for label, weights in zip(labels, block.weights.T, strict=True):
-                features[label] = tuple(FeatureWeight(names[k], float(weights[k])) for k in _strongest(weights, n))
+            for label, (which, weights) in zip(labels, block.by_last_axis(), strict=True):
+                strongest = _strongest(weights, n)
+                features[label] = tuple(FeatureWeight(names[int(which[k])], float(weights[k])) for k in strongest)
             continue
         flat = block.weights.ravel()
-        strongest = [(k, float(flat[k])) for k in _strongest(flat, n)]
+        valued = [(k, float(flat[k])) for k in _strongest(flat, n)]
         if block.kind == "others":
-            found = (FeatureWeight(block.name(k), weight) for k, weight in strongest)
+            found = (FeatureWeight(block.name(k), weight) for k, weight in valued)
             features[block.title] = (*features.get(block.title, ()), *found)
         else:
             make = _STEPS[block.kind]
-            steps[block.kind] = tuple(make(*block.names(k), weight) for k, weight in strongest)
+            steps[block.kind] = tuple(make(*block.names(k), weight) for k, weight in valued)
     return TopWeights(features, **steps)
 
 

@@ -44,7 +44,8 @@ class Training:
 
     def fitted(self, w: FloatArray) -> dict[str, Any]:
         """The attributes that make an estimator ready to predict with w."""
-        attributes = {"w_": w, "model_": self.model, "spec_": self.spec}
+        spec, w = self.model.compact(self.spec, self.problem, w)
+        attributes = {"w_": w, "model_": self.model, "spec_": spec}
         if hasattr(self.spec, "classes"):
             attributes["classes_"] = label_array(self.spec.classes)
         if self.model.tabular:
@@ -79,10 +80,14 @@ def checked_weight(sample_weight: Any, n: int) -> FloatArray:
     return weight
 
 
+def is_given(nonnegative: Any) -> bool:
+    return not (nonnegative is None or nonnegative is False)
+
+
 def nonnegative_weights(given: Any, problem: Problem) -> IntArray:
     """The indices of the weights that must be ≥ 0."""
     n_weights = problem.n_features
-    if problem.grows and not (given is None or given is False):
+    if problem.grows and is_given(given):
         raise ValueError(f"nonnegative is not possible: the weights of {type(problem).__name__} come into being later")
     if given is None or isinstance(given, (bool, np.bool_)):
         return np.arange(n_weights if given else 0)

@@ -25,6 +25,8 @@ class Watch:
 
     Attributes
     ----------
+    problem : Problem
+        What is trained on.
     chosen : (record, w)
         The last point, or with held-out data the one with the least loss there.
     history : list of dict
@@ -47,6 +49,7 @@ class Watch:
         X, Y, sample_weight = data
         self._estimator = estimator
         self._training = training
+        self.problem = training.problem
         self._data: dict[str, Any] = {"X": X, "y": Y}
         if sample_weight is not None:
             self._data["metadata"] = {"sample_weight": sample_weight}
@@ -130,7 +133,8 @@ class Watch:
         if saved is None:
             return
         for name in ("w", "judged"):
-            if not isinstance(saved[name], np.ndarray) or saved[name].shape != state.w.shape:
+            fits = isinstance(saved[name], np.ndarray) and saved[name].ndim == 1
+            if not fits or self.problem.extend(saved[name]).shape != state.w.shape:
                 raise ValueError("the weights that early stopping kept are not those of this problem")
             if saved[name].dtype != np.float64 or not np.isfinite(saved[name]).all():
                 raise ValueError("the weights that early stopping kept are not finite numbers")
@@ -150,7 +154,7 @@ class Watch:
 
     def _training_loss(self, state: State) -> dict[str, float]:
         """The empirical risk beside its bound, the mean slack (Propositions 1 and 2)."""
-        problem, objective = self._training.problem, self._training.objective
+        problem, objective = self.problem, self._training.objective
         share = objective.sample_weight / objective.sample_weight.sum()
         tracked = {"train_loss": float(share @ problem.losses(problem.predict(state.w)))}
         slacks = getattr(state, "slacks", None)
@@ -160,7 +164,7 @@ class Watch:
         return tracked
 
     def _compare_held_out(self, held_out: Problem, state: State) -> bool:
-        if self._judged is not None and np.array_equal(state.w, self._judged[0]):
+        if self._judged is not None and np.array_equal(state.w, self.problem.extend(self._judged[0])):
             # Cutting planes keep their best point for several iterations; that is no reason to lose patience.
             state.record["validation_loss"] = self._judged[1]
             return False

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 from structlearn.contract import Parameters
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import same_output
+from structlearn.data.feature_pairs import FeaturePairs
 from structlearn.data.fields import check_distinct, check_flag, check_tuple, check_whole
 from structlearn.data.sequences import NamedColumns, stack
 from structlearn.models.description import TransitionScores, WeightBlock, blocks_of, given_names
@@ -122,12 +123,20 @@ class LinearSpec(TokenColumns, Spec):
         Feature names in column order, where features came as dicts.
     intercept : bool
         Whether a constant feature follows the others.
+    pairs : FeaturePairs or None
+        Which features have a weight for which labels, where they do not have all: what training found to be not 0.
     """
 
     classes: tuple[Any, ...]
     n_inputs: int
     vocabulary: tuple[str, ...] | None = None
     intercept: bool = False
+    pairs: FeaturePairs | None = None
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        pairs = values.get("pairs")
+        return super().from_dict(values | {"pairs": None if pairs is None else FeaturePairs.from_dict(pairs)})
 
     def with_intercept(self) -> Self:
         return replace(self, intercept=True)
@@ -279,6 +288,10 @@ class Model(Parameters, ABC):
         A model that was loaded is asked before its weights are read: it refuses options and specs that do not fit.
         """
         return None
+
+    def compact(self, spec: Any, problem: Problem, w: FloatArray) -> tuple[Any, FloatArray]:
+        """Spec and weights as they are kept after training: without those that are 0 where the problem has a layout."""
+        return spec, w
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures | None:
         """What `evaluate` shall say of predictions beyond their loss and how many are right; None for no more.

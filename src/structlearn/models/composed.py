@@ -14,7 +14,6 @@ import numpy.typing as npt
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.ragged import Ragged, offsets_of, reduced
-from structlearn.data.tokens import TokenMatrix
 from structlearn.losses.bound import NO_UNIT, BoundLoss, Levels
 from structlearn.models.explanation import PartFeatures
 from structlearn.waist.factored_rows import FactoredRows
@@ -63,6 +62,10 @@ class ComposedProblem(PartProblem):
         Of these, and of the truths that predictions are compared with.
     scores : compiled scorer, optional
         Of tokens, if planes are to be kept as moves between their parts.
+    layout : compiled layout, optional
+        Which weights the scorer has, if not all; see ``core/linear/pair_layout.hpp``.
+    grows : bool
+        Whether the layout gets the weights that rows need.
     """
 
     def __init__(
@@ -74,6 +77,8 @@ class ComposedProblem(PartProblem):
         loss: BoundLoss,
         judged_loss: BoundLoss,
         scores: _core.TokenScorer | None = None,
+        layout: _core.PairLayout | None = None,
+        grows: bool = False,
     ):
         self.n_examples = len(part_sizes)
         self.n_features = n_features
@@ -83,6 +88,8 @@ class ComposedProblem(PartProblem):
         self._loss = loss
         self._judged_loss = judged_loss
         self._scores = scores
+        self.layout = layout
+        self.grows = grows
         self.oracles = self._oracles()
 
     def _oracles(self) -> frozenset[Oracle]:
@@ -342,6 +349,12 @@ class ComposedProblem(PartProblem):
 
     def _rows(self, examples: IntArray, codes: Ragged) -> FactoredRows:
         assert self.truths is not None
+        if self.grows:
+            assert self._scores is not None
+            assert self.layout is not None
+            pairs = self.truths.flat, self.truths.offsets, codes.flat, codes.offsets
+            self._scores.touch(examples, *self._core.moves(examples, *pairs))
+            self.n_features = self.layout.n_weights
         return self.rows_between(self.truths, examples, codes)
 
     def _losses(self, loss: BoundLoss, examples: IntArray, codes: Ragged) -> FloatArray:
@@ -365,35 +378,3 @@ class NumberedProblem(ComposedProblem):
 
     def unpack(self, outputs: Outputs) -> Ragged:
         return CodedOutputs.of(outputs).codes
-
-
-def token_scorer(
-    offsets: IntArray,
-    blocks: list[tuple[TokenMatrix, int, int, bool]],
-    tied: list[tuple[int, int, float]],
-    n_weights: int,
-    *,
-    kept: npt.NDArray[np.uint8] | None = None,
-    output_features: FloatArray | None = None,
-) -> _core.TokenScorer:
-    """A scorer of parts at tokens; see ``core/parts/scorers.hpp``.
-
-    Parameters
-    ----------
-    offsets : (n_examples + 1,)
-    blocks : list of (tokens, first weight, width, pairs)
-        Local parts, `width` of them at every token, or at every pair of neighbours.
-    tied : list of (first weight, size, factor)
-        Shared parts, which are weights times a factor.
-    """
-    return _core.TokenScorer(
-        offsets,
-        [tokens.core() for tokens, *_ in blocks],
-        np.array([(at, width, pairs) for _, at, width, pairs in blocks], np.int64).reshape(-1, 3),
-        np.array([at for at, _, _ in tied], np.int64),
-        np.array([size for _, size, _ in tied], np.int64),
-        np.array([factor for _, _, factor in tied], np.float64),
-        kept,
-        output_features,
-        n_weights,
-    )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Literal
 
 import numpy as np
 
-from structlearn.data.arrays import FloatArray
+from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import is_listed
 from structlearn.wording import shown
 
@@ -38,12 +38,14 @@ class WeightBlock:
     axes : tuple of sequences
         What the entries along each axis are called; columns of features without a name are numbers.
     weights : array with these axes
-        A view of w.
+        A view of w; of one dimension where `places` says which weights there are.
     kind : {"features", "transitions", "start", "stop", "pairs", "others"}
         What the axes are: features and what they speak for, mostly labels; one label and the next; the first label; the
         last; features, a label and the next; or something else.
     form : str, optional
         How the names along the axes make up that of a weight, for `str.format`.
+    places : (n_weights,), optional
+        Where the weights that are not 0 stand in the flat array with these axes, increasing.
 
     Examples
     --------
@@ -57,10 +59,35 @@ class WeightBlock:
     weights: FloatArray
     kind: BlockKind = "others"
     form: str | None = None
+    places: IntArray | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(map(len, self.axes))
+
+    def whole(self) -> FloatArray:
+        """The weights with their axes, zeros included."""
+        if self.places is None:
+            return self.weights
+        filled = np.zeros(self.shape)
+        filled.ravel()[self.places] = self.weights
+        return filled
+
+    def by_last_axis(self) -> Iterator[tuple[IntArray, FloatArray]]:
+        """For every entry of the last axis its weights, and which entries of the axis before they are for."""
+        n = self.shape[-1]
+        if self.places is None:
+            everything = np.arange(self.weights.size // n)
+            yield from ((everything, weights) for weights in self.weights.reshape(-1, n).T)
+            return
+        entries = self.places % n
+        order = np.argsort(entries, kind="stable")
+        for which in np.split(order, np.searchsorted(entries[order], np.arange(1, n))):
+            yield self.places[which] // n, self.weights[which]
 
     def names(self, k: int) -> tuple[Any, ...]:
         """What the weight with this number in the block is called along each axis."""
-        places = np.unravel_index(k, self.weights.shape)
+        places = np.unravel_index(k if self.places is None else self.places[k], self.shape)
         return tuple(axis[int(place)] for axis, place in zip(self.axes, places, strict=True))
 
     def name(self, k: int) -> str | int:

@@ -75,7 +75,7 @@ def _pictures(subject: Subject, picture: tuple[int, int]) -> Html | None:
     block = next((block for block in subject.model.named_weights(spec, w) if block.kind == "features"), None)
     if block is None or picture[0] * picture[1] != spec.n_inputs:
         return None
-    emissions, labels = block.weights[: spec.n_inputs], list(block.axes[1])
+    emissions, labels = block.whole()[: spec.n_inputs], list(block.axes[1])
     most = float(np.quantile(np.abs(emissions), 0.995))
     shown = [label for label in labels if label in subject.most_frequent(MOST_PANELS)]
     panels = [_weight_picture(str(label), emissions[:, labels.index(label)].reshape(picture), most) for label in shown]

@@ -37,7 +37,6 @@ class OneSlackState(DualState):
     def extend(self, problem: Problem) -> None:
         super().extend(problem)
         if problem.grows:
-            assert isinstance(self.cached, _core.SparseSets)
             self.cuts.grow(problem.n_features)
             self.cached.grow(problem.n_features)
 

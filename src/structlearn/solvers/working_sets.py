@@ -37,7 +37,6 @@ class WorkingSetState(DualState):
     def extend(self, problem: Problem) -> None:
         super().extend(problem)
         if problem.grows:
-            assert isinstance(self.sets, _core.SparseSets)
             self.sets.grow(problem.n_features)
 
     @classmethod

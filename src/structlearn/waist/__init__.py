@@ -1,7 +1,6 @@
 """The waist: what a solver sees of a model bound to data, and the objectives it minimises."""
 
 from structlearn.waist.engine import Engine, KBestEngine, SamplingEngine, SumsEngine
-from structlearn.waist.growing import GrowingProblem
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.latent_parts import LatentPartProblem
 from structlearn.waist.loss import AdditiveLoss, CountedLoss, LocalParts, Loss, ZeroOneLoss
@@ -18,7 +17,6 @@ __all__ = [
     "AdditiveLoss",
     "CountedLoss",
     "Engine",
-    "GrowingProblem",
     "KBestEngine",
     "LatentPartProblem",
     "LatentProblem",

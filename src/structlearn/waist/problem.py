@@ -42,7 +42,10 @@ class Problem(ABC):
     user_oracles : bool
         Whether a user wrote the oracles, so that they may be wrong and an optimum at w = 0 is suspicious.
     grows : bool
-        Whether `n_features` may grow while the oracle is asked; see `extend` and `GrowingProblem`.
+        Whether `n_features` may grow while the oracle is asked, or `differences`. A feature that was not seen yet has
+        weight 0, so that nothing is lost by leaving it out, and the optimum is that of the problem with all features
+        from the start. New ones are appended: an index never changes its meaning. The oracle gets weights for the
+        features that there were when it was asked; see `extend`.
     """
 
     n_examples: int
@@ -130,7 +133,7 @@ class Problem(ABC):
         examples, outputs = self.most_violating(w, examples, scaling)
         rows, losses = self.differences(examples, outputs)
         a, b = scaling(losses)
-        return Planes(examples, rows, losses, outputs, b - a * rows.dot(w))
+        return Planes(examples, rows, losses, outputs, b - a * rows.dot(self.extend(w)))
 
     def working_sets(self) -> _core.WorkingSets:
         """Empty working sets, one an example, that hold planes in the form that `keep` gives them."""
@@ -147,7 +150,27 @@ class Problem(ABC):
 
         Solvers ask for it after every answer of the oracle, before they use the rows.
         """
-        return w
+        return w if len(w) >= self.n_features else np.concatenate([w, np.zeros(self.n_features - len(w))])
+
+    def with_growing_weights(self) -> Problem | None:
+        """The same problem with weights that come into being when training needs them, where that takes much less.
+
+        None where the problem is best as it is; see `grows`.
+        """
+        return None
+
+    def with_weights_of(self, other: Problem) -> Problem:
+        """These data for the weights of another problem of the model, which has a layout of its own if it grows."""
+        return self
+
+    def save_layout(self) -> Any:
+        """Where the weights that have come into being stand, as plain values and arrays; None without a layout."""
+        return None
+
+    def restore_layout(self, saved: Any) -> None:
+        """Takes up what `save_layout` gave, which may come from a file that anybody could have written."""
+        if saved is not None:
+            raise ValueError("the weights of the earlier run had a layout, and this problem has none")
 
     def risk(self, w: FloatArray, objective: MarginObjective, observe: Callable[[Planes], None] | None = None) -> Risk:
         """Σ_i s_i ℓ(ξ_i(w)), with ℓ(ξ) = ξ for linear and ½ξ² for squared slacks, and its linearisation at w.

@@ -170,12 +170,14 @@ def test_only_observed_triplets_have_a_weight():
     rows, _ = problem.differences(np.array([0]), [np.array([0, 1, 1, 1])])
     row = np.zeros(problem.n_features)
     rows.add_to(row, np.ones(1))
-    triplets = row[-8:].reshape(2, 2, 2)
+    # Two rows of transitions, the first and the last label come before them, and all of them before the features.
+    places = slice(8, 16)
+    triplets = row[places].reshape(2, 2, 2)
     assert triplets[1, 0, 0] == triplets[0, 1, 0] == 1
     assert np.abs(triplets).sum() == 2
     gradient = np.zeros(problem.n_features)
     problem.log_losses(np.zeros(problem.n_features), np.ones(1), gradient)
-    kept = gradient[-8:].reshape(2, 2, 2) != 0
+    kept = gradient[places].reshape(2, 2, 2) != 0
     assert set(zip(*np.nonzero(kept), strict=True)) == {(1, 0, 0), (0, 1, 0)}
 
 

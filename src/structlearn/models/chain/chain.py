@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -35,13 +36,15 @@ from structlearn.losses.bound import (
 from structlearn.losses.own import bound_own, label_truth
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Weights
 from structlearn.models.chain.allowed_labels import check_truth, first_impossible, labels_in
-from structlearn.models.chain.description import chain_blocks, chain_scores
+from structlearn.models.chain.description import chain_scores
+from structlearn.models.chain.layout import ChainLayout
 from structlearn.models.chain.problem import ChainProblem
 from structlearn.models.chain.token_explanation import explain_token
 from structlearn.models.chain.transitions import AllowedTransitions, TransitionMask, transition_mask
 from structlearn.models.description import TransitionScores, WeightBlock, column_names
 from structlearn.models.explanation import Comparison, Explanation
 from structlearn.models.partial import PartialModel
+from structlearn.waist.problem import Problem
 from structlearn.wording import shown
 
 
@@ -85,7 +88,9 @@ class Chain(PartialModel):
     The weights are, one after another, the emissions (n_features, n_labels), the transitions (n_labels, n_labels) from
     row to column, with boundaries the start (n_labels) and the stop scores (n_labels), the weights of label pairs,
     (n_pair_features, n_labels, n_labels), and with ``order=2`` those of triplets, (n_labels, n_labels, n_labels): by
-    the label in the middle, then the one before, then the one after; `unpack` cuts them up.
+    the label in the middle, then the one before, then the one after; `unpack` cuts them up. Where a fit kept only the
+    weights of features that are not 0, as it does with many features and labels, those of transitions, ends and
+    triplets come first, then those of emissions and label pairs that `spec_.pairs` lists.
 
     Examples
     --------
@@ -231,6 +236,7 @@ class Chain(PartialModel):
             allowed_labels=labels,
             allowed_transitions=moves,
             observed_only=self.observed_only and codes is not None and not allow_unknown,
+            pairs=spec.pairs,
         )
 
     def loss_object(self) -> Loss:
@@ -267,25 +273,14 @@ class Chain(PartialModel):
         array([[6., 7.],
                [8., 9.]])
         """
-        L, sizes = len(spec.classes), self._sizes(spec)
-        if len(w) != sum(sizes):
-            raise ValueError(f"w has {len(w)} weights but the model has {sum(sizes)}")
-        emissions, transitions, start, stop, pairs, triples = np.split(w, np.cumsum(sizes)[:-1])
-        return Weights(
-            emissions.reshape(spec.n_columns, L),
-            transitions.reshape(L, L),
-            start if self.boundaries else None,
-            stop if self.boundaries else None,
-            pairs.reshape(-1, L, L) if len(pairs) else None,
-            triples.reshape(L, L, L) if len(triples) else None,
-        )
+        return self.layout(spec).unpack(w)
 
     def named_weights(
         self, spec: LinearSpec, w: FloatArray, feature_names: Sequence[str] | None = None
     ) -> tuple[WeightBlock, ...]:
         names = column_names(spec, feature_names)
         pairs = [names[column] for column in self.pair_columns(spec)]
-        return chain_blocks(w, spec.classes, names, pairs, boundaries=self.boundaries, triplets=self.order == 2)
+        return self.layout(spec).blocks(w, spec.classes, names, pairs)
 
     def transition_scores(self, spec: LinearSpec, w: FloatArray) -> TransitionScores:
         return chain_scores(self.named_weights(spec, w), float(self.balance), self._moves(spec))
@@ -306,19 +301,24 @@ class Chain(PartialModel):
         return explain_token(self, spec, w, x, t, label, against, column_names(spec, feature_names))
 
     def n_weights(self, spec: LinearSpec) -> int:
-        return sum(self._sizes(spec))
+        return self.layout(spec).n_weights
+
+    def layout(self, spec: LinearSpec) -> ChainLayout:
+        """Where the weights stand in w."""
+        L, n_pairs = len(spec.classes), len(self.pair_columns(spec))
+        return ChainLayout(L, spec.n_columns, n_pairs, bool(self.boundaries), self.order == 2, spec.pairs)
+
+    def compact(self, spec: LinearSpec, problem: Problem, w: FloatArray) -> tuple[LinearSpec, FloatArray]:
+        if not isinstance(problem, ChainProblem) or problem.layout is None:
+            return spec, w
+        pairs, w = problem.stored_weights(problem.extend(w))
+        return replace(spec, pairs=pairs), w
 
     def _moves(self, spec: LinearSpec) -> TransitionMask | None:
         """Which label may follow which; None if any may."""
         if self.allowed_transitions is None:
             return None
         return transition_mask(self.allowed_transitions, spec.classes)
-
-    def _sizes(self, spec: LinearSpec) -> list[int]:
-        """How many weights the parts have, in the order of `Weights`."""
-        L, n_pairs = len(spec.classes), len(self.pair_columns(spec))
-        ends = L * self.boundaries
-        return [spec.n_columns * L, L * L, ends, ends, n_pairs * L * L, L**3 * (self.order == 2)]
 
     def pair_columns(self, spec: LinearSpec) -> list[int]:
         """The columns of the features that score pairs of labels, in the order of their weights."""

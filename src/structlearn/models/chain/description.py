@@ -7,33 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from structlearn.data.arrays import FloatArray
 from structlearn.models.chain.transitions import TransitionMask
-from structlearn.models.description import TransitionScores, WeightBlock, blocks_of
-
-
-def chain_blocks(
-    w: FloatArray,
-    labels: Sequence[Any],
-    features: Sequence[str | int],
-    pair_features: Sequence[str | int],
-    *,
-    boundaries: bool,
-    triplets: bool,
-) -> tuple[WeightBlock, ...]:
-    """w in the blocks of `Chain`."""
-    described: list[tuple[Any, ...]] = [
-        ("features", (features, labels), "features"),
-        ("transitions", (labels, labels), "transitions"),
-    ]
-    if boundaries:
-        described += [("start", (labels,), "start"), ("stop", (labels,), "stop")]
-    if pair_features:
-        described.append(("label pairs", (pair_features, labels, labels), "pairs"))
-    if triplets:
-        # By the label in the middle, the one before, the one after.
-        described.append(("label triplets", (labels, labels, labels), "others", "{1} → {0} → {2}"))
-    return blocks_of(w, *described)
+from structlearn.models.description import TransitionScores, WeightBlock
 
 
 def chain_scores(blocks: Sequence[WeightBlock], balance: float, mask: TransitionMask | None) -> TransitionScores:

@@ -18,8 +18,8 @@ from structlearn.data.tokens import TokenMatrix
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, bound_possible_costs, level_table
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
 from structlearn.models.chain.allowed_labels import first_impossible, labels_in
-from structlearn.models.chain.description import chain_blocks
 from structlearn.models.chain.k_means import k_means
+from structlearn.models.chain.layout import ChainLayout
 from structlearn.models.chain.problem import ChainProblem
 from structlearn.models.chain.transitions import AllowedTransitions, TransitionMask, transition_mask
 from structlearn.models.description import WeightBlock, column_names
@@ -175,11 +175,13 @@ class LatentChain(Model):
         """As those of a `Chain`, with states in the place of labels, such as NOUN/0."""
         states = _state_names(_states(spec.classes, self.label_of_state(spec)))
         names = column_names(spec, feature_names)
-        return chain_blocks(w, states, names, (), boundaries=self.boundaries, triplets=False)
+        return self._layout(spec).blocks(w, states, names, ())
 
     def n_weights(self, spec: LinearSpec) -> int:
-        S = sum(self._state_counts(spec))
-        return (spec.n_inputs + S + 2 * self.boundaries) * S
+        return self._layout(spec).n_weights
+
+    def _layout(self, spec: LinearSpec) -> ChainLayout:
+        return ChainLayout(sum(self._state_counts(spec)), spec.n_inputs, 0, bool(self.boundaries), triplets=False)
 
     def label_of_state(self, spec: LinearSpec) -> IntArray:
         """The code of the label that each state belongs to: states of one label are neighbours."""

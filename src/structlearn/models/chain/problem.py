@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -11,13 +12,17 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
+from structlearn.data.feature_pairs import FeaturePairs
 from structlearn.data.ragged import Ragged, reduced, summed
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses.bound import BoundLoss, no_levels
 from structlearn.models.chain.description import chain_part
 from structlearn.models.chain.transitions import TransitionMask
-from structlearn.models.composed import ComposedProblem, token_scorer
+from structlearn.models.composed import ComposedProblem
+from structlearn.models.pair_weights import MANY_WEIGHTS, fixed_layout, growing_layout, observed_pairs, stored
+from structlearn.models.token_scorer import token_scorer
 from structlearn.waist.planes import Outputs
+from structlearn.waist.problem import Problem
 
 
 class ChainProblem(ComposedProblem):
@@ -25,6 +30,9 @@ class ChainProblem(ComposedProblem):
 
     `codes` is the truth that training aims at; `loss` belongs to it, `judged_loss` to the one that predictions are
     compared with.
+
+    w is as `Chain` says, with a weight for every feature and label; or, where `pairs` says which of them have one, the
+    shared weights (transitions, ends, triplets) and then those of the pairs.
     """
 
     def __init__(
@@ -43,6 +51,7 @@ class ChainProblem(ComposedProblem):
         allowed_labels: npt.NDArray[np.bool_] | None,
         allowed_transitions: TransitionMask | None,
         observed_only: bool,
+        pairs: FeaturePairs | None = None,
     ):
         self._tokens = tokens
         self._pair_tokens = pair_tokens
@@ -57,31 +66,72 @@ class ChainProblem(ComposedProblem):
             None if allowed_labels is None else allowed_labels.astype(np.uint8).ravel(),
             None if allowed_transitions is None else allowed_transitions.flat(),
         )
-        L, T = len(classes), np.diff(offsets)
-        pairs_at = (tokens.n_columns + L + 2 * boundaries) * L
-        triplets_at = pairs_at + (0 if pair_tokens is None else pair_tokens.n_columns * L * L)
-        n_features = triplets_at + (L**3 if order == 2 else 0)
-        self._kept = self._observed() if observed_only else None
-        blocks = [(tokens, 0, L, False)]
-        if pair_tokens is not None:
-            blocks.append((pair_tokens, pairs_at, L * L, True))
-        tied = [(tokens.n_columns * L, (L + 2 * boundaries) * L, balance)]
-        if order == 2:
-            tied.append((triplets_at, L**3, balance))
-        scores = token_scorer(offsets, blocks, tied, n_features, kept=self._kept)
-        engine = _core.ChainEngine(offsets, L, boundaries, pair_tokens is not None, *self._masks)
-        sizes = T * L + sum(size for _, size, _ in tied)
-        if pair_tokens is not None:
+        self.truths = None if codes is None else Ragged(codes, offsets)
+        self._loss, self._judged_loss = loss, judged_loss
+        self._kept = None
+        if observed_only and pairs is None:
+            pairs, self._kept = self._observed()
+        self._compose(None if pairs is None else fixed_layout(self._n_shared, pairs), grows=False)
+
+    def _compose(self, layout: _core.PairLayout | None, *, grows: bool) -> None:
+        """Puts scorer and engine together, with the weights that a layout has or with all."""
+        L, T = len(self._classes), np.diff(self._offsets)
+        n_emissions = self._tokens.n_columns * L if layout is None else 0
+        n_pairs = 0 if layout or self._pair_tokens is None else self._pair_tokens.n_columns * L * L
+        steps = (L + 2 * self._boundaries) * L
+        blocks = [(self._tokens, 0, L, False)]
+        sizes = T * L + self._n_shared
+        if self._pair_tokens is not None:
+            blocks.append((self._pair_tokens, n_emissions + steps, L * L, True))
             sizes = sizes + np.maximum(T - 1, 0) * L * L
-        super().__init__(
-            (_core.SecondOrderChain if order == 2 else _core.Chain)(engine, scores),
-            n_features,
-            sizes,
-            None if codes is None else Ragged(codes, offsets),
-            loss,
-            judged_loss,
-            scores,
-        )
+        tied = [(n_emissions, steps, self._balance)]
+        if self._order == 2:
+            tied.append((n_emissions + steps + n_pairs, L**3, self._balance))
+        n_features = n_emissions + n_pairs + self._n_shared if layout is None else layout.n_weights
+        scores = token_scorer(self._offsets, blocks, tied, n_features, kept=self._kept, layout=layout)
+        engine = _core.ChainEngine(self._offsets, L, self._boundaries, self._pair_tokens is not None, *self._masks)
+        core = (_core.SecondOrderChain if self._order == 2 else _core.Chain)(engine, scores)
+        super().__init__(core, n_features, sizes, self.truths, self._loss, self._judged_loss, scores, layout, grows)
+
+    @property
+    def _n_shared(self) -> int:
+        L = len(self._classes)
+        return (L + 2 * self._boundaries) * L + (L**3 if self._order == 2 else 0)
+
+    @property
+    def _feature_blocks(self) -> list[tuple[TokenMatrix, int]]:
+        L = len(self._classes)
+        return [(self._tokens, L)] + ([] if self._pair_tokens is None else [(self._pair_tokens, L * L)])
+
+    def with_growing_weights(self) -> ChainProblem | None:
+        if self.layout is not None or self.n_features < MANY_WEIGHTS:
+            return None
+        growing = copy.copy(self)
+        growing._compose(growing_layout(self._n_shared, self._feature_blocks), grows=True)
+        return growing
+
+    def with_weights_of(self, other: Problem) -> ChainProblem:
+        assert isinstance(other, ChainProblem)
+        sharing = copy.copy(self)
+        sharing._compose(other.layout, grows=False)
+        return sharing
+
+    def save_layout(self) -> Any:
+        return None if self.layout is None or not self.grows else self.layout.save()
+
+    def restore_layout(self, saved: Any) -> None:
+        if not self.grows:
+            return super().restore_layout(saved)
+        assert self.layout is not None
+        slices, parts, reserved = saved
+        if not self.layout.restore(slices, parts, int(reserved), max(width for _, width in self._feature_blocks)):
+            raise ValueError("the layout of the weights is damaged")
+        self.n_features = self.layout.n_weights
+
+    def stored_weights(self, w: FloatArray) -> tuple[FeaturePairs, FloatArray]:
+        """Of a problem with a layout, the pairs whose weights are not 0, and w for these."""
+        assert self.layout is not None
+        return stored(self.layout, sum(tokens.n_columns for tokens, _ in self._feature_blocks), self._n_shared, w)
 
     def missing(self, oracle: str) -> str:
         return no_levels(self._offsets, len(self._classes) ** self._order, self._loss)
@@ -165,41 +215,29 @@ class ChainProblem(ComposedProblem):
         losses = levels.values(np.array([example]))[found].tolist()
         return list(zip(losses, self.present(Ragged(*outputs)), scores.tolist(), strict=True))
 
-    def _observed(self) -> npt.NDArray[np.uint8]:
-        """Which weights belong to features that occur with their label in the data."""
+    def _observed(self) -> tuple[FeaturePairs, npt.NDArray[np.uint8]]:
+        """Which features occur with which labels in the data, and which of the shared parts occur."""
         assert self._codes is not None
         L = len(self._classes)
-        kept = np.zeros(self._n_pair_features(), np.uint8)
-        kept[self._tokens.columns.astype(np.int64) * L + self._codes[self._tokens.row_numbers()]] = 1
-        base = self._tokens.n_columns * L
+        pairs = np.full(len(self._codes), -1, np.int64)
         inner = np.ones(len(self._codes), bool)
         inner[self._offsets[1:] - 1] = False
-        pairs = np.zeros(len(self._codes), np.int64)
-        pairs[:-1] = self._codes[:-1].astype(np.int64) * L + self._codes[1:]
-        kept[base + pairs[inner]] = 1
-        base += L * L
-        if self._boundaries:
-            kept[base + self._codes[self._offsets[:-1]]] = 1
-            kept[base + L + self._codes[self._offsets[1:] - 1]] = 1
-            base += 2 * L
+        at = np.flatnonzero(inner)
+        pairs[at] = self._codes[at].astype(np.int64) * L + self._codes[at + 1]
+        blocks: list[tuple[TokenMatrix, npt.NDArray[Any], int]] = [(self._tokens, self._codes, L)]
         if self._pair_tokens is not None:
-            rows = self._pair_tokens.row_numbers()
-            columns = self._pair_tokens.columns[inner[rows]].astype(np.int64)
-            kept[base + columns * L * L + pairs[rows[inner[rows]]]] = 1
-        if self._order == 1:
-            return kept
-        triplets = np.zeros((L, L, L), np.uint8)
-        middle = np.ones(len(self._codes), bool)
-        middle[self._offsets[:-1]] = middle[self._offsets[1:] - 1] = False
-        at = np.flatnonzero(middle)
-        triplets[self._codes[at], self._codes[at - 1], self._codes[at + 1]] = 1
-        return np.concatenate([kept, triplets.ravel()])
-
-    def _n_pair_features(self) -> int:
-        """How many weights there are, those of triplets aside."""
-        L = len(self._classes)
-        pairs = 0 if self._pair_tokens is None else self._pair_tokens.n_columns
-        return (self._tokens.n_columns + L + 2 * self._boundaries + pairs * L) * L
+            blocks.append((self._pair_tokens, pairs, L * L))
+        shared = np.zeros(self._n_shared, np.uint8)
+        shared[pairs[at]] = 1
+        if self._boundaries:
+            shared[L * L + self._codes[self._offsets[:-1]]] = 1
+            shared[L * L + L + self._codes[self._offsets[1:] - 1]] = 1
+        if self._order == 2:
+            inner[self._offsets[:-1]] = False
+            at = np.flatnonzero(inner)
+            triplets = shared[(L + 2 * self._boundaries) * L :].reshape(L, L, L)
+            triplets[self._codes[at], self._codes[at - 1], self._codes[at + 1]] = 1
+        return observed_pairs(blocks), shared
 
     def _triplets(self) -> IntArray:
         """How many every sequence has."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.options import whole_option
-from structlearn.models.base import LinearSpec, Weights
+from structlearn.models.base import LinearSpec
 from structlearn.models.chain.problem import ChainProblem
 from structlearn.models.chain.transitions import transition_mask
 from structlearn.models.description import feature_text
@@ -31,7 +31,7 @@ def explain_token(
     problem = model.bind(spec, [x])
     predicted = problem.predict(w)[0]
     t = _position(t, len(predicted))
-    terms = list(_chain_terms(model, spec, model.unpack(spec, w), problem, predicted, t, names))
+    terms = list(_chain_terms(model, spec, w, problem, predicted, t, names))
     possible = _possible(model, spec, predicted, t)
     return explain_label(terms, spec.classes, possible, int(predicted[t]), label, against, t)
 
@@ -39,31 +39,32 @@ def explain_token(
 def _chain_terms(
     model: Any,
     spec: LinearSpec,
-    weights: Weights,
+    w: FloatArray,
     problem: ChainProblem,
     predicted: npt.NDArray[Any],
     t: int,
     names: Sequence[str | int],
 ) -> Iterator[LabelTerm]:
     """All parts of F(x, y) in which the label at t has a part, the others being as predicted."""
+    layout = model.layout(spec)
     for column, value in zip(*problem.token_features(t), strict=True):
-        yield names[int(column)], float(value), weights.emissions[column]
-    balance, columns = float(model.balance), model.pair_columns(spec)
+        yield names[int(column)], float(value), layout.emissions_of(w, int(column))
+    balance, columns, weights = float(model.balance), model.pair_columns(spec), layout.shared(w)
     assert weights.transitions is not None
     if t > 0:
         before, name = predicted[t - 1], spec.classes[predicted[t - 1]]
         yield f"after {name}", balance, weights.transitions[before]
         for k, value in zip(*problem.pair_features(t - 1), strict=True):
-            assert weights.pairs is not None
-            yield f"after {name} with {feature_text(names[columns[k]])}", float(value), weights.pairs[k, before]
+            pairs = layout.pairs_of(w, int(k))
+            yield f"after {name} with {feature_text(names[columns[k]])}", float(value), pairs[before]
     elif weights.start is not None:
         yield "start", balance, weights.start
     if t < len(predicted) - 1:
         after, name = predicted[t + 1], spec.classes[predicted[t + 1]]
         yield f"before {name}", balance, weights.transitions[:, after]
         for k, value in zip(*problem.pair_features(t), strict=True):
-            assert weights.pairs is not None
-            yield f"{feature_text(names[columns[k]])} before {name}", float(value), weights.pairs[k, :, after]
+            pairs = layout.pairs_of(w, int(k))
+            yield f"{feature_text(names[columns[k]])} before {name}", float(value), pairs[:, after]
     elif weights.stop is not None:
         yield "stop", balance, weights.stop
     if weights.triplets is not None:

@@ -16,7 +16,8 @@ from structlearn.data.labels import (
 from structlearn.data.ragged import Ragged
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses.bound import BoundLoss
-from structlearn.models.composed import ComposedProblem, token_scorer
+from structlearn.models.composed import ComposedProblem
+from structlearn.models.token_scorer import token_scorer
 from structlearn.waist.planes import Outputs, Planes
 
 

@@ -17,8 +17,9 @@ from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import AdditiveLoss, LocalParts, Loss, ZeroOneLoss
 from structlearn.losses.bound import BoundLoss
 from structlearn.losses.own import Truth, bound_own
-from structlearn.models.composed import CodedOutputs, NumberedProblem, token_scorer
+from structlearn.models.composed import CodedOutputs, NumberedProblem
 from structlearn.models.own.noted import noted
+from structlearn.models.token_scorer import token_scorer
 from structlearn.waist.planes import Outputs
 from structlearn.wording import shown
 

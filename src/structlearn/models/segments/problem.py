@@ -14,7 +14,8 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.ragged import Ragged, summed
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses.bound import BoundLoss, no_levels
-from structlearn.models.composed import ComposedProblem, token_scorer
+from structlearn.models.composed import ComposedProblem
+from structlearn.models.token_scorer import token_scorer
 from structlearn.waist.planes import Outputs
 from structlearn.wording import count
 
