@@ -76,6 +76,10 @@ SUBJECTS: dict[str, Subject] = {
     name: Subject(case.estimator, case.X, case.Y) for name, case in CASES.items() if name not in OF_SCIKIT_LEARN
 } | {
     "chain_crf": Subject(ConditionalRandomField(Chain(), **SHORT), data.ROWS, data.LETTERS),
+    # None is a label only where it is declared as one.
+    "chain_labels_of_any_type": Subject(
+        StructuralSVM(Chain(classes=[("x", 1), None, 2.5]), C=10, **SHORT), [np.eye(3)], [[("x", 1), None, 2.5]]
+    ),
     "chain_intercept": Subject(StructuralSVM(Chain(), fit_intercept=True, **SHORT), data.ROWS, data.LETTERS),
     "chain_perceptron_rows": Subject(StructuredPerceptron(Chain(), **SHORT), data.ROWS, data.LETTERS),
     "chain_second_order_perceptron": Subject(StructuredPerceptron(Chain(order=2), **SHORT), data.ROWS, data.LETTERS),
