@@ -15,16 +15,18 @@ import os
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 import crfsuite
 import data
 import numpy as np
 import numpy.typing as npt
-from measure import SCRATCH, Run, in_fresh_process
+from measure import SCRATCH, Run, in_fresh_process, peak_mb
 
 from structlearn import StructuralSVM
 from structlearn.datasets import fetch_conll2000
@@ -53,7 +55,7 @@ def sources() -> list[Tagged]:
     for subset in ("train", "dev", "test"):
         with open_text(FOLDER / f"en_ewt-ud-{subset}.conllu.gz") as lines:
             found += [list(zip(example.x, example.y, strict=True)) for example in ConllU("xpos").read(lines)]
-    return found + [list(x) for subset in ("train", "test") for x in fetch_conll2000(subset).X]  # type: ignore[arg-type]
+    return found + [list(x) for subset in ("train", "test") for x in fetch_conll2000(subset).X]
 
 
 class Resampling:
@@ -142,33 +144,48 @@ def make(path: Path, share: float, seed: int) -> None:
             file.write("\n")
 
 
-def read(path: Path) -> list[Tagged]:
-    paragraphs = path.read_text(encoding="utf-8").split("\n\n")
-    return [[tuple(line.split("\t")) for line in lines.split("\n")] for lines in paragraphs if lines]  # type: ignore[misc]
+def read(path: Path) -> Iterator[Tagged]:
+    sentence: Tagged = []
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            word, _, tag = line.rstrip("\n").partition("\t")
+            if word:
+                sentence.append((intern(word), intern(tag)))
+            else:
+                yield sentence
+                sentence = []
 
 
-def split(path: Path) -> tuple[Any, Any, Any, Any]:
+def split(path: Path) -> tuple[list[list[str]], ...]:
     """Words and tags to train on, and those that are held out."""
-    sentences = read(path)
-    held_out = sentences[::HELD_OUT]
-    del sentences[::HELD_OUT]
-    return tuple([[token[k] for token in x] for x in some] for some in (sentences, held_out) for k in (0, 1))  # type: ignore[return-value]
+    parts: tuple[list[list[str]], ...] = ([], [], [], [])
+    for i, sentence in enumerate(read(path)):
+        for k in (0, 1):
+            parts[k + 2 * (i % HELD_OUT == 0)].append([token[k] for token in sentence])
+    return parts
 
 
 def ours(path: str, tol: float) -> Run:
     words, Y, words_new, Y_new = split(Path(path))
     features = TextFeatures()
     X = features.fit_transform(words)
+    del words
+    before = peak_mb()
+    with suppress(OSError):  # on Linux; the peak is that of training then, not that of the features
+        Path("/proc/self/clear_refs").write_text("5")
     svm = StructuralSVM(Chain(), tol=tol)
     begin = time.process_time()
     svm.fit(X, Y)
     last = svm.history_[-1]
     return {
         "cpu_seconds": time.process_time() - begin,
+        "peak_mb": peak_mb(),
+        "features_peak_mb": before,
         "n_features": X.tokens.shape[1],
         "n_tags": len(svm.classes_),
         "gap": svm.duality_gap_,
         "iterations": svm.n_iter_,
+        "seconds": last["seconds"],
         "oracle_seconds": last["oracle_seconds"],
         "dual_seconds": last["dual_seconds"],
         "accuracy": 1.0 - data.token_error(Y_new, svm.predict(features.transform(words_new))),
@@ -182,6 +199,7 @@ def theirs(path: str) -> Run:
     names = features.get_feature_names_out().tolist()
     algorithm, options = crfsuite.ALGORITHMS["averaged perceptron"]
     model = SCRATCH / "large-tagset.crfsuite"
+    del words
     begin = time.process_time()
     run = crfsuite.train(attributes(train, names), Y, algorithm, options, model)
     spent = time.process_time() - begin
@@ -204,7 +222,7 @@ def attributes(X: Any, names: list[str]) -> Iterator[list[list[str]]]:
 
 
 def describe(path: Path) -> str:
-    sentences = read(path)
+    sentences = list(read(path))
     tokens = [token for sentence in sentences for token in sentence]
     tags = Counter(tag for _, tag in tokens)
     shares = np.cumsum([count for _, count in tags.most_common()]) / len(tokens)

@@ -39,7 +39,7 @@ public:
         labels[last] = static_cast<std::int32_t>(label);
         for (std::int64_t t = last; t > 0; --t) {
             level -= step_of(t, label);
-            label = arg_max_plus(L_, at(t - 1, level), scores.into(t) + label, L_, candidates_.data());
+            label = arg_max_plus(L_, at(t - 1, level), scores.into(t), label, candidates_.data());
             labels[t - 1] = static_cast<std::int32_t>(label);
         }
     }

@@ -108,7 +108,7 @@ public:
             const std::int64_t a = labels[t - 1];
             for (std::int64_t c = 0; c < L; ++c) before[c] = message_[((t - 2) * L + c) * L + a];
             labels[t - 2] =
-                static_cast<std::int32_t>(arg_max_plus(L, before, scores.around(a) + labels[t], L, before + L));
+                static_cast<std::int32_t>(arg_max_plus(L, before, scores.around(a), labels[t], before + L));
         }
         return *best;
     }

@@ -24,8 +24,9 @@ public:
         const double best = end[label];
         labels[last] = static_cast<std::int32_t>(label);
         for (std::int64_t t = last; t > 0; --t) {
-            const double* into = pruned ? pruned->column(label) : scores.into(t) + label;
-            label = arg_max_plus(L, &message_[(t - 1) * L], into, pruned ? 1 : L, candidates_.data());
+            const double* before = &message_[(t - 1) * L];
+            label = pruned ? arg_max_sum(L, before, pruned->column(label))
+                           : arg_max_plus(L, before, scores.into(t), label, candidates_.data());
             labels[t - 1] = static_cast<std::int32_t>(label);
         }
         return best;

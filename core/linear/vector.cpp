@@ -193,6 +193,13 @@ double max_sum(std::int64_t n, const double* __restrict x, const double* __restr
     return largest(n, [&](std::int64_t k) __attribute__((always_inline)) { return x[k] + y[k]; });
 }
 
+std::int64_t arg_max_sum(std::int64_t n, const double* x, const double* y) {
+    const double top = max_sum(n, x, y);
+    for (std::int64_t k = 0; k < n; ++k)
+        if (x[k] + y[k] == top) return k;
+    return 0;
+}
+
 STRUCTLEARN_CLONES
 void max_plus_product(std::int64_t n, const double* __restrict before, const double* __restrict matrix,
                       const double* __restrict after, double* __restrict out) {
@@ -219,10 +226,11 @@ void max_plus_product(std::int64_t n, const double* __restrict before, const dou
 }
 
 STRUCTLEARN_CLONES
-std::int64_t arg_max_plus(std::int64_t n, const double* __restrict before, const double* __restrict column,
-                          std::int64_t step, double* __restrict workspace) {
-    for (std::int64_t k = 0; k < n; ++k) workspace[k] = before[k] + column[k * step];
-    const double top = largest(n, [&](std::int64_t k) __attribute__((always_inline)) { return workspace[k]; });
+std::int64_t arg_max_plus(std::int64_t n, const double* __restrict before, const double* __restrict matrix,
+                          std::int64_t column, double* __restrict workspace) {
+    double top = minus_infinity;
+    for (std::int64_t k = 0; k < n; ++k) workspace[k] = before[k] + matrix[k * n + column];
+    for (std::int64_t k = 0; k < n; ++k) top = top < workspace[k] ? workspace[k] : top;
     for (std::int64_t k = 0; k < n; ++k)
         if (workspace[k] == top) return k;
     return 0;

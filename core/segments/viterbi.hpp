@@ -41,7 +41,7 @@ public:
             std::fill(codes.begin() + begin, codes.begin() + end, static_cast<std::int32_t>(L + l));
             codes[begin] = static_cast<std::int32_t>(l);
             if (begin == 0) return best;
-            l = arg_max_plus(L, &leave_[(begin - 1) * L], scores.transition + l, L, candidates_.data());
+            l = arg_max_plus(L, &leave_[(begin - 1) * L], scores.transition, l, candidates_.data());
             end = begin;
         }
     }
