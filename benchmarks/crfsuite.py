@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def train(
-    X: Sequence[Any], Y: Sequence[Sequence[str]], algorithm: str, options: dict[str, Any], path: Path
+    X: Iterable[Any], Y: Sequence[Sequence[str]], algorithm: str, options: dict[str, Any], path: Path
 ) -> dict[str, Any]:
     """Trains and saves a model; seconds of training alone, and with the reading of the attribute lists."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -135,13 +135,13 @@ public:
 
     void prepare(const double* shared) {
         reader_.prepare(shared);
-        factored_ = false;
+        factored_ = transposed_ = false;
     }
 
     double best(std::int64_t i, const double* local, Codes& codes) {
         const ChainScores scores = reader_.read(i, local);
         codes.resize(static_cast<std::size_t>(scores.length));
-        return scores.length ? best_.run(scores, codes.data()) : 0.0;
+        return scores.length ? best_.run(scores, pruned(scores), codes.data()) : 0.0;
     }
     double score(std::int64_t i, const double* local, const std::int32_t* labels) {
         const ChainScores scores = reader_.read(i, local);
@@ -150,7 +150,8 @@ public:
     void k_best(std::int64_t i, const double* local, std::int64_t k, std::vector<Codes>& found,
                 std::vector<double>& values) {
         const ChainScores scores = reader_.read(i, local);
-        chain_messages(scores, max_, message_);
+        PrunedMaxPlus* pruned = this->pruned(scores);
+        pruned ? chain_messages(scores, *pruned, message_) : chain_messages(scores, max_, message_);
         BestDerivations(ChainGraph{scores, message_.data()}).run(k, found, values);
     }
     // The best score for every level, −∞ where no sequence is of that level; until the next call.
@@ -200,6 +201,14 @@ public:
     }
 
 private:
+    // From here on pruning pays, see docs/decisions/many_labels.md.
+    static constexpr std::int64_t many_labels = 100;
+
+    PrunedMaxPlus* pruned(const ChainScores& scores) {
+        if (scores.n_labels < many_labels || scores.varying) return nullptr;
+        if (!transposed_) pruned_.set(scores.n_labels, scores.transition), transposed_ = true;
+        return &pruned_;
+    }
     void marginals(const ChainScores& scores, double* of_local, double* of_shared) {
         const std::int64_t L = scores.n_labels, T = scores.length;
         std::fill_n(of_shared, n_shared(), 0.0);
@@ -219,7 +228,8 @@ private:
     ChainLevels levels_;
     ChainSums sums_;
     TransitionFactors factors_;
-    bool factored_ = false;
+    PrunedMaxPlus pruned_;
+    bool factored_ = false, transposed_ = false;  // whether these two are of the prepared scores
     MaxPlus max_;
     std::vector<double> message_, uniform_, nodes_;
 };

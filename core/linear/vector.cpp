@@ -47,6 +47,24 @@ template <int Count>
     for (int c = 0; c < Count; ++c) store(sums[c], out + lanes * c);
 }
 
+// The largest of n numbers, in lanes, as the compiler may not take maxima in another order by itself.
+template <class Number>
+[[gnu::always_inline]] inline double largest(std::int64_t n, Number&& number) {
+    constexpr int width = 32;
+    double tops[width];
+    for (double& top : tops) top = minus_infinity;
+    std::int64_t k = 0;
+    for (; k + width <= n; k += width)
+        for (int lane = 0; lane < width; ++lane) {
+            const double value = number(k + lane);
+            tops[lane] = tops[lane] < value ? value : tops[lane];
+        }
+    for (; k < n; ++k) tops[0] = std::max(tops[0], number(k));
+    for (int half = width / 2; half > 0; half /= 2)
+        for (int lane = 0; lane < half; ++lane) tops[lane] = std::max(tops[lane], tops[lane + half]);
+    return tops[0];
+}
+
 // exp(x): x = k log 2 + r with |r| ≤ ½ log 2, the Taylor polynomial of exp(r), and 2^k put into the exponent's bits.
 [[gnu::always_inline]] inline double exponential(double x) {
     constexpr double shifter = 0x1.8p52;
@@ -140,6 +158,46 @@ void max_plus(std::int64_t n, double base, const double* __restrict row, double*
         const double candidate = base + row[l];
         best[l] = best[l] < candidate ? candidate : best[l];
     }
+}
+
+STRUCTLEARN_CLONES
+void max_plus_rows(std::int64_t count, const std::int32_t* __restrict rows, std::int64_t n,
+                   const double* __restrict before, const double* __restrict matrix, double* __restrict best) {
+    std::int64_t r = 0;
+    // Four rows a pass: what the columns have is read and written once for them.
+    for (; r + 4 <= count; r += 4) {
+        const double *a = matrix + rows[r] * n, *b = matrix + rows[r + 1] * n, *c = matrix + rows[r + 2] * n,
+                     *d = matrix + rows[r + 3] * n;
+        const double at_a = before[rows[r]], at_b = before[rows[r + 1]], at_c = before[rows[r + 2]],
+                     at_d = before[rows[r + 3]];
+        for (std::int64_t l = 0; l < n; ++l) {
+            const double x = at_a + a[l], y = at_b + b[l], z = at_c + c[l], u = at_d + d[l];
+            const double left = x < y ? y : x, right = z < u ? u : z, top = left < right ? right : left;
+            best[l] = best[l] < top ? top : best[l];
+        }
+    }
+    for (; r < count; ++r) {
+        const double* row = matrix + rows[r] * n;
+        const double base = before[rows[r]];
+        for (std::int64_t l = 0; l < n; ++l) best[l] = best[l] < base + row[l] ? base + row[l] : best[l];
+    }
+}
+
+STRUCTLEARN_CLONES
+double max_of(std::int64_t n, const double* x) {
+    return largest(n, [&](std::int64_t k) __attribute__((always_inline)) { return x[k]; });
+}
+
+STRUCTLEARN_CLONES
+double max_sum(std::int64_t n, const double* __restrict x, const double* __restrict y) {
+    return largest(n, [&](std::int64_t k) __attribute__((always_inline)) { return x[k] + y[k]; });
+}
+
+std::int64_t arg_max_sum(std::int64_t n, const double* x, const double* y) {
+    const double top = max_sum(n, x, y);
+    for (std::int64_t k = 0; k < n; ++k)
+        if (x[k] + y[k] == top) return k;
+    return 0;
 }
 
 STRUCTLEARN_CLONES

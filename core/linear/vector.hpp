@@ -56,6 +56,15 @@ double inner_product(std::int64_t n, const double* x, const double* y);
 // best[l] = max(best[l], base + row[l])
 void max_plus(std::int64_t n, double base, const double* row, double* best);
 
+// best[l] = max(best[l], max_k before[k] + matrix[k, l]) over the listed rows k of n columns.
+void max_plus_rows(std::int64_t count, const std::int32_t* rows, std::int64_t n, const double* before,
+                   const double* matrix, double* best);
+
+// max_k x[k]; max_k (x[k] + y[k]), and the first k that has it. For many numbers.
+double max_of(std::int64_t n, const double* x);
+double max_sum(std::int64_t n, const double* x, const double* y);
+std::int64_t arg_max_sum(std::int64_t n, const double* x, const double* y);
+
 // out[l] = max_k (before[k] + matrix[k, l]) + after[l], for an (n, n) matrix.
 void max_plus_product(std::int64_t n, const double* before, const double* matrix, const double* after, double* out);
 
