@@ -48,11 +48,13 @@ nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name
                  return run_unlocked([&] { return sets.improve(view(which), w.data(), gaps.data()); });
              })
         .def("solve",
-             [](Sets& sets, MutableVector<double> w, double relative, std::int64_t max_visits, std::uint64_t seed) {
+             [](Sets& sets, MutableVector<double> w, double relative, std::int64_t max_visits, std::uint64_t seed,
+                std::int64_t cuts_from) {
                  SolveReport report;
-                 run_unlocked([&] { report = solve(sets, w.data(), relative, max_visits, seed); });
-                 return nb::make_tuple(report.gap, report.unbounded);
-             })
+                 run_unlocked([&] { report = solve(sets, w.data(), relative, max_visits, seed, cuts_from); });
+                 return nb::make_tuple(report.gap, report.unbounded, report.cuts_from);
+             },
+             nb::arg("w"), nb::arg("relative"), nb::arg("max_visits"), nb::arg("seed"), nb::arg("cuts_from") = 4)
         .def("solve_alone",
              [](Sets& sets, std::int64_t i, double relative, std::int64_t max_rounds) {
                  return run_unlocked([&] { return solve_alone(sets, i, relative, max_rounds); });

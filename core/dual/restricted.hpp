@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "dual/cuts.hpp"
 #include "dual/face.hpp"
 
 namespace structlearn {
@@ -16,6 +17,7 @@ namespace structlearn {
 struct SolveReport {
     double gap;      // primal − dual on the working sets: exact if it is small enough, else as last seen
     bool unbounded;  // the dual has no maximum: no w meets the constraints of a hard margin
+    std::int64_t cuts_from;  // see solve
 };
 
 // Shuffles runs of neighbours, not single blocks: memory is read in pieces that way. (std::shuffle is not the same on every
@@ -70,38 +72,29 @@ double restricted_gap(Sets& sets, const double* w, double dual, bool hard) {
     return 0.5 * sets.squared_norm(w) / (margin * margin) - dual;
 }
 
-// Maximises the dual over one block as if it were alone, from its Gram matrix; w is not involved.
+// Maximises the dual over one block as if it were alone; w is not involved.
 template <class Sets>
 double solve_alone(Sets& sets, std::int64_t i, double relative, std::int64_t max_rounds) {
     sets.complete_products(i);
-    DualBlock& block = sets.dual(i);
-    const std::int64_t m = block.size();
-    std::vector<double> violations;
-    double gap = 0.0;
-    for (std::int64_t round = 0; round < max_rounds; ++round) {
-        violations.assign(block.b().begin(), block.b().end());
-        double dual = 0.0;
-        for (std::int64_t k = 0; k < m; ++k)
-            if (block.alpha()[k] > 0.0) block.add_products_scaled(k, -block.alpha()[k], violations);
-        for (std::int64_t k = 0; k < m; ++k) dual += 0.5 * block.alpha()[k] * (block.b()[k] + violations[k]);
-        gap = block.gap(violations);
-        if (gap <= relative * (dual + gap) || !block.ascend(violations)) break;
-        if (round % 3 == 2)
-            for (int step = 0; step < 20 && ascend_alone_on_face(block); ++step) {}
-    }
+    const double gap = maximise(sets.dual(i), relative, max_rounds);
     sets.count_idle();
     return gap;
 }
 
 // Visits blocks in random order until primal − dual ≤ relative × primal on the restricted problem, or `max_visits` were
 // made. Blocks that showed little of the gap are left out until the others show even less.
+//
+// Where a pass gains next to nothing of the gap, steps on one block undo those on another, and cutting planes are tried: after
+// `cuts_from` passes, which becomes a quarter where a pass of theirs gains more than one over the blocks did, else four times as
+// many. The report has the new number, for the next time.
 template <class Sets>
-SolveReport solve(Sets& sets, double* w, double relative, std::int64_t max_visits, std::uint64_t seed) {
+SolveReport solve(Sets& sets, double* w, double relative, std::int64_t max_visits, std::uint64_t seed,
+                  std::int64_t cuts_from) {
     std::mt19937_64 random(seed);
     std::vector<std::int64_t> all;
     for (std::int64_t i = 0; i < sets.n_blocks(); ++i)
         if (sets.n_planes(i) > 0) all.push_back(i);
-    if (all.empty()) return {0.0, false};
+    if (all.empty()) return {0.0, false, cuts_from};
     const bool bounded = std::isfinite(sets.dual(0).u);
     const bool hard = !bounded && sets.dual(0).r == 0.0;
     Nonnegative& nonnegative = sets.nonnegative();
@@ -111,7 +104,7 @@ SolveReport solve(Sets& sets, double* w, double relative, std::int64_t max_visit
         const double gap = solve_alone(sets, all[0], relative, max_visits);
         for (std::size_t k = 0; k < change.size(); ++k) change[k] = alpha[k] - change[k];
         sets.add_rows(all[0], change.data(), w);
-        return {gap, false};
+        return {gap, false, cuts_from};
     }
     const auto n_all = static_cast<std::int64_t>(all.size());
     std::vector<std::int64_t> order = all;
@@ -119,15 +112,17 @@ SolveReport solve(Sets& sets, double* w, double relative, std::int64_t max_visit
     double dual = dual_value();
     double gap = 0.0;
     std::int64_t next_face = 16;
+    std::int64_t next_cuts = hard ? std::numeric_limits<std::int64_t>::max() : cuts_from;
     std::int64_t visits = 0;
     while (visits < max_visits) {
         shuffle_runs(order, random);
+        const double earlier = dual;
         for (const std::int64_t i : order)
-            if (!sets.visit(i, w, &dual)) return {std::numeric_limits<double>::infinity(), true};
+            if (!sets.visit(i, w, &dual)) return {std::numeric_limits<double>::infinity(), true, cuts_from};
         visits += static_cast<std::int64_t>(order.size());
         dual += nonnegative.clip(w);
         if (!bounded) {
-            if (!stretch(sets, w)) return {std::numeric_limits<double>::infinity(), true};
+            if (!stretch(sets, w)) return {std::numeric_limits<double>::infinity(), true, cuts_from};
             dual = dual_value();
         }
         double visited = 0.0;
@@ -135,10 +130,19 @@ SolveReport solve(Sets& sets, double* w, double relative, std::int64_t max_visit
         gap = 0.0;
         for (const std::int64_t i : all) gap += sets.seen(i);
         bool everything = hard || visited < gap - visited;
-        // Pairwise steps are at their best at first; where they turn out slow, conjugate gradients help, in rounds that
-        // cost about as much as all passes so far.
         const std::int64_t passes = visits / n_all;
-        if (passes >= next_face) {
+        const double gain = dual - earlier;
+        if (passes >= next_cuts && nonnegative.empty() && gain < 0.01 * gap && gap > relative * (dual + gap)) {
+            const std::int64_t spent = CutAscent<Sets>(sets, w).run(relative, gain);
+            const double after = dual_value();
+            const bool worth_it = after - dual > static_cast<double>(spent) * gain;
+            cuts_from = worth_it ? std::max<std::int64_t>(cuts_from / 4, 1) : std::min<std::int64_t>(4 * cuts_from, 1 << 20);
+            next_cuts = std::max(cuts_from, 2 * passes);
+            dual = after;
+            everything = true;
+        } else if (passes >= next_face) {
+            // Pairwise steps are at their best at first; where they turn out slow, conjugate gradients help, in rounds that
+            // cost about as much as all passes so far.
             const int steps = static_cast<int>(std::min<std::int64_t>(passes, 60));
             for (std::int64_t spent = 0; spent < passes && ascend_on_face(sets, w, steps); spent += steps) {}
             next_face *= 2;
@@ -160,7 +164,7 @@ SolveReport solve(Sets& sets, double* w, double relative, std::int64_t max_visit
         }
     }
     sets.count_idle();
-    return {gap, false};
+    return {gap, false, cuts_from};
 }
 
 }  // namespace structlearn

@@ -64,7 +64,7 @@ def test_solve_reaches_the_optimum_of_the_dual(u, r, seed):
     blocks, rows, a, b = instance(seed)
     sets = filled(blocks, rows, a, b, u=u, r=r)
     w = np.zeros(rows.shape[1])
-    gap, unbounded = sets.solve(w, 1e-12, 100_000, 0)
+    gap, unbounded, _ = sets.solve(w, 1e-12, 100_000, 0)
     assert not unbounded
     assert dual(sets, w) == pytest.approx(dual_by_another_solver(blocks, rows, a, b, u, r), rel=1e-6, abs=1e-9)
     assert gap <= 1e-10
@@ -167,7 +167,7 @@ def test_planes_that_were_only_looked_up_can_be_dropped_and_solved_later():
 
 def test_contradictory_hard_margins_are_unbounded():
     sets = filled(np.array([0, 0]), np.array([[1.0], [0.0]]), np.ones(2), np.ones(2), u=np.inf, r=0.0)
-    gap, unbounded = sets.solve(np.zeros(1), 1e-8, 1000, 0)
+    gap, unbounded, _ = sets.solve(np.zeros(1), 1e-8, 1000, 0)
     assert unbounded
     assert gap == np.inf
 
@@ -175,3 +175,24 @@ def test_contradictory_hard_margins_are_unbounded():
 def test_radius_is_the_norm_of_the_longest_row():
     blocks, rows, a, b = instance(2)
     assert filled(blocks, rows, a, b, u=1.0, r=0.0).radius() == pytest.approx(np.linalg.norm(rows, axis=1).max())
+
+
+@pytest.mark.parametrize(("u", "r"), [(1000.0, 0.0), (np.inf, 1e-3)])
+def test_cutting_planes_take_over_where_many_blocks_disagree_about_few_weights(u, r):
+    random = np.random.default_rng(0)
+    rows = random.normal(0.3, 1.0, size=(900, 4))
+    planes = np.repeat(np.arange(300), 3), rows, np.ones(900), random.uniform(0.5, 2, 900)
+    block_by_block, together = (filled(*planes, u=u, r=r) for _ in range(2))
+    w, v = np.zeros(4), np.zeros(4)
+    *_, cuts_from = block_by_block.solve(w, 1e-6, 300 * 8, 0, 1000)
+    assert cuts_from == 1000
+    *_, cuts_from = together.solve(v, 1e-6, 300 * 8, 0, 1)
+    assert cuts_from == 1
+    assert dual(together, v) > 2 * dual(block_by_block, w)
+    most, _, _ = together.violations(v)
+    slacks = u * most if np.isfinite(u) else most**2 / (2 * r)
+    assert 0.5 * v @ v + slacks.sum() == pytest.approx(dual(together, v), rel=2e-6)
+    again = np.zeros(4)
+    together.weights(again)
+    np.testing.assert_allclose(again, v, rtol=1e-9)
+    assert all(together.alpha(i).sum() <= u * (1 + 1e-12) for i in range(300))

@@ -4,8 +4,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from structlearn.datasets import make_block_sequences
 from structlearn.models import Chain
-from structlearn.solvers import BlockCoordinate, NSlack
+from structlearn.solvers import BlockCoordinate, NSlack, OneSlack
 from structlearn.solvers.block_coordinate import _chunks
+from structlearn.solvers.saved_state import restore, save
 from structlearn.waist import MarginObjective
 from tests.models.instances import chain_twins, multiclass_twins
 
@@ -59,6 +60,24 @@ def test_the_average_answers_better_when_stopped_early():
         for averaging in (False, True)
     )
     assert average < last
+
+
+def test_few_features_noisy_labels_and_a_large_price_change_over_to_cutting_planes():
+    data = make_block_sequences(120, random_state=0)
+    chain = Chain()
+    problem = chain.bind(chain.specify(data.X, data.Y), data.X, data.Y)
+    objective = MarginObjective(np.ones(120), 600.0)
+    solver = BlockCoordinate(tol=0.01, max_iter=30)
+    kept = []
+    solution = solver.run(problem, objective, observe=lambda state: bool(kept.append(state.copy())))
+    assert solution.converged
+    assert min(state.cuts_from for state in kept) == 1
+    assert solution.history[-1]["dual"] <= OneSlack(tol=0.01).run(problem, objective).history[-1]["primal"]
+    # A run that goes on from its checkpoint has changed over as well.
+    middle = next(state for state in kept if state.cuts_from == 1)
+    again = restore(save(middle), solver, problem, objective)
+    resumed = solver.run(problem, objective, state=again, history=solution.history[: middle.iteration + 1])
+    np.testing.assert_array_equal(resumed.w, solution.w)
 
 
 @pytest.mark.parametrize("twins", [chain_twins, multiclass_twins])

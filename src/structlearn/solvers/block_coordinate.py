@@ -55,7 +55,8 @@ class BlockCoordinate(DualSolver):
     The oracle answers for a chunk of examples at the present w; its planes join the examples' working sets, whose
     multipliers are improved at once, so that the next chunk sees a better w. After each pass over the data the cached
     planes are gone over again, without the oracle, until they hold little of the gap that is left. This is
-    block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) with pairwise steps and cached planes.
+    block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) with pairwise steps and cached planes. Where steps on one
+    example undo those on another, cutting planes over all examples take over on the cached planes.
 
     Parameters
     ----------

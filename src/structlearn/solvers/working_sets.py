@@ -27,10 +27,13 @@ class WorkingSetState(DualState):
     iterate : (n_features,)
     sets : working sets
         Planes and their multipliers, one block an example.
+    cuts_from : int
+        After how many slow passes over the blocks cutting planes over all of them are tried; fewer where they helped.
     """
 
     iterate: FloatArray = field(default_factory=lambda: np.empty(0))
     sets: _core.WorkingSets = field(default_factory=lambda: _core.SparseSets(0, 0))
+    cuts_from: int = 4
 
     over_weights: ClassVar[tuple[str, ...]] = ("w", "iterate")
 
@@ -73,7 +76,9 @@ class WorkingSetState(DualState):
 
     def solve(self, accuracy: float, max_visits: int) -> tuple[float, bool]:
         """Optimises over the working sets; returns the gap that is left there, and whether the dual is unbounded."""
-        gap, unbounded = self.sets.solve(self.iterate, accuracy, max_visits, self.iteration)
+        gap, unbounded, self.cuts_from = self.sets.solve(
+            self.iterate, accuracy, max_visits, self.iteration, self.cuts_from
+        )
         dual = self.dual_value()
         self.dual = max(self.dual, dual)
         self.restricted_gap = gap / max(dual + gap, 1e-300)
