@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "grammar/scores.hpp"
@@ -113,6 +114,24 @@ struct RulesHere {
     }
 };
 
+// The same for every word that may follow, found when first asked for.
+class RulesBefore {
+public:
+    // Until the next call. `may_end` is what the word allows.
+    const RulesHere& operator()(const GrammarRules& rules, std::int32_t word, const std::uint8_t* may_end) {
+        const auto known = found_.find(word);
+        if (known != found_.end()) return known->second;
+        // Some 16 MB.
+        if (found_.size() > (std::size_t{1} << 20) / (rules.parent.size() + 1)) found_.clear();
+        RulesHere& here = found_[word];
+        here.narrow(rules, may_end);
+        return here;
+    }
+
+private:
+    std::unordered_map<std::int32_t, RulesHere> found_;
+};
+
 // CKY: for every cell (begin, end), which symbols can span it and the sum, in the semiring, of the scores of their trees.
 // The base of a cell is what a binary rule or a word gives, the tops what unary chains make of it. Cells are filled
 // column by column, so that right children are looked up in a small table and left children are lists. Symbols that no tree
@@ -129,7 +148,7 @@ public:
         look_around(scores);
         for (std::int64_t end = 1; end <= n; ++end) {
             column_.assign(static_cast<std::size_t>(n * rules.n_plain), no_tree);
-            here_.narrow(rules, may_end(rules, end));
+            here_ = &rules_before(scores, end);
             for (std::int64_t begin = end - 1; begin >= 0; --begin)
                 if (!scores.crosses(begin, end)) fill(scores, begin, end);
         }
@@ -145,8 +164,11 @@ public:
     }
 
     std::int64_t cell(std::int64_t begin, std::int64_t end) const { return begin * (n + 1) + end; }
-    const std::uint8_t* may_end(const GrammarRules& rules, std::int64_t end) const {
-        return &may_end_[end * rules.n_symbols];
+    // The rules that can be used where a span ends, until the next call.
+    const RulesHere& rules_before(const GrammarScores& scores, std::int64_t end) {
+        const GrammarRules& rules = scores.rules();
+        const std::int32_t end_of_sentence = -2;  // −1 is an unknown word
+        return rules_before_(rules, end < n ? scores.word(end) : end_of_sentence, &may_end_[end * rules.n_symbols]);
     }
 
     // visit(item, value with the weight of the start) for everything that spans the sentence and may.
@@ -232,11 +254,11 @@ private:
         for (std::int32_t t = tops.begin[left_cell]; t < tops.end[left_cell]; ++t) {
             const std::int32_t left = tops.symbol[t];
             const double left_value = tops.value[t];
-            for (std::int32_t p = here_.pair_begin[left]; p < here_.pair_begin[left + 1]; ++p) {
-                const double right_value = right[here_.pair_right[p]];
+            for (std::int32_t p = here_->pair_begin[left]; p < here_->pair_begin[left + 1]; ++p) {
+                const double right_value = right[here_->pair_right[p]];
                 if (right_value == no_tree) continue;
-                for (std::int32_t k = here_.rule_begin[p]; k < here_.rule_begin[p + 1]; ++k) {
-                    const std::int32_t r = here_.rule[k];
+                for (std::int32_t k = here_->rule_begin[p]; k < here_->rule_begin[p + 1]; ++k) {
+                    const std::int32_t r = here_->rule[k];
                     const std::int32_t s = rules.parent[r];
                     if (!allowed_[s]) continue;
                     base_.add(s, left_value + right_value + weight[r], r, static_cast<std::int32_t>(split));
@@ -265,7 +287,8 @@ private:
 
     Joined<S> base_, top_;
     std::vector<double> column_;  // (begin, plain symbol): tops of the cells that end here
-    RulesHere here_;
+    RulesBefore rules_before_;
+    const RulesHere* here_ = nullptr;
     std::vector<std::uint8_t> may_end_, may_begin_;  // (place, symbol)
     std::vector<std::uint8_t> allowed_;              // by symbol, in the present cell
 };

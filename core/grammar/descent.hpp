@@ -12,7 +12,7 @@ public:
     // rule(code, begin, split, end, value) is called for all that was used, with a split of −1 for all but binary rules;
     // node(label, begin, end, value) for all phrases.
     template <class Rule, class Node>
-    void run(const Chart<S>& chart, GrammarScores& scores, Rule&& rule, Node&& node) {
+    void run(Chart<S>& chart, GrammarScores& scores, Rule&& rule, Node&& node) {
         const GrammarRules& rules = scores.rules();
         const std::int64_t n = chart.n;
         tops.assign(chart.tops.symbol.size(), none);
@@ -25,7 +25,7 @@ public:
         for (std::int64_t end = n; end > 0; --end) {
             right_value_.assign(static_cast<std::size_t>(n * rules.n_plain), no_tree);
             right_item_.resize(right_value_.size());
-            here_.narrow(rules, chart.may_end(rules, end));
+            here_ = &chart.rules_before(scores, end);
             for (std::int64_t begin = 0; begin < end; ++begin) {
                 const std::int64_t cell = chart.cell(begin, end);
                 for (std::int32_t t = chart.tops.begin[cell]; t < chart.tops.end[cell]; ++t) {
@@ -113,12 +113,12 @@ private:
             const std::int64_t left_cell = chart.cell(begin, split);
             for (std::int32_t t = chart.tops.begin[left_cell]; t < chart.tops.end[left_cell]; ++t) {
                 const std::int32_t left = chart.tops.symbol[t];
-                for (std::int32_t p = here_.pair_begin[left]; p < here_.pair_begin[left + 1]; ++p) {
-                    const std::int64_t place = split * rules.n_plain + here_.pair_right[p];
+                for (std::int32_t p = here_->pair_begin[left]; p < here_->pair_begin[left + 1]; ++p) {
+                    const std::int64_t place = split * rules.n_plain + here_->pair_right[p];
                     if (right_value_[place] == no_tree) continue;
                     const double children = chart.tops.value[t] + right_value_[place];
-                    for (std::int32_t k = here_.rule_begin[p]; k < here_.rule_begin[p + 1]; ++k) {
-                        const std::int32_t r = here_.rule[k];
+                    for (std::int32_t k = here_->rule_begin[p]; k < here_->rule_begin[p + 1]; ++k) {
+                        const std::int32_t r = here_->rule[k];
                         const std::int32_t s = rules.parent[r];
                         if (value_[s] == none) continue;
                         const double part = share(value_[s], children + weight[r] - raw_[s]);
@@ -136,7 +136,7 @@ private:
     std::vector<double> raw_, value_;  // of the present cell, by symbol
     std::vector<double> right_value_;  // (begin, plain symbol) of the cells that end here
     std::vector<std::int32_t> right_item_;
-    RulesHere here_;
+    const RulesHere* here_ = nullptr;
 };
 
 }  // namespace structlearn
