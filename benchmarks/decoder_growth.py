@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure import in_fresh_process, in_turns, peak_mb
+from measure import exponent, in_fresh_process, in_turns, peak_mb, table
 
 from structlearn.datasets import fetch_homstrad
 from structlearn.losses import AdditiveLoss
@@ -178,14 +178,6 @@ def times(structure: str, length: int, levels: int, ks: list[int], turns: int = 
     for k in ks:
         works[f"{k} best"] = lambda k=k: problem.kernel.k_best(w, long, k, 1)
     return {name: 1000 * taken / len(long) for name, taken in in_turns(turns, **works).items()}
-
-
-def exponent(sizes: tuple[int, ...], taken: list[float]) -> str:
-    return f"{np.polyfit(np.log(sizes[-3:]), np.log(taken[-3:]), 1)[0]:.1f}"
-
-
-def table(header: list[str], rows: list[list[str]]) -> str:
-    return "\n".join(f"| {' | '.join(line)} |" for line in [header, ["---"] * len(header), *rows])
 
 
 def against_length() -> str:

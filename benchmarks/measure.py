@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import os
 import resource
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,20 @@ def race(entries: Iterable[Entry]) -> dict[str, list[Run]]:
                 shown = ", ".join(f"{k} {v:.5g}" for k, v in run.items() if isinstance(v, (int, float)))
                 print(f"  {entry.name}: {shown}", file=sys.stderr, flush=True)
     return runs
+
+
+def exponent(sizes: Sequence[float], taken: Sequence[float]) -> str:
+    """p where what is taken grows like size^p, fitted to the last three sizes.
+
+    >>> exponent([1, 2, 4, 8], [9, 4, 16, 64])
+    '2.0'
+    """
+    logarithms = ([math.log(value) for value in values[-3:]] for values in (sizes, taken))
+    return f"{statistics.linear_regression(*logarithms).slope:.1f}"
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in [header, ["---"] * len(header), *rows])
 
 
 def median(runs: Iterable[Run], what: str = "seconds") -> float:
