@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import time
+import warnings
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -21,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from large_tagset import Resampling, sources
 from measure import Run, in_fresh_process
+from sklearn.exceptions import ConvergenceWarning
 
 from structlearn import StructuralSVM, _core
 from structlearn.features import TextFeatures
@@ -97,6 +99,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=5, help="turns of both (5)")
     parser.add_argument("--untrained", action="store_true", help="leave the trained models out")
     options = parser.parse_args()
+    warnings.simplefilter("ignore", ConvergenceWarning)  # of what is stopped early
     with TemporaryDirectory() as folder:
         compare(Path(folder), options)
 
