@@ -32,7 +32,8 @@ from structlearn.persistence.steps import Steps, checked_steps, decode_step, enc
 from structlearn.solvers import Solver
 
 FORMAT = "structlearn"
-VERSION = 2
+#: From 3 on, the spec may say which features have a weight for which labels.
+VERSION = 3
 
 
 def _is_number(value: Any) -> bool:
