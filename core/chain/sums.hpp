@@ -147,9 +147,10 @@ private:
         for (std::int64_t t = T_ - 1; t >= 0; --t) {
             const double* here = &message_[t * L_];
             double* g = &back_[t * L_];
+            // What follows a label that cannot be reached may be beyond all numbers, and counts for nothing.
             for (std::int64_t l = 0; l < L_; ++l) {
-                nodes[t * L_ + l] = here[l] * beta[l];
-                g[l] = emitted_[t * L_ + l] * beta[l] * scale_[t];
+                nodes[t * L_ + l] = here[l] == 0.0 ? 0.0 : here[l] * beta[l];
+                g[l] = here[l] == 0.0 ? 0.0 : emitted_[t * L_ + l] * beta[l] * scale_[t];
             }
             if (t > 0) weighted_rows(L_, L_, g, 1, factors_->backward.data(), beta);
         }

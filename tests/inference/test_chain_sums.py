@@ -134,3 +134,10 @@ def test_forbidden_labels_are_never_drawn():
 def test_all_forbidden_is_said():
     with pytest.raises(ValueError, match="every label sequence is forbidden"):
         viterbi(np.zeros((2, 2)), np.full((2, 2), -np.inf))
+
+
+def test_what_cannot_be_reached_counts_for_nothing_however_much_would_follow():
+    never = -np.inf
+    emissions = [[-136.0, -144.0], [-133.0, 183.0], [-229.0, -202.0], [66.0, 277.0]]
+    found = marginals(emissions, [[-39.0, never], [178.0, never]], [234.0, never], [-89.0, never])
+    np.testing.assert_allclose(found.nodes, [[1.0, 0.0]] * 4)
