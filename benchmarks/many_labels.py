@@ -64,10 +64,10 @@ def trained(n_labels: int) -> Iterator[tuple[str, Scores]]:
     truth = np.array([codes[tag] for y in Y[:same] for tag in y])
     for name, passes in PASSES.items():
         svm = StructuralSVM(Chain(classes=classes), tol=0.01, max_iter=passes, random_state=0).fit(X, Y[:n])
-        emission, shared = np.split(svm.w_, [X.tokens.shape[1] * len(classes)])
-        emission = emission.reshape(-1, len(classes))
-        yield name, (lengths[n:], X_new.tokens @ emission, shared)
-        scores = X.tokens[: len(truth)] @ emission + wrong(truth, len(classes))
+        weights = svm.model_.unpack(svm.spec_, svm.w_)
+        shared = np.concatenate([weights.transitions.ravel(), weights.start, weights.stop])
+        yield name, (lengths[n:], X_new.tokens @ weights.emissions, shared)
+        scores = X.tokens[: len(truth)] @ weights.emissions + wrong(truth, len(classes))
         yield f"{name}, with the loss", (lengths[:same], scores, shared)
 
 
