@@ -75,10 +75,10 @@ public:
         return slack(largest) - covered(violations);
     }
 
-    // Moves weight between pairs of planes, with exact line search, until the block is nearly optimal. The truth is a plane
-    // with zero row and b = 0 that holds the rest of the budget. `violations` are kept up to date. Returns false if the
-    // dual has no maximum.
-    bool ascend(std::vector<double>& violations) {
+    // Moves weight between pairs of planes, with exact line search, until the steepest pair is only `part` as steep as the
+    // first. The truth is a plane with zero row and b = 0 that holds the rest of the budget. `violations` are kept up to
+    // date. Returns false if the dual has no maximum.
+    bool ascend(std::vector<double>& violations, double part) {
         constexpr std::int64_t truth = -1;
         const std::span<double> alpha = this->alpha();
         const std::int64_t m = size();
@@ -97,7 +97,7 @@ public:
             if (down == m || up == down) return true;
             const double gradient = most - least;
             if (first < 0.0) first = gradient;
-            if (gradient <= 1e-3 * first && step > 0) return true;
+            if (gradient <= part * first && step > 0) return true;
             if (gradient <= 1e-15 * (1.0 + std::abs(most))) return true;
 
             const bool budget_moves = up == truth || down == truth;

@@ -24,7 +24,7 @@ inline double maximise(DualBlock& block, double relative, std::int64_t max_round
             if (block.alpha()[k] > 0.0) block.add_products_scaled(k, -block.alpha()[k], violations);
         for (std::int64_t k = 0; k < m; ++k) dual += 0.5 * block.alpha()[k] * (block.b()[k] + violations[k]);
         gap = block.gap(violations);
-        if (gap <= relative * (dual + gap) || !block.ascend(violations)) break;
+        if (gap <= relative * (dual + gap) || !block.ascend(violations, 1e-3)) break;
         if (round % 3 == 2)
             for (int step = 0; step < 20 && ascend_alone_on_face(block); ++step) {}
     }

@@ -112,7 +112,9 @@ SolveReport solve(Sets& sets, double* w, double relative, std::int64_t max_visit
     double dual = dual_value();
     double gap = 0.0;
     std::int64_t next_face = 16;
-    std::int64_t next_cuts = hard ? std::numeric_limits<std::int64_t>::max() : cuts_from;
+    // A cut says something of every block and has a row over all weights: with more weights than blocks it costs more than it says.
+    const bool cuttable = !hard && nonnegative.empty() && sets.n_weights() <= sets.n_blocks();
+    std::int64_t next_cuts = cuttable ? cuts_from : std::numeric_limits<std::int64_t>::max();
     std::int64_t visits = 0;
     while (visits < max_visits) {
         shuffle_runs(order, random);
@@ -132,7 +134,7 @@ SolveReport solve(Sets& sets, double* w, double relative, std::int64_t max_visit
         bool everything = hard || visited < gap - visited;
         const std::int64_t passes = visits / n_all;
         const double gain = dual - earlier;
-        if (passes >= next_cuts && nonnegative.empty() && gain < 0.01 * gap && gap > relative * (dual + gap)) {
+        if (passes >= next_cuts && gain < 0.01 * gap && gap > relative * (dual + gap)) {
             const std::int64_t spent = CutAscent<Sets>(sets, w).run(relative, gain);
             const double after = dual_value();
             const bool worth_it = after - dual > static_cast<double>(spent) * gain;

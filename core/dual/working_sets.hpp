@@ -193,7 +193,8 @@ public:
         before_.assign(dual.alpha().begin(), dual.alpha().end());
         earlier_ = violations_;
         const double spent = dual.sigma();
-        if (!dual.ascend(violations_)) return false;
+        // Steps on other blocks will move the optimum of this one anyhow.
+        if (!dual.ascend(violations_, 0.3)) return false;
         bool changed = false;
         for (std::int64_t k = 0; k < dual.size(); ++k) {
             before_[k] = dual.alpha()[k] - before_[k];

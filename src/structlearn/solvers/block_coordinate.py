@@ -61,8 +61,8 @@ class BlockCoordinate(DualSolver):
     Parameters
     ----------
     chunk_size : int, optional
-        Examples for which the oracle is asked at once; by default a hundredth of the data, between 4 and 512. In the
-        first pass, when w changes most, chunks are an eighth of that.
+        Examples for which the oracle is asked at once; by default a hundredth of the data and at most 512; of few data
+        a sixteenth, between 4 and 64. In the first pass, when w changes most, chunks are an eighth of that.
     idle_passes : int
         Planes without weight after that many passes in a row are dropped.
     max_memory : int
@@ -156,7 +156,8 @@ class BlockCoordinate(DualSolver):
         """Oracle and dual steps, chunk by chunk, for examples drawn by their gap; returns how many there were."""
         draw = state.random.uniform(size=problem.n_examples)
         chosen = np.flatnonzero(state.gaps > draw * 0.3 * state.gaps.mean())
-        size = self.chunk_size or int(np.clip(problem.n_examples // 100, 4, 512))
+        n = problem.n_examples
+        size = self.chunk_size or max(min(n // 100, 512), min(n // 16, 64), 4)
         if state.iteration == 0:
             size = max(1, size // 8)
         for chunk in _chunks(chosen, size, state.random):
