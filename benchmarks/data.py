@@ -107,6 +107,16 @@ def letters(train_folds: Sequence[int], test_folds: Sequence[int]) -> tuple[list
     )
 
 
+def noisy_sequences(n: int, n_features: int = 20, n_labels: int = 5) -> tuple[list[Any], list[Any]]:
+    """Sequences of 4 to 11 places whose labels are linear in a few features, but for three in ten, drawn at random."""
+    random = np.random.default_rng(0)
+    W = random.normal(size=(n_features, n_labels))
+    X = [random.normal(size=(int(random.integers(4, 12)), n_features)) for _ in range(n)]
+    Y = [np.argmax(x @ W, axis=1) for x in X]
+    Y = [np.where(random.uniform(size=len(y)) < 0.3, random.integers(n_labels, size=len(y)), y) for y in Y]
+    return X, Y
+
+
 def token_error(Y: Sequence[Sequence[Any]], predicted: Sequence[Sequence[Any]]) -> float:
     """Part of the labels that are wrong."""
     wrong = sum(int(a != b) for y, p in zip(Y, predicted, strict=True) for a, b in zip(y, p, strict=True))
