@@ -30,17 +30,14 @@ public:
     double best(std::int64_t i, const double* local, Codes& codes) { return best(read(i, local), codes); }
     // The same where the scores of matches are elsewhere, row by row.
     double best(std::int64_t i, const double* local, const std::vector<const double*>& rows, Codes& codes) {
-        AlignmentScores scores = read_all(i, local);
-        scores.match = rows.data();
-        return best(restricted(i, scores), codes);
+        return best(read(i, local, rows), codes);
     }
     double score(std::int64_t i, const double* local, const std::int32_t* codes) const {
-        const std::int32_t* known = known_of(i);
-        for (std::int64_t k = 0; known && k < shape_.s.size(i); ++k)
-            if (known[k] >= 0 && codes[k] != known[k]) return minus_infinity;
-        double sum = 0.0;
-        each_part(i, codes, [&](std::int64_t part) { sum += local[part]; });
-        return sum;
+        return score(i, codes, [&](std::int64_t part) { return local[part]; });
+    }
+    double score(std::int64_t i, const double* local, const std::vector<const double*>& rows, const std::int32_t* codes) const {
+        const std::int64_t n = shape_.t.size(i), cells = shape_.s.size(i) * n;
+        return score(i, codes, [&](std::int64_t part) { return part < cells ? rows[part / n][part % n] : local[part]; });
     }
     void k_best(std::int64_t i, const double* local, std::int64_t k, std::vector<Codes>& found,
                 std::vector<double>& values) {
@@ -60,6 +57,9 @@ public:
 
     double sums(std::int64_t i, const double* local, double* of_local, double*) {
         return sums(i, read(i, local), of_local, nullptr);
+    }
+    double sums(std::int64_t i, const double* local, const std::vector<const double*>& rows, double* of_local, double*) {
+        return sums(i, read(i, local, rows), of_local, nullptr);
     }
     // P(letters k and j are partners, and so are the next two), (m − 1, n − 1).
     std::int64_t n_pairs(std::int64_t i) const {
@@ -99,6 +99,17 @@ public:
     }
 
 private:
+    // Σ score(part) of an output; −∞ if it is not what is known.
+    template <class PartScore>
+    double score(std::int64_t i, const std::int32_t* codes, PartScore&& score) const {
+        const std::int32_t* known = known_of(i);
+        for (std::int64_t k = 0; known && k < shape_.s.size(i); ++k)
+            if (known[k] >= 0 && codes[k] != known[k]) return minus_infinity;
+        double sum = 0.0;
+        each_part(i, codes, [&](std::int64_t part) { sum += score(part); });
+        return sum;
+    }
+
     double best(const AlignmentScores& scores, Codes& codes) {
         if (scores.known) {
             tables_.run(scores);
@@ -129,6 +140,11 @@ private:
 
     // The scores of a pair; they live until the next call.
     AlignmentScores read(std::int64_t i, const double* local) { return restricted(i, read_all(i, local)); }
+    AlignmentScores read(std::int64_t i, const double* local, const std::vector<const double*>& rows) {
+        AlignmentScores scores = read_all(i, local);
+        scores.match = rows.data();
+        return restricted(i, scores);
+    }
 
     // The same scores, but for those of matches that cross a known one.
     AlignmentScores restricted(std::int64_t i, AlignmentScores scores) {

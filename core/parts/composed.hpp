@@ -65,11 +65,7 @@ public:
 
     // After `prepare`: argmax F and its score.
     double best(std::int64_t i, Codes& codes) {
-        if constexpr (requires { scorer.local_rows(i, w_, local_.data(), rows_); }) {
-            local_.resize(static_cast<std::size_t>(n_local(i)));
-            if (scorer.local_rows(i, w_, local_.data(), rows_)) return structure.best(i, local_.data(), rows_, codes);
-        }
-        return structure.best(i, local(i), codes);
+        return with_local(i, [&](const auto&... theta) { return structure.best(i, theta..., codes); });
     }
 
     // argmax F + ℓ; changes the local scores.
@@ -152,10 +148,11 @@ public:
 
     // After `prepare`: −log P(y | x_i), and unless `change` is null the marginals less the parts of y.
     double log_loss(std::int64_t i, const std::int32_t* codes, double* change) {
-        const double* theta = local(i);
-        const double log_z = structure.sums(i, theta, change, change ? change + n_local(i) : nullptr);
-        if (change) subtract(i, codes, 1.0, change);
-        return log_z - structure.score(i, theta, codes);
+        return with_local(i, [&](const auto&... theta) {
+            const double log_z = structure.sums(i, theta..., change, change ? change + n_local(i) : nullptr);
+            if (change) subtract(i, codes, 1.0, change);
+            return log_z - structure.score(i, theta..., codes);
+        });
     }
 
     Structure structure;
@@ -163,6 +160,16 @@ public:
     Codes codes;  // where a thread writes an output
 
 private:
+    // use(scores of the local parts), or use(scores, rows) where the scorer knows rows of them that are the same.
+    template <class Use>
+    double with_local(std::int64_t i, Use&& use) {
+        if constexpr (requires { scorer.local_rows(i, w_, local_.data(), rows_); }) {
+            local_.resize(static_cast<std::size_t>(n_local(i)));
+            if (scorer.local_rows(i, w_, local_.data(), rows_)) return use(local_.data(), rows_);
+        }
+        return use(local(i));
+    }
+
     // The parts that a loss knows.
     template <class Visit>
     void each_priced_part(std::int64_t i, const std::int32_t* codes, bool spans, Visit&& visit) const {
