@@ -47,14 +47,15 @@ def pairs(n: int, length: int) -> list[tuple[str, str]]:
 
 
 def ours(X: list[tuple[str, str]], gaps: Any, ends: Any, n_threads: int = 1) -> tuple[Work, Work]:
-    """The decoder on bound data, and log Z with the probabilities of all matches."""
+    """The decoder on bound data, and −log P of some alignments with the gradient, as in training."""
     first, gap = GAPS[gaps]
     model = Alignment(AMINO_ACIDS, gaps=gaps, ends=ends)
     spec = AlignmentSpec(tuple(AMINO_ACIDS))
-    problem, w = model.bind(spec, X), model.weights(spec, BLOSUM62, gap, first)
+    Y = [[(k, k) for k in range(min(map(len, x)))] for x in X]
+    problem, w = model.bind(spec, X, Y), model.weights(spec, BLOSUM62, gap, first)
     problem.n_threads = n_threads
-    every = np.arange(len(X))
-    return lambda: problem.best_scored(w, every)[1], lambda: problem.log_partitions(0.2 * w)
+    every, ones, gradient = np.arange(len(X)), np.ones(len(X)), np.zeros(len(w))
+    return lambda: problem.best_scored(w, every)[1], lambda: problem.log_losses(0.2 * w, ones, gradient)
 
 
 def biopython(X: list[tuple[str, str]], gaps: str, ends: str) -> tuple[Work, Work]:
