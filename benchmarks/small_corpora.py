@@ -8,6 +8,7 @@ sentences that belong to no training or test part.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
 import subprocess
@@ -59,19 +60,25 @@ def write(sentences: Sentences, path: Path) -> Path:
     return path
 
 
+#: Runs a command and says what it used; small itself, since a new process begins with the peak of the one before it.
+LAUNCHER = """
+import json, os, subprocess, sys, time
+begin = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, used = os.wait4(process.pid, 0)
+wall = time.perf_counter() - begin
+print(json.dumps({"status": status, "seconds": used.ru_utime + used.ru_stime, "wall": wall, "peak": used.ru_maxrss}))
+"""
+
+
 def timed(*command: str | Path) -> Run:
     """CPU seconds, wall seconds and peak memory of a command in a process of its own."""
-    begin = os.times()
-    process = subprocess.Popen(command, env=os.environ | ONE_THREAD, stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"{' '.join(map(str, command))} failed")
-    return {
-        "seconds": used.ru_utime + used.ru_stime,
-        "wall": os.times().elapsed - begin.elapsed,
-        "peak_mb": used.ru_maxrss / 1024,
-    }
+    launched = [sys.executable, "-S", "-c", LAUNCHER, *command]
+    done = subprocess.run(launched, env=os.environ | ONE_THREAD, check=True, capture_output=True, text=True)
+    used: Run = json.loads(done.stdout)
+    if used.pop("status"):
+        raise RuntimeError(f"{' '.join(map(str, command))} failed:\n{done.stderr}")
+    return used | {"peak_mb": used["peak"] / 1024}
 
 
 def score(task: str, Y: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
