@@ -109,8 +109,9 @@ def seconds_left(gaps: Sequence[tuple[float, float]], now: float, tolerance: flo
 
 
 def _tolerance(estimator: Any) -> float:
-    solver = getattr(estimator, "solver", None)
-    return float(getattr(estimator, "tol", None) or getattr(solver, "tol", None) or 1e-3)
+    solver = estimator._solver() if hasattr(estimator, "_solver") else None
+    tolerance: float = getattr(estimator, "tol", None) or getattr(solver, "tolerance", 0.0) or 0.0
+    return tolerance if tolerance > 0.0 else 1e-3
 
 
 def _duration(seconds: float) -> str:

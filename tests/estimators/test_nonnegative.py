@@ -20,7 +20,7 @@ def data():
 
 
 def test_weights_are_chosen_by_true_by_index_or_by_a_mask(data):
-    free, every = StructuralSVM(Multiclass()).fit(*data), StructuralSVM(Multiclass(), nonnegative=True).fit(*data)
+    free, every = (StructuralSVM(Multiclass(), tol=1e-3, nonnegative=which).fit(*data) for which in (None, True))
     assert (free.w_ < -0.01).any()
     assert (every.w_ >= 0.0).all()
     assert every.duality_gap_ <= 1e-3
@@ -33,7 +33,7 @@ def test_weights_are_chosen_by_true_by_index_or_by_a_mask(data):
     for w in chosen[1:]:
         np.testing.assert_array_equal(w, chosen[0])
     for none in (None, False, [], np.zeros(12, bool)):
-        np.testing.assert_array_equal(StructuralSVM(Multiclass(), nonnegative=none).fit(*data).w_, free.w_)
+        np.testing.assert_array_equal(StructuralSVM(Multiclass(), tol=1e-3, nonnegative=none).fit(*data).w_, free.w_)
 
 
 @pytest.mark.parametrize(

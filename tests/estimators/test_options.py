@@ -111,3 +111,11 @@ def test_features_whose_squares_overflow_are_named(learner, model, X, place):
     Y = ["a", "b"] if isinstance(model, Multiclass) else [["a", "b"][: len(x)] for x in X]
     with pytest.raises(ValueError, match=f"{place}, whose square is too large to train with; scale the features"):
         learner(model).fit(X, Y)
+
+
+def test_a_solver_by_name_stops_at_the_default_tolerance_and_an_object_at_its_own():
+    assert StructuralSVM(Chain())._solver().tolerance == 0.03
+    assert StructuralSVM(Chain(), solver="one_slack")._solver().tolerance == 0.03
+    assert StructuralSVM(Chain(), solver=BlockCoordinate())._solver().tolerance == 0.001
+    # Then the violation alone ends a run.
+    assert StructuralSVM(Chain(), eps=0.1)._solver().tol is None

@@ -27,7 +27,7 @@ def test_digits_reach_the_objective_of_linear_svc():
     scores = X @ theirs.coef_.T
     margins = scores[np.arange(len(y)), y][:, None] - scores + (np.arange(10) == y[:, None])
     objective = 0.5 * (theirs.coef_**2).sum() + 0.1 * np.maximum(0.0, 1.0 - margins).max(axis=1).sum()
-    ours = StructuralSVM(Multiclass(), C=0.1 * len(y)).fit(X, y)
+    ours = StructuralSVM(Multiclass(), C=0.1 * len(y), tol=1e-3).fit(X, y)
     assert ours.objective_ == pytest.approx(objective, rel=1e-3)
 
 
@@ -132,7 +132,7 @@ def test_a_run_cut_short_warns_with_its_gap():
 
 def test_history_has_one_certified_record_an_iteration(numbers):
     X, Y, _, _ = numbers
-    svm = StructuralSVM(Chain(), C=10, track_loss=True, solver="n_slack").fit(X, Y)
+    svm = StructuralSVM(Chain(), C=10, tol=1e-3, track_loss=True, solver="n_slack").fit(X, Y)
     assert [record["iteration"] for record in svm.history_] == list(range(svm.n_iter_ + 1))
     for record in svm.history_:
         assert record["certified"]
@@ -177,12 +177,12 @@ def test_features_of_any_scale_are_solved(solver):
     random = np.random.default_rng(0)
     X = [1e3 * random.normal(size=(length, 3)) for length in (2, 3, 4, 2)]
     Y = [list("ab"), list("aba"), list("bbab"), list("aa")]
-    by_gap = StructuralSVM(Chain(), C=10, solver=solver).fit(X, Y)
+    by_gap = StructuralSVM(Chain(), C=10, solver=solver, tol=1e-3).fit(X, Y)
     by_violation = StructuralSVM(Chain(), C=10, solver=solver, eps=0.01).fit(X, Y)
     assert by_gap.objective_ == pytest.approx(19.2682, rel=1e-3)
     assert by_violation.objective_ == pytest.approx(19.2682, abs=0.1)
     X, y = load_wine(return_X_y=True)
-    assert StructuralSVM(Multiclass(), C=100, solver=solver).fit(X, y).duality_gap_ <= 1e-3
+    assert StructuralSVM(Multiclass(), C=100, solver=solver, tol=1e-3).fit(X, y).duality_gap_ <= 1e-3
 
 
 class WrongOracle:

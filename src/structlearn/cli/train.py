@@ -88,7 +88,7 @@ def train(
 
     The format is recognised. Words get features by templates; attributes are taken as they are; trees give a grammar,
     pairs of sequences in FASTA an aligner. Training ends with a certificate: the best possible objective is at most
-    0.1 % lower, or whatever --tol says. Ctrl-C ends it earlier and keeps the best model so far.
+    3 % lower (0.1 % for likelihoods), or whatever --tol says. Ctrl-C ends it earlier and keeps the best model so far.
 
     \b
         structlearn train train.txt -o tagger.slm
