@@ -51,6 +51,8 @@ def trained(learner, solver, structure):
     options = {"C": 2.0 * len(structure.X)} if learner.name != "StructuredPerceptron" else {}
     if solver in SLOW:
         options["max_iter"] = 200
+    elif learner.estimator.__name__ == "StructuralSVM":
+        options["tol"] = 1e-3
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = learner.with_solver(structure.model, solver, **options).fit(*learner.data(structure))
