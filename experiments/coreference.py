@@ -90,7 +90,7 @@ Setting = tuple[float | str, float]
 def estimator(setting: Setting, n: int):
     r, price = setting
     if r == CORRELATION:
-        return StructuralSVM(CorrelationClustering(), C=price * n, max_iter=50, random_state=0)
+        return StructuralSVM(CorrelationClustering(), C=price * n, tol=1e-3, max_iter=50, random_state=0)
     return LatentStructuralSVM(LatentForest(r=float(r)), C=price * n, tol=0.01, max_iter=3000, random_state=0)
 
 

@@ -160,7 +160,7 @@ def learners() -> dict[str, Learner]:
         for grid in ((0.01, 0.1, 1.0), (1.0, 10.0))
     )
     crf, perceptron = ConditionalRandomField(CHAIN), StructuredPerceptron(CHAIN)
-    svm = StructuralSVM(CHAIN, rescaling=None, slack="squared")
+    svm = StructuralSVM(CHAIN, rescaling=None, slack="squared", tol=1e-3)
     prices, passes = {"C": [30.0, 100.0, 300.0, 1000.0, 3000.0]}, {"max_iter": [5, 10, 20]}
     return {
         "HMM": Learner("words", Pipeline([("hmm", hmm)]), smoothing),

@@ -57,8 +57,8 @@ def results(seconds: float, runs: list[Run]) -> dict[str, Counts]:
     n, given = len(train), (take(X, train), take(data.Y, train))
     machines = {
         "PCFG": RelativeFrequencies(Grammar(**GRAMMAR)),
-        "zero-one": StructuralSVM(Grammar(loss="zero_one", **GRAMMAR), rescaling=None, slack="squared", C=n),
-        "missed + spurious": StructuralSVM(Grammar(**GRAMMAR), C=n),
+        "zero-one": StructuralSVM(Grammar(loss="zero_one", **GRAMMAR), rescaling=None, slack="squared", C=n, tol=1e-3),
+        "missed + spurious": StructuralSVM(Grammar(**GRAMMAR), C=n, tol=1e-3),
     }
     found = {}
     for method, machine in machines.items():

@@ -108,7 +108,7 @@ def listnet(data: JudgedQueries, price: float) -> Weights:
 
 
 def margin(model: Ranking) -> Callable[[JudgedQueries, float], Weights]:
-    return lambda data, price: StructuralSVM(model, C=price * len(data.Y)).fit(data.X, data.Y).w_
+    return lambda data, price: StructuralSVM(model, C=price * len(data.Y), tol=1e-3).fit(data.X, data.Y).w_
 
 
 def latent(k: int, init: Weights | str) -> Callable[[JudgedQueries, float], Any]:
