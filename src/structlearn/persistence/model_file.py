@@ -27,6 +27,7 @@ from structlearn.models.own.unknown_model import UnknownModel
 from structlearn.persistence import container, registry
 from structlearn.persistence.codec import check_sizes, decode, encode
 from structlearn.persistence.declared import check_declared
+from structlearn.persistence.late_pipeline import pipeline_of
 from structlearn.persistence.registry import registered
 from structlearn.persistence.steps import Steps, checked_steps, decode_step, encode_step, own_names
 from structlearn.solvers import Solver
@@ -76,7 +77,7 @@ class Saved:
     @cached_property
     def estimator(self) -> Any:
         """The estimator, or scikit-learn's pipeline of the steps."""
-        return self.fitted.pipeline() if isinstance(self.fitted, Steps) else self.fitted
+        return pipeline_of(self.fitted) if isinstance(self.fitted, Steps) else self.fitted
 
 
 def save(estimator: Any, path: str | os.PathLike[str], *, reader: Any = None) -> None:

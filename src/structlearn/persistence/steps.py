@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
 from structlearn.persistence.codec import decode, encode
 from structlearn.persistence.container import Tensors
 from structlearn.persistence.registry import registered
-
-if TYPE_CHECKING:
-    from sklearn.pipeline import Pipeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +25,6 @@ class Steps:
     """
 
     steps: list[tuple[str, Any]]
-
-    def pipeline(self) -> Pipeline:
-        from sklearn.pipeline import Pipeline
-
-        return Pipeline(self.steps)
 
     def fit_transform(self, X: Any) -> Any:
         """X as the transformers make it, after they have learnt from it."""
