@@ -8,8 +8,8 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -71,8 +71,17 @@ _FITTED: dict[str, Callable[[Any], bool]] = {
 class Saved:
     """What a model file holds: an estimator or steps that end with one, and the format of the files it reads."""
 
+    path: Path
     fitted: Any
-    reader: Any = None
+    encoded_reader: Any
+    tensors: container.Tensors
+
+    @cached_property
+    def reader(self) -> Any:
+        """Made when a command asks for it, since to predict nobody needs the file formats."""
+        with _blamed(self.path), suppress(ValueError, TypeError):
+            # A format of the user's own may not be known here.
+            return decode(self.encoded_reader, self.tensors)
 
     @cached_property
     def estimator(self) -> Any:
@@ -160,9 +169,16 @@ def read(
     """Everything that a model file holds; `to_look_at` takes an `UnknownModel` for one of the user's own."""
     path = Path(path)
     metadata, tensors = container.read(path, FORMAT, what="structlearn model")
-    try:
+    with _blamed(path):
         return _read(path, metadata, tensors, model, transformers or {}, to_look_at=to_look_at)
-    except Exception as error:  # whatever values that nobody foresaw make of the classes they are given to
+
+
+@contextmanager
+def _blamed(path: Path) -> Iterator[None]:
+    """Names the file in whatever values that nobody foresaw make of the classes they are given to."""
+    try:
+        yield
+    except Exception as error:
         if isinstance(error, ValueError) and str(path) in str(error):
             raise
         name = "" if type(error) is ValueError else f"{type(error).__name__}: "
@@ -195,13 +211,8 @@ def _read(
     if unused:
         raise ValueError(f"{path} has no place for the transformer {sorted(unused)[0]!r}")
     steps = [(name, decode_step(path, name, step, tensors, transformers)) for name, step in encoded]
-    reader = None
-    with suppress(ValueError, TypeError):
-        # A format of the user's own that is not known here is not needed to predict.
-        reader = decode(metadata.get("reader"), tensors)
-    if not metadata.get("name"):
-        return Saved(estimator, reader)
-    return Saved(Steps(checked_steps(steps, (metadata["name"], estimator))), reader)
+    fitted = Steps(checked_steps(steps, (metadata["name"], estimator))) if metadata.get("name") else estimator
+    return Saved(path, fitted, metadata.get("reader"), tensors)
 
 
 def steps_of(estimator: Any) -> tuple[list[tuple[str, Any]], Any]:
