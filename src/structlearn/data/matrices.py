@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from structlearn.data.arrays import IntArray
 from structlearn.data.ragged import offsets_of
 from structlearn.wording import shown
 
@@ -104,7 +105,16 @@ def stacked_csr(matrices: Sequence[Any]) -> sp.csr_array | None:
     outside = len(columns) and not 0 <= columns.min() <= columns.max() < width
     if outside or counts.min(initial=0) < 0 or data.dtype.kind not in "biuf":
         return None
-    return sp.csr_array((data, columns, offsets_of(counts)), shape=(len(counts), width))
+    return compressed_rows(offsets_of(counts), columns, data, (len(counts), width))
+
+
+def compressed_rows(
+    indptr: IntArray, columns: npt.NDArray[Any], values: npt.NDArray[Any], shape: tuple[int, int]
+) -> sp.csr_array:
+    """A CSR matrix with row starts as short as the columns, where that is possible: SciPy would make both long."""
+    if columns.dtype == np.int32 and len(columns) <= np.iinfo(np.int32).max:
+        indptr = indptr.astype(np.int32)
+    return sp.csr_array((values, columns, indptr), shape=shape)
 
 
 def check_finite(matrix: Any, name: Callable[[int, int], str]) -> None:

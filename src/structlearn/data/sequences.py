@@ -12,7 +12,14 @@ import scipy.sparse as sp
 from structlearn import _core
 from structlearn.data.arrays import IntArray, LabelArray
 from structlearn.data.examples import is_listed
-from structlearn.data.matrices import check_finite, checked_matrix, checked_numbers, checked_sparse, stacked_csr
+from structlearn.data.matrices import (
+    check_finite,
+    checked_matrix,
+    checked_numbers,
+    checked_sparse,
+    compressed_rows,
+    stacked_csr,
+)
 from structlearn.data.ragged import Ragged, locate, offsets_of, places_of
 from structlearn.wording import shown
 
@@ -86,7 +93,7 @@ class NamedColumns:
         if isinstance(X, Sequences):
             return self._chosen(X)
         indptr, indices, values = _read(self._table.rows, X)
-        rows = sp.csr_array((values, indices, indptr), shape=(n_tokens, len(self.names)))
+        rows = compressed_rows(indptr, indices, values, (n_tokens, len(self.names)))
         rows.has_canonical_format = True
         return rows
 
@@ -139,7 +146,7 @@ def read_sequences(X: Any, *, empty: bool = False) -> Sequences:
     order = sorted(range(len(names)), key=names.__getitem__)
     column_of = np.empty(len(names), np.int32)
     column_of[order] = np.arange(len(names))
-    raw = sp.csr_array((values, numbers, indptr), shape=(int(offsets[-1]), len(names)))
+    raw = compressed_rows(indptr, numbers, values, (int(offsets[-1]), len(names)))
     rows = _named_rows(raw, column_of, len(names))
     _check_finite(rows, offsets)
     return Sequences._made(rows, offsets, tuple(names[k] for k in order))
@@ -209,7 +216,7 @@ def _named_rows(raw: sp.csr_array, column_of: LabelArray, n_columns: int) -> sp.
     """The rows with each column moved to `column_of` it, or left out where that is −1; equal columns are summed."""
     indptr, numbers = np.asarray(raw.indptr, np.int64), np.asarray(raw.indices, np.int32)
     indptr, indices, values = _core.attribute_rows(indptr, numbers, np.asarray(raw.data, np.float64), column_of)
-    return sp.csr_array((values, indices, indptr), shape=(raw.shape[0], n_columns))
+    return compressed_rows(indptr, indices, values, (raw.shape[0], n_columns))
 
 
 def _stacked(X: Sequence[Any], offsets: IntArray, n_inputs: int | None) -> Sequences:

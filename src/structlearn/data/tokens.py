@@ -97,6 +97,6 @@ def _from_dense(matrix: Any, intercept: bool) -> tuple[IntArray, npt.NDArray[np.
 
 
 def _compact(values: FloatArray) -> npt.NDArray[np.float32 | np.float64]:
-    with np.errstate(over="ignore", under="ignore"):
-        short = values.astype(np.float32)
-    return short if np.array_equal(short, values) else np.ascontiguousarray(values)
+    values = np.ascontiguousarray(values)
+    short = np.empty(len(values), np.float32)
+    return short if _core.shorten(values, short) else values
