@@ -222,10 +222,11 @@ void make_vocabulary(NameTable* place, nb::handle names) {
     new (place) NameTable(std::move(table));
 }
 
-// A row a token of X; names without a column are left out.
-nb::tuple known_rows(const NameTable& vocabulary, nb::handle X, const nb::callable& items) {
+// A row for each of the n tokens of X; names without a column are left out.
+nb::tuple known_rows(const NameTable& vocabulary, nb::handle X, const nb::callable& items, std::size_t n) {
+    constexpr std::size_t sample = 100;
     TokenRows rows;
-    RowBuilder row;
+    TokenRow row;
     read_tokens(X, items, [&](const ReadTokens& found) {
         // Most of the time would be waiting for memory, so all of a sequence is on its way before the first is looked at.
         for (const Attribute& attribute : found.attributes) vocabulary.prefetch_slot(attribute.hash);
@@ -233,11 +234,9 @@ nb::tuple known_rows(const NameTable& vocabulary, nb::handle X, const nb::callab
         std::size_t k = 0;
         for (const std::size_t end : found.ends) {
             row.clear();
-            for (; k < end; ++k) {
-                const std::int32_t column = vocabulary.find(found.attributes[k].text());
-                if (column != NameTable::unknown) row(column, found.attributes[k].number);
-            }
+            for (; k < end; ++k) row(vocabulary.find(found.attributes[k].text()), found.attributes[k].number);
             rows.append(row);
+            if (rows.indptr.size() == sample) rows.expect(n);
         }
     });
     return to_numpy(std::move(rows).arrays());

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -106,6 +107,20 @@ def test_what_was_read_once_has_the_rows_of_any_vocabulary(X, others):
         assert again.shape == first.shape
         for part in ("indptr", "indices", "data"):
             np.testing.assert_array_equal(getattr(again, part), getattr(first, part))
+
+
+@pytest.mark.parametrize("templates", [3, 14, 63, 64, 65, 100])
+def test_rows_of_tokens_that_are_alike_are_sorted_and_summed(templates):
+    random = np.random.default_rng(templates)
+    order = random.permutation(templates)
+    values = random.integers(4, size=(4, 40, templates))
+    X = [[[f"{k}={v}" for k, v in zip(order, token, strict=True)] for token in x] for x in values]
+    for x in X:
+        x[7], x[11] = x[7][: templates // 2], x[11] + x[11][:2]
+    vocabulary = sorted({name for x in X for token in x for name in token} - {f"{k}=2" for k in range(templates)})
+    found = read(X, vocabulary)
+    np.testing.assert_array_equal(found.toarray(), expected_rows(X, vocabulary))
+    assert sp.csr_array((found.data, found.indices, found.indptr), found.shape).has_canonical_format
 
 
 def test_what_is_nested_has_the_outer_names_in_front():

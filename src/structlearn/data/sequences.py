@@ -92,7 +92,7 @@ class NamedColumns:
         """A row a token; names that have no column are left out."""
         if isinstance(X, Sequences):
             return self._chosen(X)
-        indptr, indices, values = _read(self._table.rows, X)
+        indptr, indices, values = _read(self._table.rows, X, n_tokens)
         rows = compressed_rows(indptr, indices, values, (n_tokens, len(self.names)))
         rows.has_canonical_format = True
         return rows
@@ -201,10 +201,10 @@ def _stacked_rows(X: Sequence[Any]) -> Sequences | None:
     return Sequences._made(tokens, offsets_of([x.shape[0] for x in X]))
 
 
-def _read(read: Callable[..., Any], X: Sequence[Any]) -> Any:
+def _read(read: Callable[..., Any], X: Sequence[Any], *sizes: int) -> Any:
     """What the core reads of tokens, but for a whole number that no float can hold, which it does not name."""
     try:
-        return read(X, _items)
+        return read(X, _items, *sizes)
     except OverflowError:
         for i, x in enumerate(X):
             for t, token in enumerate(x):
