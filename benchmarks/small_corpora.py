@@ -60,6 +60,9 @@ def write(sentences: Sentences, path: Path) -> Path:
     return path
 
 
+#: Whoever installs the library has its modules compiled.
+ENVIRONMENT = ONE_THREAD | {"PYTHONDONTWRITEBYTECODE": ""}
+
 #: Runs a command and says what it used; small itself, since a new process begins with the peak of the one before it.
 LAUNCHER = """
 import json, os, subprocess, sys, time
@@ -74,7 +77,7 @@ print(json.dumps({"status": status, "seconds": used.ru_utime + used.ru_stime, "w
 def timed(*command: str | Path) -> Run:
     """CPU seconds, wall seconds and peak memory of a command in a process of its own."""
     launched = [sys.executable, "-S", "-c", LAUNCHER, *command]
-    done = subprocess.run(launched, env=os.environ | ONE_THREAD, check=True, capture_output=True, text=True)
+    done = subprocess.run(launched, env=os.environ | ENVIRONMENT, check=True, capture_output=True, text=True)
     used: Run = json.loads(done.stdout)
     if used.pop("status"):
         raise RuntimeError(f"{' '.join(map(str, command))} failed:\n{done.stderr}")
@@ -90,7 +93,7 @@ def score(task: str, Y: Sequence[Sequence[str]], predicted: Sequence[Sequence[st
 
 def predictions(*command: str | Path) -> list[list[str]]:
     """The last column of what a command writes, by sentence."""
-    text = subprocess.run(command, env=os.environ | ONE_THREAD, check=True, capture_output=True, text=True).stdout
+    text = subprocess.run(command, env=os.environ | ENVIRONMENT, check=True, capture_output=True, text=True).stdout
     return [[line.rpartition("\t")[2] for line in sentence.split("\n")] for sentence in text.strip("\n").split("\n\n")]
 
 
