@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from structlearn.data.memory import available_memory
 from structlearn.models.pair_weights import MANY_WEIGHTS
-from structlearn.solvers import ConcaveConvex, DualSolver, Solver
+from structlearn.solvers import Solver
 from structlearn.waist.problem import Problem
 from structlearn.wording import count, in_bytes
 
 if TYPE_CHECKING:
     from structlearn.estimators.training import Training
 
-#: What planes take of memory in the end, by example; see the decision "memory" in the docs, as for the next.
-_PLANES_OF_AN_EXAMPLE = 2800
-#: By what vectors grow over weights that come into being, with the copies that growing takes.
+#: By what vectors grow over weights that come into being, with the copies that growing takes; see the decision "memory"
+#: in the docs.
 _GROWTH = 4
 #: An option and a value for it that needs less.
 Way = tuple[str, Any]
@@ -97,9 +96,9 @@ def announcement(training: Training) -> str:
 def expected_bytes(training: Training) -> int:
     """About what training will take beside the data and what was listed for them."""
     problem, solver = training.problem, training.solver
-    vectors = solver.nbytes(problem) * (_GROWTH if problem.grows else 1)
-    has_planes = isinstance(solver.inner if isinstance(solver, ConcaveConvex) else solver, DualSolver)
-    return vectors + has_planes * _PLANES_OF_AN_EXAMPLE * problem.n_examples
+    vectors = solver.nbytes(problem)
+    expected = solver.expected_nbytes(problem) + ((_GROWTH - 1) * vectors if problem.grows else 0)
+    return expected if problem.max_memory is None else min(expected, max(problem.max_memory, vectors))
 
 
 def _limit(problem: Problem, max_memory: int | None) -> int | None:

@@ -119,6 +119,10 @@ class Solver(ABC):
         n_parts = int(problem.part_offsets[-1]) if self.part_vectors else 0
         return 8 * (self.vectors * int(problem.n_features) + self.part_vectors * n_parts)
 
+    def expected_nbytes(self, problem: Any) -> int:
+        """About what it will take, with the planes that runs mostly come to have."""
+        return self.nbytes(problem)
+
     def most_nbytes(self, problem: Any) -> int:
         """Bytes that it may come to take where `Problem.max_memory` sets no bound."""
         return self.nbytes(problem)
@@ -318,6 +322,9 @@ class DualSolver(GapSolver):
         if self.eps is not None and state.record.get("violation", np.inf) <= self.eps:
             return bool(state.restricted_gap <= self.qp_accuracy(state, state.objective))
         return bool(state.relative_gap <= self.tolerance)
+
+    def expected_nbytes(self, problem: Any) -> int:
+        return self.nbytes(problem) + int(problem.planes_nbytes * problem.n_examples)
 
     def most_nbytes(self, problem: Any) -> int:
         return self.nbytes(problem) + PLANE_BYTES

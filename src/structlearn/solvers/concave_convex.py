@@ -114,6 +114,9 @@ class ConcaveConvex(Solver):
     def nbytes(self, problem: LatentProblem) -> int:
         return self.inner.nbytes(problem) + 24 * problem.n_features
 
+    def expected_nbytes(self, problem: LatentProblem) -> int:
+        return self.inner.expected_nbytes(problem) + 24 * problem.n_features
+
     def most_nbytes(self, problem: LatentProblem) -> int:
         return self.inner.most_nbytes(problem) + 24 * problem.n_features
 

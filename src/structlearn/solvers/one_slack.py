@@ -70,6 +70,10 @@ class OneSlack(DualSolver):
     takes_growing: ClassVar[bool] = True
     vectors: ClassVar[int] = 7
 
+    def expected_nbytes(self, problem: Problem) -> int:
+        # Cuts over all examples have many entries at first and few later: eight with all of them, measured.
+        return super().expected_nbytes(problem) + 8 * 16 * problem.n_features
+
     def init_state(self, problem: Problem, objective: MarginObjective) -> OneSlackState:
         state = OneSlackState(
             w=np.zeros(problem.n_features),

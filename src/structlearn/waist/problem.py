@@ -40,6 +40,8 @@ class Problem(ABC):
         solver.
     structure_bytes : int
         What the problem holds beside the features of its examples: structures that were listed for them.
+    planes_nbytes : int
+        About what the planes of an example take at the end of a run, as measured: see the decision about memory.
     latent : bool
         Whether parts of the truths are latent, so that the truths depend on w and the objective is not convex.
     truths_move : bool
@@ -60,6 +62,7 @@ class Problem(ABC):
     n_threads: int = 1
     max_memory: int | None = None
     structure_bytes: int = 0
+    planes_nbytes: ClassVar[int] = 2800
     latent: bool = False
     truths_move: bool = False
     user_oracles: bool = False
