@@ -132,9 +132,11 @@ def test_dual_coordinate_ascent_hands_over_only_if_there_is_memory_for_it():
 
 
 @pytest.mark.parametrize(
-    "solver", [BlockCoordinate(tol=1e-6, idle_passes=1000), NSlack(tol=1e-6), OneSlack(tol=1e-6)], ids=repr
+    ("solver", "share"),
+    [(BlockCoordinate(tol=1e-6, idle_passes=1000), 0.8), (NSlack(tol=1e-6), 0.5), (OneSlack(tol=1e-6), 0.8)],
+    ids=repr,
 )
-def test_planes_get_what_vectors_leave_and_the_optimum_stays(solver):
+def test_planes_get_what_vectors_leave_and_the_optimum_stays(solver, share):
     problem = bound(*sentences(30, 8, 40))
     objective = MarginObjective(np.ones(30), 30.0)
     free = solver.run(problem, objective)
@@ -147,7 +149,7 @@ def test_planes_get_what_vectors_leave_and_the_optimum_stays(solver):
     solver.run(problem, objective, observe=observe)
     most = max(sizes)
     sizes.clear()
-    problem.max_memory = solver.nbytes(problem) + int(0.8 * most)
+    problem.max_memory = solver.nbytes(problem) + int(share * most)
     bounded = solver.run(problem, objective, observe=observe)
     assert max(sizes) < most
     assert bounded.converged
