@@ -29,6 +29,18 @@ def several(noun: str) -> str:
     return f"{noun[:-1]}ies" if noun[-1] == "y" and noun[-2] not in "aeou" else f"{noun}s"
 
 
+def in_bytes(n: float) -> str:
+    """A number of bytes in words.
+
+    >>> in_bytes(1234), in_bytes(180_400_000), in_bytes(1.25e9), in_bytes(17e9)
+    ('1.2 kB', '180 MB', '1.2 GB', '17 GB')
+    """
+    for power, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if n >= power:
+            return f"{n / power:.{1 if n < 10 * power else 0}f} {unit}"
+    return f"{n:.0f} bytes"
+
+
 def shown(value: Any) -> str:
     """A value as `repr` shows it, but never more than a line or two, whatever it is.
 

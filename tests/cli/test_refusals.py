@@ -126,3 +126,39 @@ def test_a_line_with_another_number_of_columns_is_named(tmp_path, monkeypatch, r
             "structlearn: ragged.txt:3:1: expected 3 columns, as most lines have, found 2: 'barks V'; if these are no "
             "columns, name the format\n"
         )
+
+
+def test_training_that_needs_more_memory_than_there_is_is_refused_with_options_that_help(folder, run, monkeypatch):
+    status, _, err = run("train", "train.txt", "-q", "--max-memory", "20kB")
+    assert status == 1
+    assert err.startswith("structlearn: training needs about ")
+    assert "that come to be needed, but --max-memory leaves 20 kB; what helps: --min-count 2, --n-hashed " in err
+    assert "--observed-only" in err
+    status, _, err = run("train", "train.txt", "-q", "--learner", "crf", "--solver", "lbfgs", "--max-memory", "1MB")
+    assert status == 1
+    assert "--solver dual_coordinate" in err
+    enough = err.split()[-1]
+    assert err.endswith(f" or --max-memory {enough}\n")
+    assert run("train", "train.txt", "-q", "--learner", "crf", "--solver", "lbfgs", "--max-memory", enough)[0] == 0
+    monkeypatch.setattr("structlearn.estimators.memory.available_memory", lambda: 20_000)
+    status, _, err = run("train", "train.txt", "-q")
+    assert status == 1
+    assert "but 20 kB are available; what helps: --min-count 2" in err
+
+
+@pytest.mark.parametrize("given", ["lots", "0", "-1", "nan"])
+def test_memory_that_is_no_number_is_named(folder, run, given):
+    status, _, err = run("train", "train.txt", "-q", "--max-memory", given)
+    assert status == 1
+    assert err.startswith(f"structlearn: max_memory is {given if given == '0' else repr(given)}; it must be a ")
+
+
+def test_the_size_of_the_problem_is_said_before_training_unless_quiet(folder, run):
+    status, _, err = run("train", "train.txt")
+    assert status == 0
+    lines = err.splitlines()
+    assert lines[0].startswith("format columns, 60 examples")
+    assert lines[1].startswith("60 examples, ")
+    assert " labels: " in lines[1]
+    assert " weights, about " in lines[1]
+    assert run("train", "train.txt", "-q")[2] == ""

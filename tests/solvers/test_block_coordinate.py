@@ -95,11 +95,14 @@ def test_memory_is_bounded(twins, slack):
         state.sets.weights(w)
         np.testing.assert_allclose(state.iterate, w, atol=1e-9)
 
-    with pytest.warns(ConvergenceWarning, match="max_memory"):
-        BlockCoordinate(tol=1e-12, max_memory=room // 4, max_iter=20).run(problem, objective, observe=observe)
+    vectors = BlockCoordinate().nbytes(problem)
+    problem.max_memory = vectors + room // 4
+    with pytest.warns(ConvergenceWarning, match=r"max_memory leaves .* for planes"):
+        BlockCoordinate(tol=1e-12, max_iter=20).run(problem, objective, observe=observe)
     # A certificate adds a plane an example after the bound was kept.
     assert max(sizes) < room
-    same = BlockCoordinate(tol=1e-6, max_memory=4 * room).run(problem, objective)
+    problem.max_memory = vectors + 4 * room
+    same = BlockCoordinate(tol=1e-6).run(problem, objective)
     np.testing.assert_array_equal(same.w, free.w)
 
 

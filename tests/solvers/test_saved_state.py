@@ -41,7 +41,6 @@ class Impatient(DualCoordinate):
 MARGIN = [
     BlockCoordinate(max_iter=12, tol=1e-12),
     BlockCoordinate(max_iter=12, tol=1e-12, averaging=True),
-    BlockCoordinate(max_iter=12, tol=1e-12, max_memory=8000),
     NSlack(max_iter=8, tol=1e-12),
     NSlack(max_iter=8, tol=1e-12, update_on="example"),
     OneSlack(max_iter=12, tol=1e-12),
@@ -113,11 +112,28 @@ def assert_goes_on_exactly(solver, make_problem, objective, stop_at):
     assert type(continued.state) is type(whole.state)
 
 
-@pytest.mark.filterwarnings("ignore:max_memory")
 @pytest.mark.parametrize("stop_at", [0, 1, 5])
 @pytest.mark.parametrize("solver", MARGIN, ids=repr)
 def test_margin_solvers_go_on_exactly(solver, stop_at):
     assert_goes_on_exactly(solver, chain, MarginObjective(np.linspace(0.5, 2, 28), 40.0), stop_at)
+
+
+@pytest.mark.filterwarnings("ignore:max_memory")
+@pytest.mark.parametrize(
+    "solver",
+    [BlockCoordinate(max_iter=12, tol=1e-12), NSlack(max_iter=8, tol=1e-12), OneSlack(max_iter=12, tol=1e-12)],
+    ids=repr,
+)
+def test_runs_that_are_short_of_memory_go_on_exactly(solver):
+    def short():
+        problem = chain()
+        problem.max_memory = solver.nbytes(problem) + 8000
+        return problem
+
+    objective = MarginObjective(np.linspace(0.5, 2, 28), 40.0)
+    free, bounded = (solver.run(make(), objective).state.iterate for make in (chain, short))
+    assert not np.array_equal(free, bounded)
+    assert_goes_on_exactly(solver, short, objective, 5)
 
 
 @pytest.mark.parametrize("make_problem", [classes, own_model])

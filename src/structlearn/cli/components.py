@@ -75,7 +75,7 @@ class Component:
         return dict(self.defaults) | given
 
 
-_RUN = ("max_iter", "n_iter_no_change", "random_state", "n_jobs")
+_RUN = ("max_iter", "n_iter_no_change", "random_state", "n_jobs", "max_memory")
 
 LEARNERS = {
     "svm": Component(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -52,7 +53,9 @@ class Hypergraph:
 
     @property
     def nbytes(self) -> int:
-        return self.edges.nbytes + self.tails.nbytes + self.edge_parts.nbytes + self.part_numbers.nbytes
+        """Of the arrays and of the parts, each as Python has it."""
+        parts = sys.getsizeof(self.parts) + sum(map(sys.getsizeof, self.parts))
+        return parts + self.edges.nbytes + self.tails.nbytes + self.edge_parts.nbytes + self.part_numbers.nbytes
 
     @classmethod
     def of(cls, steps: Iterable[Step], what: str = "the hypergraph", max_memory: int | None = None) -> Hypergraph:

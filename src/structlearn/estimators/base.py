@@ -6,9 +6,10 @@ import os
 import sys
 import warnings
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from importlib.metadata import version
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -17,10 +18,12 @@ from structlearn.contract import CallbackSupport, with_callbacks
 from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import check_examples
 from structlearn.data.matrices import checked_table
+from structlearn.data.memory import memory_option
 from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.estimators.abilities import check_decoder
 from structlearn.estimators.checkpoint import Checkpoint, identity
 from structlearn.estimators.interruption import Interruption
+from structlearn.estimators.memory import announcement, bound_memory, fitting
 from structlearn.estimators.predictor import StructuredPredictor
 from structlearn.estimators.training import (
     Training,
@@ -48,7 +51,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
     """Base class of estimators that minimise. A subclass has the parameters below and says what it minimises and how.
 
     Parameters every estimator has: ``model``, ``solver``, ``max_iter``, ``fit_intercept``, ``class_weight``,
-    ``n_iter_no_change``, ``track_loss``, ``warm_start``, ``random_state``, ``n_jobs``, ``verbose``.
+    ``n_iter_no_change``, ``track_loss``, ``warm_start``, ``random_state``, ``n_jobs``, ``max_memory``, ``verbose``.
     """
 
     max_iter: int | None
@@ -58,7 +61,11 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
     track_loss: bool
     warm_start: bool
     random_state: int | np.random.RandomState | None
+    max_memory: str | int | None
     verbose: int
+
+    #: Solvers by name.
+    _named_solvers: ClassVar[Mapping[str, type[Solver]]] = {}
 
     @abstractmethod
     def _objective(self, sample_weight: FloatArray, problem: Problem) -> Objective: ...
@@ -102,6 +109,8 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         training = self._on_earlier_problem(self._prepare(X, y, sample_weight, allowed))
         if training.contradiction is not None:
             _warn_of_oracle(training.contradiction)
+        if self.verbose:
+            print(announcement(training), file=sys.stderr)
         held_out = None
         if validation is not None:
             if not (isinstance(validation, (tuple, list)) and len(validation) == 2):
@@ -175,6 +184,8 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         if not isinstance(model, Model):
             model = adapter(model).prepared(model, X, Y)
         model.check_overrides()
+        max_memory = memory_option("max_memory", self.max_memory)
+        model = model.within(max_memory)
         if model.tabular:
             # scikit-learn's own words for what is wrong with X.
             from sklearn.utils import check_array
@@ -207,8 +218,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
                 raise ValueError("class_weight is for models with one label an example (Chain itself has label_weight)")
             weight = weight * class_weights(self.class_weight, truths)
         solver = self._configured(self._solver())
-        if solver.takes_growing and self._all_weights_free():
-            problem = problem.with_growing_weights() or problem
+        problem = fitting(problem, solver, max_memory, may_grow=solver.takes_growing and self._all_weights_free())
         objective = self._objective(weight, problem)
         check_decoder(model, solver, objective)
         solver.check(problem, objective)
@@ -218,7 +228,9 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         contradiction = None if restricted else problem.contradiction()
         if contradiction is not None:
             problem.exactness = "approximate"
-        return Training(model, problem, spec, objective, solver, kept, contradiction)
+        training = Training(model, problem, spec, objective, solver, kept, contradiction)
+        bound_memory(training, max_memory, self._named_solvers)
+        return training
 
     def _all_weights_free(self) -> bool:
         """Whether no weight was named that training must treat otherwise, so that they may come into being later."""
@@ -275,7 +287,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
             raise ValueError(f"warm_start=True is not possible: {type(training.problem).__name__} has no fingerprint")
         if problem.fingerprint() != training.problem.fingerprint():
             raise ValueError("warm_start=True goes on from the last fit, but the data are not the same")
-        problem.n_threads = training.problem.n_threads
+        problem.n_threads, problem.max_memory = training.problem.n_threads, training.problem.max_memory
         self._ended_at = ended_at
         return replace(training, problem=problem)
 

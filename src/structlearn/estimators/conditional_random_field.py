@@ -45,7 +45,9 @@ class ConditionalRandomField(StructuredEstimator):
         its own `tol`, `max_iter` and `random_state`.
     tol : float, optional
         Stop at this relative duality gap, (primal − dual)/primal; None is 0.001.
-    max_iter, fit_intercept, class_weight, n_iter_no_change, track_loss, warm_start, random_state, n_jobs, verbose
+    max_iter, fit_intercept, class_weight, n_iter_no_change, track_loss, warm_start, random_state, n_jobs
+        As for `StructuralSVM`.
+    max_memory, verbose
         As for `StructuralSVM`.
 
     Attributes
@@ -68,6 +70,8 @@ class ConditionalRandomField(StructuredEstimator):
            [0.04, 0.85, 0.11]])
     """
 
+    _named_solvers = SOLVERS
+
     def __init__(
         self,
         model: Any,
@@ -84,6 +88,7 @@ class ConditionalRandomField(StructuredEstimator):
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        max_memory: str | int | None = None,
         verbose: int = 0,
     ):
         self.model = model
@@ -99,6 +104,7 @@ class ConditionalRandomField(StructuredEstimator):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.max_memory = max_memory
         self.verbose = verbose
 
     def predict(self, X: Any, *, allowed: Any = None, posterior: bool = False) -> Any:

@@ -48,7 +48,7 @@ class LatentConditionalRandomField(LatentEstimator, ConditionalRandomField):
     n_init : int
         How many runs to make from different random starts, `n_jobs` of them at a time; the one with the least
         objective is kept.
-    n_iter_no_change, track_loss, warm_start, random_state, n_jobs, verbose
+    n_iter_no_change, track_loss, warm_start, random_state, n_jobs, max_memory, verbose
         As for `StructuralSVM`.
 
     Attributes
@@ -82,6 +82,7 @@ class LatentConditionalRandomField(LatentEstimator, ConditionalRandomField):
     array([-0.17, -0.24])
     """
 
+    _named_solvers = SOLVERS
     fit_intercept = False
     class_weight = None
 
@@ -101,6 +102,7 @@ class LatentConditionalRandomField(LatentEstimator, ConditionalRandomField):
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        max_memory: str | int | None = None,
         verbose: int = 0,
     ):
         self.model = model
@@ -116,6 +118,7 @@ class LatentConditionalRandomField(LatentEstimator, ConditionalRandomField):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.max_memory = max_memory
         self.verbose = verbose
 
     def _solver(self) -> Solver:

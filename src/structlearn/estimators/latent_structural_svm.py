@@ -53,7 +53,7 @@ class LatentStructuralSVM(LatentEstimator):
     n_init : int
         How many runs to make from different random starts, `n_jobs` of them at a time; the one with the least
         objective is kept. A warm start goes on from that one, without new starts.
-    n_iter_no_change, track_loss, warm_start, random_state, n_jobs, verbose
+    n_iter_no_change, track_loss, warm_start, random_state, n_jobs, max_memory, verbose
         As for `StructuralSVM`; early stopping looks at every iteration of the convex problems.
 
     Attributes
@@ -86,6 +86,7 @@ class LatentStructuralSVM(LatentEstimator):
     (['high', 'low'], [2, 0])
     """
 
+    _named_solvers = SOLVERS
     fit_intercept = False
     class_weight = None
 
@@ -107,6 +108,7 @@ class LatentStructuralSVM(LatentEstimator):
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        max_memory: str | int | None = None,
         verbose: int = 0,
     ):
         self.model = model
@@ -124,6 +126,7 @@ class LatentStructuralSVM(LatentEstimator):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.max_memory = max_memory
         self.verbose = verbose
 
     def _objective(self, sample_weight: FloatArray, problem: Problem) -> MarginObjective:

@@ -83,6 +83,12 @@ class StructuralSVM(StructuredEstimator):
         Seed for solvers that draw at random; None takes the solver's own fixed seed.
     n_jobs : int, optional
         Threads for the oracle; None is one, -1 all cores. The result does not depend on it.
+    max_memory : int or str, optional
+        Bytes that training may take beside the data, also as text, "500MB" or "2GiB": for vectors of weights, for what
+        a model lists for the inputs, and what these leave for planes. None is what the machine has available, and of it
+        1 GiB for planes.
+
+        A chain whose weights do not fit gets only those that training comes to need; what does not fit is refused.
     verbose : int
         1 shows a progress line.
 
@@ -110,6 +116,8 @@ class StructuralSVM(StructuredEstimator):
     (True, True)
     """
 
+    _named_solvers = SOLVERS
+
     def __init__(
         self,
         model: Any,
@@ -129,6 +137,7 @@ class StructuralSVM(StructuredEstimator):
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        max_memory: str | int | None = None,
         verbose: int = 0,
     ):
         self.model = model
@@ -147,6 +156,7 @@ class StructuralSVM(StructuredEstimator):
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.max_memory = max_memory
         self.verbose = verbose
 
     def _objective(self, sample_weight: FloatArray, problem: Problem) -> MarginObjective:

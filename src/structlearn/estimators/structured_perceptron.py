@@ -26,7 +26,7 @@ class StructuredPerceptron(StructuredEstimator):
         Whether the weights are averaged over all steps.
     max_iter : int
         Passes over the data; fewer if one makes no mistake.
-    fit_intercept, class_weight, n_iter_no_change, track_loss, random_state, n_jobs, verbose
+    fit_intercept, class_weight, n_iter_no_change, track_loss, random_state, n_jobs, max_memory, verbose
         As for `StructuralSVM`.
 
     Attributes
@@ -56,6 +56,7 @@ class StructuredPerceptron(StructuredEstimator):
         track_loss: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        max_memory: str | int | None = None,
         verbose: int = 0,
     ):
         self.model = model
@@ -67,6 +68,7 @@ class StructuredPerceptron(StructuredEstimator):
         self.track_loss = track_loss
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.max_memory = max_memory
         self.verbose = verbose
 
     def _objective(self, sample_weight: FloatArray, problem: Problem) -> Objective:

@@ -243,6 +243,10 @@ class Model(Parameters, ABC):
         """The data in a form that `specify` and `bind` take as well, without reading them again."""
         return X, Y
 
+    def within(self, max_memory: int | None) -> Model:
+        """The same model, which refuses to list structures that take more bytes; most models list none."""
+        return self
+
     def check_options(self) -> None:
         """Refuses options that mean nothing, by name; `specify` asks for it, and so does who loads a model."""
 

@@ -24,6 +24,8 @@ _SPARSEST = 1000
 #: or if it has at most this many entries, and all such arrays of a file together at most 2²⁶, which are 512 MB.
 _SMALL = 2**24
 _ALLOWANCE = 2**26
+#: Options that classes once had; files may still name them.
+_GONE = {("BlockCoordinate", "max_memory")}
 
 
 def encode(value: Any, what: str, tensors: MutableMapping[str, npt.NDArray[Any]] | None = None) -> Any:
@@ -150,7 +152,7 @@ def _built(name: str, options: dict[str, Any], learnt: dict[str, Any]) -> Any:
         result = kind.from_dict(options)
     else:
         check_declared(kind, options)
-        result = kind(**options)
+        result = kind(**{option: value for option, value in options.items() if (name, option) not in _GONE})
     for key, item in learnt.items():
         if not _is_learnt(key):
             raise ValueError(f"the file sets {key!r} of {name}, which is nothing that fitting learns")

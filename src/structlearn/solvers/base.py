@@ -19,6 +19,9 @@ from structlearn.waist.rows import SparseRows
 
 Observer = Callable[["State"], bool]
 
+#: Bytes that planes may take where `Problem.max_memory` sets no bound.
+PLANE_BYTES = 2**30
+
 
 @dataclass(frozen=True, slots=True)
 class Solution:
@@ -63,6 +66,9 @@ class Solver(ABC):
     takes_nonnegative: ClassVar[bool] = False
     #: Whether weights may come into being during a run.
     takes_growing: ClassVar[bool] = False
+    #: How many vectors over the weights a run has at its peak, and how many over the parts of all examples.
+    vectors: ClassVar[int] = 4
+    part_vectors: ClassVar[int] = 0
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The options, as scikit-learn asks for them: they can be searched as ``solver__tol`` and so on."""
@@ -107,6 +113,19 @@ class Solver(ABC):
     def oracle(self, objective: Any) -> str:
         """The oracle that training asks for."""
         return str(objective.scaling.oracle)
+
+    def nbytes(self, problem: Any) -> int:
+        """Bytes that a run takes beside the data for certain: its vectors over the weights and over the parts."""
+        n_parts = int(problem.part_offsets[-1]) if self.part_vectors else 0
+        return 8 * (self.vectors * int(problem.n_features) + self.part_vectors * n_parts)
+
+    def expected_nbytes(self, problem: Any) -> int:
+        """About what it will take, with the planes that runs mostly come to have."""
+        return self.nbytes(problem)
+
+    def most_nbytes(self, problem: Any) -> int:
+        """Bytes that it may come to take where `Problem.max_memory` sets no bound."""
+        return self.nbytes(problem)
 
     @abstractmethod
     def init_state(self, problem: Any, objective: Any) -> State:
@@ -303,6 +322,16 @@ class DualSolver(GapSolver):
         if self.eps is not None and state.record.get("violation", np.inf) <= self.eps:
             return bool(state.restricted_gap <= self.qp_accuracy(state, state.objective))
         return bool(state.relative_gap <= self.tolerance)
+
+    def expected_nbytes(self, problem: Any) -> int:
+        return self.nbytes(problem) + int(problem.planes_nbytes * problem.n_examples)
+
+    def most_nbytes(self, problem: Any) -> int:
+        return self.nbytes(problem) + PLANE_BYTES
+
+    def room_for_planes(self, problem: Problem) -> int:
+        """Bytes that planes may take now: weights that come into being leave less."""
+        return PLANE_BYTES if problem.max_memory is None else max(0, problem.max_memory - self.nbytes(problem))
 
     @property
     def tolerance(self) -> float:

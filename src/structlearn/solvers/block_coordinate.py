@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -65,9 +64,6 @@ class BlockCoordinate(DualSolver):
         a sixteenth, between 4 and 64. In the first pass, when w changes most, chunks are an eighth of that.
     idle_passes : int
         Planes without weight after that many passes in a row are dropped.
-    max_memory : int
-        Bytes that the planes may take. Beyond it the least useful ones are dropped early: those without weight first,
-        then those with the least. A bound too tight for the planes with weight costs convergence; a warning says so.
     averaging : bool
         Whether the answer is the average of the points after each iteration, the k-th with weight k, instead of the
         last one. It predicts better when a run is stopped early, and is certified like any other point.
@@ -82,13 +78,16 @@ class BlockCoordinate(DualSolver):
     all examples at one fixed w certifies, and finds those again that were left out too early. Records in between have
     no primal and no gap. With `eps` every iteration is certified.
 
+    Where planes take more than `Problem.max_memory` leaves for them, the least useful ones are dropped early: those
+    without weight first, then those with the least. A bound too tight for the planes with weight costs convergence; a
+    warning says so.
+
     How often the cached planes are gone over depends on the gap they hold, never on the clock, so that a run can be
     repeated exactly.
     """
 
     chunk_size: int | None = None
     idle_passes: int = 3
-    max_memory: int = 2**30
     averaging: bool = False
     random_state: int = 0
 
@@ -126,7 +125,7 @@ class BlockCoordinate(DualSolver):
             remaining = estimate / max(state.dual_value() + estimate, 1e-300)
             gap, _ = state.solve(max(0.1 * remaining, 1e-13), state.cached_passes * asked)
             state.sets.drop_idle(self.idle_passes)
-            self._bound_memory(state)
+            state.limit_memory(self.room_for_planes(problem))
             if self.averaging:
                 self._average(state)
         # Where the cached planes still hold most of the gap, asking for more planes would not help; the bound is for
@@ -186,17 +185,6 @@ class BlockCoordinate(DualSolver):
         state.certified = state.relative_gap
         state.gaps = objective.price * objective.sample_weight * objective.slack_loss(state.slacks) - covered
         state.record = self._record(state, problem, max(0.0, float((violations - known).max(initial=0.0))))
-
-    def _bound_memory(self, state: BlockCoordinateState) -> None:
-        if state.sets.limit_memory(self.max_memory, state.iterate):
-            from sklearn.exceptions import ConvergenceWarning
-
-            warnings.warn(
-                f"max_memory={self.max_memory} bytes does not hold the planes with weight; some were given up, and the "
-                "run may not converge",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
 
     @staticmethod
     def _average(state: BlockCoordinateState) -> None:

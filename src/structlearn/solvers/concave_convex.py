@@ -111,6 +111,15 @@ class ConcaveConvex(Solver):
         self.inner.check(problem.completed(()), objective)
         super().check(problem, objective)
 
+    def nbytes(self, problem: LatentProblem) -> int:
+        return self.inner.nbytes(problem) + 24 * problem.n_features
+
+    def expected_nbytes(self, problem: LatentProblem) -> int:
+        return self.inner.expected_nbytes(problem) + 24 * problem.n_features
+
+    def most_nbytes(self, problem: LatentProblem) -> int:
+        return self.inner.most_nbytes(problem) + 24 * problem.n_features
+
     def init_state(self, problem: LatentProblem, objective: MarginObjective) -> ConcaveConvexState:
         start = self._started(problem)
         w = np.zeros(problem.n_features) if start.w is None else start.w.copy()

@@ -60,7 +60,7 @@ class DualCoordinate(GapSolver):
     example once, and ends with a pass that prices w.
 
     Where examples compete for few features at a large C, steps are short. When twenty iterations did not halve the
-    gap, L-BFGS goes on from the best point.
+    gap, L-BFGS goes on from the best point, if there is memory for its vectors.
 
     Parameters
     ----------
@@ -71,6 +71,8 @@ class DualCoordinate(GapSolver):
     random_state: int = 0
 
     objectives: ClassVar[tuple[type[Objective], ...]] = (LikelihoodObjective,)
+    vectors: ClassVar[int] = 3
+    part_vectors: ClassVar[int] = 1
     #: So many iterations must halve the gap.
     patience: ClassVar[int] = 20
 
@@ -81,6 +83,9 @@ class DualCoordinate(GapSolver):
 
     def oracle(self, objective: LikelihoodObjective) -> str:
         return "sums"
+
+    def most_nbytes(self, problem: PartProblem) -> int:
+        return self.nbytes(problem) + LBFGS().nbytes(problem)
 
     def init_state(self, problem: PartProblem, objective: LikelihoodObjective) -> DualCoordinateState:
         n = problem.n_examples
@@ -116,7 +121,9 @@ class DualCoordinate(GapSolver):
     ) -> DualCoordinateState:
         gap = state.primal - state.dual
         due = state.visits % self.patience == 0
-        if state.descent is not None or (due and gap > 0.5 * state.earlier_gap):
+        slow = due and gap > 0.5 * state.earlier_gap
+        room = problem.max_memory is None or self.most_nbytes(problem) <= problem.max_memory
+        if state.descent is not None or (slow and room):
             return self._descend(state, problem, objective)
         state.visits += 1
         if due:

@@ -113,6 +113,8 @@ class ExcessiveGap(GapSolver):
     """
 
     slacks: ClassVar[tuple[str, ...]] = ("linear",)
+    vectors: ClassVar[int] = 14
+    part_vectors: ClassVar[int] = 14
     #: What the guess of L is multiplied by after a step that was taken.
     hope: ClassVar[float] = 0.85
 

@@ -73,6 +73,10 @@ class ExpectationMaximization(GapSolver):
         if not isinstance(problem, LatentPartProblem):
             raise TypeError(f"{type(problem).__name__} has no latent parts: use ConditionalRandomField")
 
+    def nbytes(self, problem: LatentPartProblem) -> int:
+        # The distributions of the latent parts stay as they are while the inner solver runs.
+        return self.inner.nbytes(problem) + 8 * int(problem.part_offsets[-1])
+
     def init_state(self, problem: LatentPartProblem, objective: LikelihoodObjective) -> ExpectationMaximizationState:
         return self.begin(np.zeros(problem.n_features), problem, objective)
 

@@ -64,6 +64,7 @@ class ExponentiatedGradient(GapSolver):
 
     objectives: ClassVar[tuple[type[Objective], ...]] = (LikelihoodObjective, MarginObjective)
     slacks: ClassVar[tuple[str, ...]] = ("linear",)
+    part_vectors: ClassVar[int] = 5
     #: θ of the truth's parts at the start: distributions near the truth, so that w begins near 0.
     start: ClassVar[float] = 5.0
 

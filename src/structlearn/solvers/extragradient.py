@@ -117,6 +117,8 @@ class Extragradient(GapSolver):
     step_size: float = 0.5
 
     slacks: ClassVar[tuple[str, ...]] = ("linear",)
+    vectors: ClassVar[int] = 19
+    part_vectors: ClassVar[int] = 15
 
     def check(self, problem: PartProblem, objective: MarginObjective) -> None:
         super().check(problem, objective)

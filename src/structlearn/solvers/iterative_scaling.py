@@ -36,6 +36,8 @@ class IterativeScaling(GapSolver):
     """
 
     objectives: ClassVar[tuple[type[Objective], ...]] = (LikelihoodObjective,)
+    vectors: ClassVar[int] = 10
+    part_vectors: ClassVar[int] = 1
 
     def check(self, problem: PartProblem, objective: LikelihoodObjective) -> None:
         super().check(problem, objective)

@@ -57,6 +57,11 @@ class LBFGS(GapSolver):
 
     objectives: ClassVar[tuple[type[Objective], ...]] = (LikelihoodObjective,)
     takes_latent: ClassVar[bool] = True
+    #: Beside two for each of the past steps; an L1 penalty takes three more.
+    vectors: ClassVar[int] = 10
+
+    def nbytes(self, problem: PartProblem) -> int:
+        return super().nbytes(problem) + 16 * self.memory * problem.n_features
 
     def oracle(self, objective: LikelihoodObjective) -> str:
         return "sums"
@@ -84,7 +89,7 @@ class LBFGS(GapSolver):
         direction = -_inverse_hessian(state.steps, slope)
         if l1:
             direction[direction * slope >= 0.0] = 0.0
-        orthant = np.where(state.iterate != 0.0, np.sign(state.iterate), -np.sign(slope))
+            orthant = np.where(state.iterate != 0.0, np.sign(state.iterate), -np.sign(slope))
         descent = float(direction @ slope)
         if not descent < 0.0:
             direction, descent = -slope, -float(slope @ slope)

@@ -45,6 +45,8 @@ class NSlack(DualSolver):
     -----
     Every iteration ends with a solve over the working sets, to a tenth of the gap that is left, and an oracle pass at
     that one w, which gives the certificate. In the sequential forms this pass adds no constraints, it only measures.
+
+    All constraints are kept unless `Problem.max_memory` leaves too little for them: those without weight go then.
     """
 
     update_on: Literal["pass", "addition", "example"] = "pass"
@@ -78,6 +80,7 @@ class NSlack(DualSolver):
         if self.update_on != "pass":
             self._sequential_pass(state, problem, objective)
         self._solve(state, objective)
+        state.limit_memory(self.room_for_planes(problem))
         self._survey(state, problem, objective)
         return state
 

@@ -68,6 +68,11 @@ class OneSlack(DualSolver):
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
     takes_nonnegative: ClassVar[bool] = True
     takes_growing: ClassVar[bool] = True
+    vectors: ClassVar[int] = 7
+
+    def expected_nbytes(self, problem: Problem) -> int:
+        # Cuts over all examples have many entries at first and few later: eight with all of them, measured.
+        return super().expected_nbytes(problem) + 8 * 16 * problem.n_features
 
     def init_state(self, problem: Problem, objective: MarginObjective) -> OneSlackState:
         state = OneSlackState(
@@ -119,8 +124,24 @@ class OneSlack(DualSolver):
 
     def update(self, state: OneSlackState, problem: Problem, objective: MarginObjective) -> OneSlackState:
         self._solve(state, objective)
+        self._limit_memory(state, problem)
         self._cut_on(state, problem, objective)
         return state
+
+    def _limit_memory(self, state: OneSlackState, problem: Problem) -> None:
+        """Cuts come first; of the cached planes, those that were of no use for longest are given up."""
+        room = self.room_for_planes(problem)
+        idle = self.idle_cuts
+        while state.cuts.nbytes() > room and idle:
+            idle //= 2
+            self._drop_idle_cuts(state, idle)
+        state.cached.limit_memory(max(0, room - state.cuts.nbytes()), state.iterate)
+
+    @staticmethod
+    def _drop_idle_cuts(state: OneSlackState, idle: int) -> None:
+        if state.coefficients:
+            state.coefficients = list(compress(state.coefficients, state.cuts.idle(0) <= idle))
+        state.cuts.drop_idle(idle)
 
     def _cut_on(self, state: OneSlackState, problem: Problem, objective: MarginObjective) -> None:
         """Cuts from cached planes as long as they are good ones, then one from the oracle."""
@@ -134,10 +155,7 @@ class OneSlack(DualSolver):
             state.cuts.set_limits(np.array([objective.C]), np.zeros(1))
             state.cuts.set_nonnegative(objective.nonnegative)
             gap = self._best_cuts(state, objective)
-            if state.coefficients:
-                kept = state.cuts.idle(0) <= self.idle_cuts
-                state.coefficients = list(compress(state.coefficients, kept))
-            state.cuts.drop_idle(self.idle_cuts)
+            self._drop_idle_cuts(state, self.idle_cuts)
             state.point()
             dual = float(state.cuts.linear_part() - 0.5 * state.iterate @ state.iterate)
             state.dual = max(state.dual, dual)

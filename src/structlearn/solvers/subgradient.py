@@ -68,6 +68,7 @@ class Subgradient(Solver):
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
     takes_latent: ClassVar[bool] = True
     takes_growing: ClassVar[bool] = True
+    vectors: ClassVar[int] = 3
 
     def check(self, problem: Any, objective: Any) -> None:
         super().check(problem, objective)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -14,6 +15,7 @@ from structlearn.waist.objective import MarginObjective
 from structlearn.waist.planes import Planes
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
+from structlearn.wording import in_bytes
 
 
 @dataclass
@@ -83,6 +85,18 @@ class WorkingSetState(DualState):
         self.dual = max(self.dual, dual)
         self.restricted_gap = gap / max(dual + gap, 1e-300)
         return gap, unbounded
+
+    def limit_memory(self, most: int) -> None:
+        """Gives up planes beyond so many bytes, those without weight first."""
+        if self.sets.limit_memory(most, self.iterate):
+            from sklearn.exceptions import ConvergenceWarning
+
+            warnings.warn(
+                f"max_memory leaves {in_bytes(most)} for planes, which does not hold those with weight; some were "
+                "given up, and the run may not converge",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
 
     def keep(self, problem: Problem, objective: MarginObjective, planes: Planes, which: IntArray) -> int:
         """Adds the chosen planes to the working sets; returns how many were new."""

@@ -35,6 +35,13 @@ class Problem(ABC):
         Whether the argmax is found. Only "approximate" forfeits certificates.
     n_threads : int
         Threads for the compiled kernels; answers do not depend on it.
+    max_memory : int or None
+        Bytes that a run may take beside the problem itself: what vectors leave is for planes. None leaves it to the
+        solver.
+    structure_bytes : int
+        What the problem holds beside the features of its examples: structures that were listed for them.
+    planes_nbytes : int
+        About what the planes of an example take at the end of a run, as measured: see the decision about memory.
     latent : bool
         Whether parts of the truths are latent, so that the truths depend on w and the objective is not convex.
     truths_move : bool
@@ -53,6 +60,9 @@ class Problem(ABC):
     oracles: frozenset[Oracle]
     exactness: Exactness = "exact"
     n_threads: int = 1
+    max_memory: int | None = None
+    structure_bytes: int = 0
+    planes_nbytes: ClassVar[int] = 2800
     latent: bool = False
     truths_move: bool = False
     user_oracles: bool = False
@@ -153,9 +163,9 @@ class Problem(ABC):
         return w if len(w) >= self.n_features else np.concatenate([w, np.zeros(self.n_features - len(w))])
 
     def with_growing_weights(self) -> Problem | None:
-        """The same problem with weights that come into being when training needs them, where that takes much less.
+        """The same problem with weights that come into being when training needs them; see `grows`.
 
-        None where the problem is best as it is; see `grows`.
+        None where it cannot be, or has a layout of its weights already.
         """
         return None
 

@@ -7,9 +7,9 @@ import scipy.sparse as sp
 from structlearn import ConditionalRandomField, StructuralSVM, load
 from structlearn._core import PairLayout
 from structlearn.data.feature_pairs import FeaturePairs
+from structlearn.estimators import memory
 from structlearn.models import Chain
 from structlearn.models.base import LinearSpec
-from structlearn.models.chain import problem as chain_problem
 from structlearn.solvers import BlockCoordinate, NSlack, OneSlack, Perceptron, Subgradient
 from tests.estimators.test_checkpoint import StopAt
 
@@ -17,7 +17,7 @@ from tests.estimators.test_checkpoint import StopAt
 @pytest.fixture
 def growing(monkeypatch):
     """Every chain is large enough for it."""
-    monkeypatch.setattr(chain_problem, "MANY_WEIGHTS", 0)
+    monkeypatch.setattr(memory, "MANY_WEIGHTS", 0)
 
 
 def sentences(n=30, n_words=80, n_labels=6, seed=0):
@@ -53,7 +53,7 @@ MODELS = [
 def test_the_optimum_is_that_of_all_weights(model, growing, monkeypatch):
     X, Y = sentences()
     sparse = StructuralSVM(model, C=30.0, tol=1e-7).fit(X, Y)
-    monkeypatch.setattr(chain_problem, "MANY_WEIGHTS", 2**40)
+    monkeypatch.setattr(memory, "MANY_WEIGHTS", 2**40)
     dense = StructuralSVM(model, C=30.0, tol=1e-7).fit(X, Y)
     assert dense.spec_.pairs is None
     assert len(sparse.w_) < len(dense.w_)
@@ -81,7 +81,7 @@ def test_every_solver_that_certifies_finds_it(solver, growing):
 def test_solvers_without_a_certificate_do_the_same_as_with_all_weights(solver, growing, monkeypatch):
     X, Y = sentences()
     sparse = StructuralSVM(Chain(), solver=solver).fit(X, Y)
-    monkeypatch.setattr(chain_problem, "MANY_WEIGHTS", 2**40)
+    monkeypatch.setattr(memory, "MANY_WEIGHTS", 2**40)
     dense = StructuralSVM(Chain(), solver=solver).fit(X, Y)
     np.testing.assert_allclose(whole(sparse), whole(dense), atol=1e-12)
 
@@ -96,7 +96,7 @@ def test_weights_that_must_not_be_negative_are_all_there(growing):
 def test_what_is_fitted_can_do_what_it_always_can(growing, tmp_path, monkeypatch):
     X, Y = sentences()
     sparse = StructuralSVM(Chain(), C=30.0, tol=1e-7).fit(X, Y)
-    monkeypatch.setattr(chain_problem, "MANY_WEIGHTS", 2**40)
+    monkeypatch.setattr(memory, "MANY_WEIGHTS", 2**40)
     dense = StructuralSVM(Chain(), C=30.0, tol=1e-7).fit(X, Y)
     assert sparse.score(X, Y) == dense.score(X, Y)
     ours, theirs = sparse.top_weights(3), dense.top_weights(3)

@@ -132,10 +132,6 @@ def test_partial_outputs_are_refused_where_they_cannot_be():
         LatentStructuralSVM(PartsMissed()).fit(X[:1], [["c"] * len(X[0])])
 
 
-class Small(Bracketings):
-    max_memory = 2000
-
-
 def test_hypergraphs_are_refused_while_they_are_listed():
     listed = []
 
@@ -150,11 +146,12 @@ def test_hypergraphs_are_refused_while_they_are_listed():
         Hypergraph.of(endless(), max_memory=2000)
     assert len(listed) == 101
     leaf = [((0, 0, 2), ("node", 0, 1, 2))]
-    StructuralSVM(Small()).fit([np.ones(2)], leaf)
-    with pytest.raises(ValueError, match=r"the hypergraph of X\[0\] takes more than max_memory=2000 bytes"):
-        StructuralSVM(Small()).fit([np.ones(9)], leaf)
+    small = StructuralSVM(Bracketings(), max_memory=3000)
+    small.fit([np.ones(2)], leaf)
+    with pytest.raises(ValueError, match=r"the hypergraph of X\[0\] takes more than max_memory=3000 bytes"):
+        small.fit([np.ones(9)], leaf)
     many = r"the hypergraphs of X\[0\] to X\[\d+\] take \d+ bytes, (\d+) of them for the 5 steps of the last, more than"
     with pytest.raises(ValueError, match=many) as told:
-        StructuralSVM(Small()).fit([np.ones(2)] * 30, leaf * 30)
-    graph = Hypergraph.of(Small().steps(np.ones(2)))
+        small.fit([np.ones(2)] * 30, leaf * 30)
+    graph = Hypergraph.of(Bracketings().steps(np.ones(2)))
     assert int(re.search(many, str(told.value))[1]) == graph.nbytes

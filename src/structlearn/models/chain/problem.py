@@ -19,7 +19,7 @@ from structlearn.losses.bound import BoundLoss, no_levels
 from structlearn.models.chain.description import chain_part
 from structlearn.models.chain.transitions import TransitionMask
 from structlearn.models.composed import ComposedProblem
-from structlearn.models.pair_weights import MANY_WEIGHTS, fixed_layout, growing_layout, observed_pairs, stored
+from structlearn.models.pair_weights import fixed_layout, growing_layout, observed_pairs, stored
 from structlearn.models.token_scorer import token_scorer
 from structlearn.waist.planes import Outputs
 from structlearn.waist.problem import Problem
@@ -104,7 +104,7 @@ class ChainProblem(ComposedProblem):
         return [(self._tokens, L)] + ([] if self._pair_tokens is None else [(self._pair_tokens, L * L)])
 
     def with_growing_weights(self) -> ChainProblem | None:
-        if self.layout is not None or self.n_features < MANY_WEIGHTS:
+        if self.layout is not None:
             return None
         growing = copy.copy(self)
         growing._compose(growing_layout(self._n_shared, self._feature_blocks), grows=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ from structlearn.waist.planes import Outputs, Planes
 
 class MulticlassProblem(ComposedProblem):
     """A `Multiclass` model bound to data. Outputs are class codes."""
+
+    planes_nbytes: ClassVar[int] = 300
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import is_listed
 from structlearn.data.hypergraphs import Hypergraph, Step
+from structlearn.data.memory import available_memory
 from structlearn.data.sequences import Sequences, read_sequences
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses import Loss, MissedParts
@@ -60,10 +62,8 @@ class HypergraphModel(PartialModel):
     of the above can then be restricted to these (`allowed`), and what is not known of a truth is latent:
     `LatentStructuralSVM` and `LatentConditionalRandomField` take partial outputs.
 
-    Attributes
-    ----------
-    max_memory : int
-        Bytes that the hypergraphs of all inputs may take; more are refused while they are listed.
+    Hypergraphs that take more than `max_memory` of the estimator, or than the machine has, are refused while they are
+    listed.
 
     Examples
     --------
@@ -91,10 +91,12 @@ class HypergraphModel(PartialModel):
     [['re', 'lock']]
     """
 
-    max_memory: ClassVar[int] = 2**32
     refusals: ClassVar[ByDecoder] = {
         "partial": "write a method possible(x, y), the parts that outputs in agreement with a partial output y may have"
     }
+
+    #: What `within` was told.
+    _max_memory: int | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -136,6 +138,11 @@ class HypergraphModel(PartialModel):
     def abilities(self) -> frozenset[Ability]:
         abilities: frozenset[Ability] = frozenset({"k_best", "sums", "pair_marginals", "samples", "explain"})
         return abilities | {"partial"} if self.takes_allowed else abilities
+
+    def within(self, max_memory: int | None) -> HypergraphModel:
+        bounded = copy.copy(self)
+        bounded._max_memory = max_memory
+        return bounded
 
     def read(self, X: Any, Y: Any) -> tuple[DerivedInputs, Any]:
         return self._derived(X), Y
@@ -227,14 +234,15 @@ class HypergraphModel(PartialModel):
     def _listed(self, X: Any) -> list[Hypergraph]:
         graphs: list[Hypergraph] = []
         size = 0
+        most = available_memory() if self._max_memory is None else self._max_memory
         for i, x in enumerate(X):
             with noted(f"{type(self).__name__}.steps(X[{i}])"):
-                graphs.append(Hypergraph.of(self.steps(x), f"the hypergraph of X[{i}]", self.max_memory))
+                graphs.append(Hypergraph.of(self.steps(x), f"the hypergraph of X[{i}]", most))
             size += graphs[i].nbytes
-            if size > self.max_memory:
+            if most is not None and size > most:
                 raise ValueError(
                     f"the hypergraphs of X[0] to X[{i}] take {size} bytes, {graphs[i].nbytes} of them for the "
-                    f"{graphs[i].n_edges} steps of the last, more than max_memory={self.max_memory}"
+                    f"{graphs[i].n_edges} steps of the last, more than max_memory={most}"
                 )
         return graphs
 

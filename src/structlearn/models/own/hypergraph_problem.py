@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Sequence
 from itertools import combinations, pairwise
 from typing import Any
@@ -52,6 +53,7 @@ class HypergraphProblem(NumberedProblem):
         self.graphs = graphs
         self._features = features
         self._places = [{part: k for k, part in enumerate(graph.parts)} for graph in graphs]
+        self.structure_bytes = sum(graph.nbytes for graph in graphs) + sum(map(sys.getsizeof, self._places))
         self._mask = None if allowed is None else _mask(graphs, allowed)
         self._engine = _flattened(graphs, n_parts, self._mask)
         self._given = _core.GivenDerivations(self._engine, _core.GivenScores(0, n_parts))

@@ -1,0 +1,157 @@
+"""What solvers say of their memory, against the bytes that NumPy allocates."""
+
+import gc
+import tracemalloc
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from structlearn import solvers
+from structlearn.models import Chain
+from structlearn.solvers import (
+    LBFGS,
+    BlockCoordinate,
+    ConcaveConvex,
+    DualCoordinate,
+    ExcessiveGap,
+    ExpectationMaximization,
+    ExponentiatedGradient,
+    Extragradient,
+    IterativeScaling,
+    NSlack,
+    OneSlack,
+    Perceptron,
+    Solver,
+    Subgradient,
+)
+from structlearn.waist.objective import LikelihoodObjective, MarginObjective, Objective
+
+MARGIN = [
+    BlockCoordinate(max_iter=8),
+    BlockCoordinate(max_iter=8, averaging=True),
+    NSlack(max_iter=8),
+    OneSlack(max_iter=8),
+    Subgradient(max_iter=4),
+    ExponentiatedGradient(max_iter=8),
+    Extragradient(max_iter=8),
+    ExcessiveGap(max_iter=12),
+]
+LIKELIHOOD = [
+    DualCoordinate(max_iter=8),
+    LBFGS(max_iter=25, tol=1e-12),
+    LBFGS(max_iter=25, tol=1e-12, memory=3),
+    ExponentiatedGradient(max_iter=8),
+    IterativeScaling(max_iter=8),
+]
+PARTIAL = [ConcaveConvex(max_iter=20), ConcaveConvex(inner=NSlack(), max_iter=20), Subgradient(max_iter=4)]
+SUMMED = [ExpectationMaximization(max_iter=6, tol=1e-12), LBFGS(max_iter=25, tol=1e-12)]
+RUNS = [
+    *((solver, MarginObjective) for solver in MARGIN),
+    *((solver, LikelihoodObjective) for solver in LIKELIHOOD),
+    (Perceptron(max_iter=3), Objective),
+]
+#: Compiled code has at most two vectors over the weights that NumPy does not know of.
+COMPILED = 2
+
+
+def sentences(n_examples, length, n_features, *, partial=False):
+    random = np.random.default_rng(0)
+    X, Y = [], []
+    for _ in range(n_examples):
+        x = sp.lil_array((length, n_features))
+        x[np.arange(length), random.integers(n_features, size=length)] = 1.0
+        X.append(sp.csr_array(x))
+        Y.append([None if partial and t % 2 else int(label) for t, label in enumerate(random.integers(3, size=length))])
+    return X, Y
+
+
+def bound(X, Y, *, partial=False):
+    model = Chain(classes=[0, 1, 2])
+    if partial:
+        return model.bind_partial(model.specify_partial(X, Y), X, Y)
+    return model.bind(model.specify(X, Y), X, Y)
+
+
+def counted(solver, problem, kind):
+    """The peak of a run in bytes."""
+    weight = np.ones(problem.n_examples)
+    objective = kind(weight) if kind is Objective else kind(weight, 100.0)
+    solver.check(problem, objective)
+    gc.collect()
+    tracemalloc.start()
+    solver.iterate(problem, objective)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def test_every_solver_is_measured():
+    measured = {type(solver) for solver, _ in RUNS} | {type(solver) for solver in (*PARTIAL, *SUMMED)}
+    public = {getattr(solvers, name) for name in solvers.__all__}
+    concrete = {
+        kind for kind in public if isinstance(kind, type) and issubclass(kind, Solver) and kind.__subclasses__() == []
+    }
+    assert concrete <= measured
+
+
+@pytest.mark.parametrize(("solver", "kind"), RUNS, ids=repr)
+def test_vectors_over_the_weights_are_those_that_are_declared(solver, kind):
+    problem = bound(*sentences(20, 5, 50_000))
+    vectors = counted(solver, problem, kind) / (8 * problem.n_features)
+    declared = solver.nbytes(problem) / (8 * problem.n_features)
+    assert declared - COMPILED - 0.1 <= vectors <= declared + 0.1
+
+
+@pytest.mark.parametrize(
+    ("solver", "kind"),
+    [*((solver, MarginObjective) for solver in PARTIAL), *((solver, LikelihoodObjective) for solver in SUMMED)],
+    ids=repr,
+)
+def test_those_of_latent_learners_too(solver, kind):
+    problem = bound(*sentences(20, 5, 50_000, partial=True), partial=True)
+    vectors = counted(solver, problem, kind) / (8 * problem.n_features)
+    declared = solver.nbytes(problem) / (8 * problem.n_features)
+    assert declared - 6.1 <= vectors <= declared + 0.1
+
+
+@pytest.mark.parametrize(("solver", "kind"), [run for run in RUNS if run[0].part_vectors], ids=repr)
+def test_vectors_over_the_parts_are_those_that_are_declared(solver, kind):
+    problem = bound(*sentences(300, 40, 4))
+    vectors = counted(solver, problem, kind) / (8 * problem.part_offsets[-1])
+    assert solver.part_vectors - 1.1 <= vectors <= solver.part_vectors + 0.5
+
+
+def test_dual_coordinate_ascent_hands_over_only_if_there_is_memory_for_it():
+    problem = bound(*sentences(20, 5, 30))
+    objective = LikelihoodObjective(np.ones(20), 1e7)
+    solver = DualCoordinate(max_iter=60, tol=1e-12)
+    assert solver.run(problem, objective).state.descent is not None
+    problem.max_memory = solver.most_nbytes(problem) - 1
+    assert solver.run(problem, objective).state.descent is None
+
+
+@pytest.mark.parametrize(
+    ("solver", "share"),
+    [(BlockCoordinate(tol=1e-6, idle_passes=1000), 0.8), (NSlack(tol=1e-6), 0.5), (OneSlack(tol=1e-6), 0.8)],
+    ids=repr,
+)
+def test_planes_get_what_vectors_leave_and_the_optimum_stays(solver, share):
+    problem = bound(*sentences(30, 8, 40))
+    objective = MarginObjective(np.ones(30), 30.0)
+    free = solver.run(problem, objective)
+    sizes = []
+
+    def observe(state):
+        sizes.append(state.sets.nbytes() if hasattr(state, "sets") else state.cuts.nbytes() + state.cached.nbytes())
+        return False
+
+    solver.run(problem, objective, observe=observe)
+    most = max(sizes)
+    sizes.clear()
+    problem.max_memory = solver.nbytes(problem) + int(share * most)
+    bounded = solver.run(problem, objective, observe=observe)
+    assert max(sizes) < most
+    assert bounded.converged
+    assert bounded.state.relative_gap <= 1e-6
+    assert bounded.state.primal == pytest.approx(free.state.primal, rel=2e-6)
