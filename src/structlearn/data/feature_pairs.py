@@ -47,6 +47,18 @@ class FeaturePairs:
             raise ValueError("parts of the pairs do not increase within a row")
         return pairs
 
+    def check(self, *blocks: tuple[int, int]) -> None:
+        """Refuses pairs that are not those of blocks of (rows, width)."""
+        n_rows = sum(rows for rows, _ in blocks)
+        if self.n_rows != n_rows:
+            raise ValueError(f"there are pairs of {self.n_rows} features, but {n_rows} features")
+        begin = 0
+        for rows, width in blocks:
+            most = int(self.parts[self.until(begin) : self.until(begin + rows)].max(initial=-1))
+            if most >= width:
+                raise ValueError(f"a feature has a weight for part {most} of {width}")
+            begin += rows
+
     def __len__(self) -> int:
         return len(self.parts)
 
@@ -62,10 +74,6 @@ class FeaturePairs:
     def until(self, row: int) -> int:
         """How many pairs the rows before this one have."""
         return int(self.indptr[row])
-
-    def most(self, begin: int, end: int) -> int:
-        """The largest part of the rows from `begin` to `end`, −1 if there is none."""
-        return int(self.parts[self.indptr[begin] : self.indptr[end]].max(initial=-1))
 
     def weights_of(self, row: int, weights: FloatArray, width: int) -> FloatArray:
         """The weights of all parts of a row, 0 for those without one."""

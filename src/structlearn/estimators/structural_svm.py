@@ -88,7 +88,8 @@ class StructuralSVM(StructuredEstimator):
         a model lists for the inputs, and what these leave for planes. None is what the machine has available, and of it
         1 GiB for planes.
 
-        A chain whose weights do not fit gets only those that training comes to need; what does not fit is refused.
+        A `Chain`, `Segments` or `Multiclass` whose weights do not fit gets only those that training comes to need; what
+        does not fit is refused.
     verbose : int
         1 shows a progress line.
 

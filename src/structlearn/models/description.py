@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import is_listed
+from structlearn.data.feature_pairs import FeaturePairs
 from structlearn.wording import shown
 
 INTERCEPT = "(intercept)"
@@ -139,6 +140,19 @@ def blocks_of(w: FloatArray, *described: tuple[Any, ...]) -> tuple[WeightBlock, 
         at += size
     if at != len(w):
         raise ValueError(f"w has {len(w)} weights but the model has {at}")
+    return tuple(blocks)
+
+
+def stored_blocks(weights: FloatArray, pairs: FeaturePairs, *described: tuple[Any, ...]) -> tuple[WeightBlock, ...]:
+    """Blocks of features whose weights are those of `pairs`, row after row, from (title, axes, kind, form) of each."""
+    blocks, begin = [], 0
+    for title, axes, *more in described:
+        end = begin + len(axes[0])
+        width = int(np.prod([len(axis) for axis in axes[1:]], dtype=np.int64))
+        entries = slice(pairs.until(begin), pairs.until(end))
+        places = (pairs.rows[entries] - begin) * width + pairs.parts[entries]
+        blocks.append(replace(WeightBlock(title, axes, weights[entries], *more), places=places))
+        begin = end
     return tuple(blocks)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -43,6 +42,7 @@ from structlearn.models.chain.token_explanation import explain_token
 from structlearn.models.chain.transitions import AllowedTransitions, TransitionMask, transition_mask
 from structlearn.models.description import TransitionScores, WeightBlock, column_names
 from structlearn.models.explanation import Comparison, Explanation
+from structlearn.models.pair_weights import compacted
 from structlearn.models.partial import PartialModel
 from structlearn.waist.problem import Problem
 from structlearn.wording import shown
@@ -309,10 +309,7 @@ class Chain(PartialModel):
         return ChainLayout(L, spec.n_columns, n_pairs, bool(self.boundaries), self.order == 2, spec.pairs)
 
     def compact(self, spec: LinearSpec, problem: Problem, w: FloatArray) -> tuple[LinearSpec, FloatArray]:
-        if not isinstance(problem, ChainProblem) or problem.layout is None:
-            return spec, w
-        pairs, w = problem.stored_weights(problem.extend(w))
-        return replace(spec, pairs=pairs), w
+        return compacted(spec, problem, w)
 
     def _moves(self, spec: LinearSpec) -> TransitionMask | None:
         """Which label may follow which; None if any may."""

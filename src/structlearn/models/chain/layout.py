@@ -11,7 +11,7 @@ import numpy as np
 from structlearn.data.arrays import FloatArray
 from structlearn.data.feature_pairs import FeaturePairs
 from structlearn.models.base import Weights
-from structlearn.models.description import BlockKind, WeightBlock, blocks_of
+from structlearn.models.description import BlockKind, WeightBlock, blocks_of, stored_blocks
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,8 @@ class ChainLayout:
     pairs: FeaturePairs | None = None
 
     def __post_init__(self) -> None:
-        pairs = self.pairs
-        if pairs is None:
-            return
-        n, rows = self.n_columns, self.n_columns + self.n_pair_columns
-        if pairs.n_rows != rows:
-            raise ValueError(f"there are pairs of {pairs.n_rows} features, but {rows} features")
-        for begin, end, width in ((0, n, self.n_labels), (n, rows, self.n_labels**2)):
-            if pairs.most(begin, end) >= width:
-                raise ValueError(f"a feature has a weight for part {pairs.most(begin, end)} of {width}")
+        if self.pairs is not None:
+            self.pairs.check(*((rows, width) for _, rows, width in self._blocks))
 
     @property
     def n_shared(self) -> int:
@@ -93,12 +86,7 @@ class ChainLayout:
         if self.pairs is None:
             return blocks_of(w, of_tokens, *steps, *of_pairs, *triplets)
         shared = blocks_of(w[: self.n_shared], *steps, *triplets)
-        stored = []
-        for (title, axes, kind), (begin, n, width) in zip([of_tokens, *of_pairs], self._blocks, strict=False):
-            entries = slice(self.pairs.until(begin), self.pairs.until(begin + n))
-            places = (self.pairs.rows[entries] - begin) * width + self.pairs.parts[entries]
-            stored.append(WeightBlock(title, axes, w[self.n_shared :][entries], kind, places=places))
-        return (*shared, *stored)
+        return (*shared, *stored_blocks(w[self.n_shared :], self.pairs, of_tokens, *of_pairs))
 
     def emissions_of(self, w: FloatArray, column: int) -> FloatArray:
         """The weights of a feature for all labels."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -18,14 +17,12 @@ from structlearn.data.tokens import TokenMatrix
 from structlearn.losses.bound import BoundLoss, no_levels
 from structlearn.models.chain.description import chain_part
 from structlearn.models.chain.transitions import TransitionMask
-from structlearn.models.composed import ComposedProblem
-from structlearn.models.pair_weights import fixed_layout, growing_layout, observed_pairs, stored
+from structlearn.models.pair_weights import PairedProblem, fixed_layout, observed_pairs
 from structlearn.models.token_scorer import token_scorer
 from structlearn.waist.planes import Outputs
-from structlearn.waist.problem import Problem
 
 
-class ChainProblem(ComposedProblem):
+class ChainProblem(PairedProblem):
     """A `Chain` model bound to data. Outputs are label codes, see `Ragged`.
 
     `codes` is the truth that training aims at; `loss` belongs to it, `judged_loss` to the one that predictions are
@@ -74,7 +71,6 @@ class ChainProblem(ComposedProblem):
         self._compose(None if pairs is None else fixed_layout(self._n_shared, pairs), grows=False)
 
     def _compose(self, layout: _core.PairLayout | None, *, grows: bool) -> None:
-        """Puts scorer and engine together, with the weights that a layout has or with all."""
         L, T = len(self._classes), np.diff(self._offsets)
         n_emissions = self._tokens.n_columns * L if layout is None else 0
         n_pairs = 0 if layout or self._pair_tokens is None else self._pair_tokens.n_columns * L * L
@@ -102,36 +98,6 @@ class ChainProblem(ComposedProblem):
     def _feature_blocks(self) -> list[tuple[TokenMatrix, int]]:
         L = len(self._classes)
         return [(self._tokens, L)] + ([] if self._pair_tokens is None else [(self._pair_tokens, L * L)])
-
-    def with_growing_weights(self) -> ChainProblem | None:
-        if self.layout is not None:
-            return None
-        growing = copy.copy(self)
-        growing._compose(growing_layout(self._n_shared, self._feature_blocks), grows=True)
-        return growing
-
-    def with_weights_of(self, other: Problem) -> ChainProblem:
-        assert isinstance(other, ChainProblem)
-        sharing = copy.copy(self)
-        sharing._compose(other.layout, grows=False)
-        return sharing
-
-    def save_layout(self) -> Any:
-        return None if self.layout is None or not self.grows else self.layout.save()
-
-    def restore_layout(self, saved: Any) -> None:
-        if not self.grows:
-            return super().restore_layout(saved)
-        assert self.layout is not None
-        slices, parts, reserved = saved
-        if not self.layout.restore(slices, parts, int(reserved), max(width for _, width in self._feature_blocks)):
-            raise ValueError("the layout of the weights is damaged")
-        self.n_features = self.layout.n_weights
-
-    def stored_weights(self, w: FloatArray) -> tuple[FeaturePairs, FloatArray]:
-        """Of a problem with a layout, the pairs whose weights are not 0, and w for these."""
-        assert self.layout is not None
-        return stored(self.layout, sum(tokens.n_columns for tokens, _ in self._feature_blocks), self._n_shared, w)
 
     def missing(self, oracle: str) -> str:
         return no_levels(self._offsets, len(self._classes) ** self._order, self._loss)

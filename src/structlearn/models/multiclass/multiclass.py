@@ -28,12 +28,14 @@ from structlearn.losses import Hamming, LabelLoss, Loss, ZeroOneLoss
 from structlearn.losses.bound import BoundLoss, Levels, bound_label_costs, class_levels
 from structlearn.losses.own import bound_own, single_label_truth
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Weights
-from structlearn.models.description import WeightBlock, blocks_of, column_names
+from structlearn.models.description import WeightBlock, blocks_of, column_names, stored_blocks
 from structlearn.models.explanation import Explanation
 from structlearn.models.label_explanation import explain_label
 from structlearn.models.multiclass.output_features import OutputFeatures, Taxonomy
 from structlearn.models.multiclass.problem import MulticlassProblem
+from structlearn.models.pair_weights import compacted
 from structlearn.models.partial import PartialModel
+from structlearn.waist.problem import Problem
 from structlearn.wording import shown
 
 
@@ -53,7 +55,8 @@ class Multiclass(PartialModel):
     Notes
     -----
     The weights are a matrix, ``w_.reshape(n_features, n_output_features)``, with a column a class if there are no
-    output features.
+    output features. After training with weights that came into being when they were needed they are those that
+    `spec_.pairs` lists.
 
     Examples
     --------
@@ -160,7 +163,9 @@ class Multiclass(PartialModel):
                 raise ValueError(f"Y[{i}] is {spec.classes[codes[i]]!r}, but allowed[{i}] is {shown(allowed[i])}")
         features = None if self.output_features is None else self.output_features.matrix(spec.classes)
         tokens = TokenMatrix.from_matrix(X, intercept=spec.intercept)
-        return MulticlassProblem(tokens, codes, spec.classes, self._bound_loss(spec, codes, Y), features, possible)
+        return MulticlassProblem(
+            tokens, codes, spec.classes, self._bound_loss(spec, codes, Y), features, possible, spec.pairs
+        )
 
     def partial_loss(self, spec: LinearSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
         """Δ(Y_i, ŷ) where labels are known in part: the least of cost[y, ŷ] over the labels y that Y_i allows.
@@ -217,7 +222,7 @@ class Multiclass(PartialModel):
                [4., 5.]])
         """
         if self.output_features is None:
-            return Weights(w.reshape(spec.n_columns, len(spec.classes)))
+            return Weights(self.named_weights(spec, w)[0].whole())
         return Weights(w.reshape(spec.n_columns, -1) @ self.output_features.matrix(spec.classes).T)
 
     def named_weights(
@@ -226,7 +231,8 @@ class Multiclass(PartialModel):
         """The weights of every class, or, with output features, of every one of these."""
         features = self.output_features
         columns = spec.classes if features is None else features.names(spec.classes)
-        return blocks_of(w, ("features", (column_names(spec, feature_names), columns), "features"))
+        described = "features", (column_names(spec, feature_names), columns), "features"
+        return blocks_of(w, described) if spec.pairs is None else stored_blocks(w, spec.pairs, described)
 
     def explain(
         self,
@@ -241,12 +247,24 @@ class Multiclass(PartialModel):
         """Why a label is chosen, feature by feature; with output features by the weights that they give each class."""
         if t is not None:
             raise ValueError(f"t is {t}, but x has one label and no tokens; leave t out")
-        names, emissions = column_names(spec, feature_names), self.unpack(spec, w).emissions
+        names = column_names(spec, feature_names)
         problem = self.bind(spec, checked_matrix(x, "x").reshape(1, -1))
         columns, values = problem.token_features(0)
-        terms = [(names[k], value, emissions[k]) for k, value in zip(columns.tolist(), values.tolist(), strict=True)]
+        entries = zip(columns.tolist(), values.tolist(), strict=True)
+        terms = [(names[k], value, self._class_weights(spec, w, k)) for k, value in entries]
         possible = np.ones(len(spec.classes), bool)
         return explain_label(terms, spec.classes, possible, int(problem.predict(w)[0]), label, against, None)
+
+    def _class_weights(self, spec: LinearSpec, w: FloatArray, column: int) -> FloatArray:
+        """The weights of a feature for all classes."""
+        if spec.pairs is not None:
+            return spec.pairs.weights_of(column, w, len(spec.classes))
+        weights = w.reshape(spec.n_columns, -1)[column]
+        features = self.output_features
+        return weights if features is None else np.asarray(features.matrix(spec.classes) @ weights)
+
+    def compact(self, spec: LinearSpec, problem: Problem, w: FloatArray) -> tuple[LinearSpec, FloatArray]:
+        return compacted(spec, problem, w)
 
     def unseen_cost(self, spec: LinearSpec) -> float | None:
         """The worst of all mistakes, where a matrix prices them: it has no price for labels that it does not know."""
@@ -255,6 +273,9 @@ class Multiclass(PartialModel):
 
     def n_weights(self, spec: LinearSpec) -> int:
         classes, features = spec.classes, self.output_features
+        if spec.pairs is not None:
+            spec.pairs.check((spec.n_columns, len(classes)))
+            return len(spec.pairs)
         return spec.n_columns * (len(classes) if features is None else features.matrix(classes).shape[1])
 
     def cost_matrix(self, classes: Sequence[Any]) -> FloatArray | None:

@@ -10,18 +10,17 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray, digest
-from structlearn.data.labels import (
-    label_array,
-)
+from structlearn.data.feature_pairs import FeaturePairs
+from structlearn.data.labels import label_array
 from structlearn.data.ragged import Ragged
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses.bound import BoundLoss
-from structlearn.models.composed import ComposedProblem
+from structlearn.models.pair_weights import PairedProblem, fixed_layout
 from structlearn.models.token_scorer import token_scorer
 from structlearn.waist.planes import Outputs, Planes
 
 
-class MulticlassProblem(ComposedProblem):
+class MulticlassProblem(PairedProblem):
     """A `Multiclass` model bound to data. Outputs are class codes."""
 
     planes_nbytes: ClassVar[int] = 300
@@ -34,19 +33,38 @@ class MulticlassProblem(ComposedProblem):
         loss: BoundLoss,
         output_features: FloatArray | None,
         allowed: Flags | None = None,
+        pairs: FeaturePairs | None = None,
     ):
-        K, n = len(classes), tokens.n_tokens
-        n_features = tokens.n_columns * (K if output_features is None else output_features.shape[1])
-        offsets = np.arange(n + 1)
-        scores = token_scorer(offsets, [(tokens, 0, K, False)], [], n_features, output_features=output_features)
         self._tokens = tokens
         self._codes = codes
         self._labels = label_array(classes)
         self._output_features = output_features
-        truths = None if codes is None else Ragged(codes, offsets)
         self._allowed = None if allowed is None else allowed.astype(np.uint8)
+        self._loss = loss
+        self._compose(None if pairs is None else fixed_layout(0, pairs), grows=False)
+
+    def _compose(self, layout: _core.PairLayout | None, *, grows: bool) -> None:
+        K, n, tokens, features = len(self._labels), self._tokens.n_tokens, self._tokens, self._output_features
+        width = K if features is None else features.shape[1]
+        n_features = tokens.n_columns * width if layout is None else layout.n_weights
+        offsets = np.arange(n + 1)
+        blocks = [(tokens, 0, K, False)]
+        scores = token_scorer(offsets, blocks, [], n_features, output_features=features, layout=layout)
+        truths = None if self._codes is None else Ragged(self._codes, offsets)
         core = _core.Multiclass(K, scores, self._allowed)
-        super().__init__(core, n_features, np.full(n, K), truths, loss, loss, scores)
+        super().__init__(core, n_features, np.full(n, K), truths, self._loss, self._loss, scores, layout, grows)
+
+    @property
+    def _n_shared(self) -> int:
+        return 0
+
+    @property
+    def _feature_blocks(self) -> list[tuple[TokenMatrix, int]]:
+        return [(self._tokens, len(self._labels))]
+
+    def with_growing_weights(self) -> MulticlassProblem | None:
+        # What an output feature scores, many classes share.
+        return None if self._output_features is not None else super().with_growing_weights()
 
     def pack(self, codes: Ragged, examples: IntArray) -> LabelArray:
         return np.asarray(codes.flat)
@@ -55,13 +73,16 @@ class MulticlassProblem(ComposedProblem):
         codes = np.ascontiguousarray(outputs, np.int32)
         return Ragged(codes, np.arange(len(codes) + 1))
 
-    def working_sets(self) -> _core.MulticlassSets:
+    def working_sets(self) -> _core.WorkingSets:
+        if self.layout is not None:
+            return super().working_sets()
         assert self._codes is not None
         assert self._scores is not None
         return _core.MulticlassSets(self._scores, self._codes, self.n_examples)
 
     def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
-        assert isinstance(sets, _core.MulticlassSets)
+        if not isinstance(sets, _core.MulticlassSets):
+            return super().keep(sets, planes, which, a, b)
         return sets.add(planes.examples, np.ascontiguousarray(planes.outputs, np.int32), which, a, b)
 
     def class_scores(self, w: FloatArray, examples: IntArray) -> FloatArray:
@@ -94,7 +115,7 @@ class MulticlassProblem(ComposedProblem):
     def fingerprint(self) -> str:
         tokens = self._tokens
         features = np.empty(0) if self._output_features is None else self._output_features
-        size = np.array([self.n_features])
+        size = np.array([self._tokens.n_columns * len(self._labels)])
         arrays: list[npt.NDArray[Any]] = [tokens.indptr, tokens.columns, tokens.values]
         arrays += [] if self._codes is None else [self._codes]
         arrays += [*self._loss.identity, features, size]

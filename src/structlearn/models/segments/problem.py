@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
+from structlearn.data.feature_pairs import FeaturePairs
 from structlearn.data.ragged import Ragged, summed
 from structlearn.data.tokens import TokenMatrix
 from structlearn.losses.bound import BoundLoss, no_levels
-from structlearn.models.composed import ComposedProblem
+from structlearn.models.pair_weights import PairedProblem, fixed_layout
 from structlearn.models.token_scorer import token_scorer
 from structlearn.waist.planes import Outputs
 from structlearn.wording import count
@@ -35,7 +36,7 @@ class SegmentPairs(NamedTuple):
     boundaries: FloatArray
 
 
-class SegmentsProblem(ComposedProblem):
+class SegmentsProblem(PairedProblem):
     """A `Segments` model bound to data. Outputs are one code a token, see ``core/segments/codes.hpp`` and `Ragged`.
 
     `codes` is the truth that training aims at; `loss` belongs to it, `judged_loss` to the one that predictions are
@@ -55,8 +56,8 @@ class SegmentsProblem(ComposedProblem):
         lengths: bool,
         ends: bool,
         runs: LabelArray | None = None,
+        pairs: FeaturePairs | None = None,
     ):
-        L, n = len(classes), tokens.n_columns
         self._tokens = tokens
         self._offsets = offsets
         self._codes = codes
@@ -65,22 +66,29 @@ class SegmentsProblem(ComposedProblem):
         self._lengths = lengths
         self._ends = ends
         self._runs = runs
-        n_shared = (L + lengths * max_length) * L
-        firsts_at = n * L + n_shared
-        n_features = firsts_at + 2 * ends * n * L
-        blocks = [(tokens, 0, L, False)]
-        if ends:
-            blocks += [(tokens, firsts_at, L, False), (tokens, firsts_at + n * L, L, False)]
-        scores = token_scorer(offsets, blocks, [(n * L, n_shared, 1.0)], n_features)
-        super().__init__(
-            _core.Segments(_core.SegmentEngine(offsets, L, max_length, lengths, ends, runs), scores),
-            n_features,
-            (1 + 2 * ends) * np.diff(offsets) * L + n_shared,
-            None if codes is None else Ragged(codes, offsets),
-            loss,
-            judged_loss,
-            scores,
-        )
+        self.truths = None if codes is None else Ragged(codes, offsets)
+        self._loss, self._judged_loss = loss, judged_loss
+        self._compose(None if pairs is None else fixed_layout(self._n_shared, pairs), grows=False)
+
+    def _compose(self, layout: _core.PairLayout | None, *, grows: bool) -> None:
+        L, n_shared = len(self._classes), self._n_shared
+        size = self._tokens.n_columns * L if layout is None else 0
+        firsts = [(self._tokens, size + n_shared + k * size, L, False) for k in range(2 * self._ends)]
+        n_features = (1 + 2 * self._ends) * size + n_shared if layout is None else layout.n_weights
+        blocks = [(self._tokens, 0, L, False), *firsts]
+        scores = token_scorer(self._offsets, blocks, [(size, n_shared, 1.0)], n_features, layout=layout)
+        engine = _core.SegmentEngine(self._offsets, L, self._max_length, self._lengths, self._ends, self._runs)
+        sizes = (1 + 2 * self._ends) * np.diff(self._offsets) * L + n_shared
+        core = _core.Segments(engine, scores)
+        super().__init__(core, n_features, sizes, self.truths, self._loss, self._judged_loss, scores, layout, grows)
+
+    @property
+    def _n_shared(self) -> int:
+        return (len(self._classes) + self._lengths * self._max_length) * len(self._classes)
+
+    @property
+    def _feature_blocks(self) -> list[tuple[TokenMatrix, int]]:
+        return [(self._tokens, len(self._classes))] * (1 + 2 * self._ends)
 
     def missing(self, oracle: str) -> str:
         return no_levels(self._offsets, 4 * len(self._classes), self._loss)

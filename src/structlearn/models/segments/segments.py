@@ -30,10 +30,19 @@ from structlearn.losses.bound import (
 )
 from structlearn.losses.own import bound_own, segment_truth
 from structlearn.models.base import Ability, ByDecoder, LinearSpec
-from structlearn.models.description import TransitionScores, WeightBlock, blocks_of, column_names, feature_text
+from structlearn.models.description import (
+    TransitionScores,
+    WeightBlock,
+    blocks_of,
+    column_names,
+    feature_text,
+    stored_blocks,
+)
+from structlearn.models.pair_weights import compacted
 from structlearn.models.partial import PartialModel
 from structlearn.models.segments.problem import SegmentsProblem
 from structlearn.models.segments.segment_losses import bound_segments
+from structlearn.waist.problem import Problem
 from structlearn.wording import count, shown
 
 
@@ -80,6 +89,8 @@ class Segments(PartialModel):
 
     The weights are, one after another, the emissions (n_features, n_labels), the transitions (n_labels, n_labels) from
     row to column, with lengths (max_length, n_labels), and with ends the emissions of the first and of the last token.
+    After training with weights that came into being when they were needed, transitions and lengths come first, then
+    those of the features that `spec_.pairs` lists.
 
     Examples
     --------
@@ -198,6 +209,7 @@ class Segments(PartialModel):
             lengths=bool(self.lengths),
             ends=bool(self.ends),
             runs=runs,
+            pairs=spec.pairs,
         )
 
     def partial_loss(self, spec: SegmentsSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
@@ -263,24 +275,36 @@ class Segments(PartialModel):
         self, spec: SegmentsSpec, w: FloatArray, feature_names: Sequence[str] | None = None
     ) -> tuple[WeightBlock, ...]:
         names, labels = column_names(spec, feature_names), spec.classes
-        described: list[tuple[Any, ...]] = [
-            ("features", (names, labels), "features"),
-            ("transitions", (labels, labels), "transitions"),
-        ]
+        tokens = [("features", (names, labels), "features")]
+        shared: list[tuple[Any, ...]] = [("transitions", (labels, labels), "transitions")]
         if self.lengths:
             lengths = [count(n, "token") for n in range(1, spec.max_length + 1)]
-            described.append(("lengths", (lengths, labels), "others", "{1}, {0}"))
+            shared.append(("lengths", (lengths, labels), "others", "{1}, {0}"))
+        ends: list[tuple[Any, ...]] = []
         if self.ends:
             axes = [feature_text(name) for name in names], labels
-            described += [(f"{which} tokens", axes, "others", "{1}: {0}") for which in ("first", "last")]
-        return blocks_of(w, *described)
+            ends += [(f"{which} tokens", axes, "others", "{1}: {0}") for which in ("first", "last")]
+        if spec.pairs is None:
+            return blocks_of(w, *tokens, *shared, *ends)
+        n_shared = self._n_shared(spec)
+        return (*blocks_of(w[:n_shared], *shared), *stored_blocks(w[n_shared:], spec.pairs, *tokens, *ends))
 
     def transition_scores(self, spec: SegmentsSpec, w: FloatArray) -> TransitionScores:
-        return TransitionScores(spec.classes, self.named_weights(spec, w)[1].weights)
+        steps = next(block for block in self.named_weights(spec, w) if block.kind == "transitions")
+        return TransitionScores(spec.classes, steps.weights)
 
     def n_weights(self, spec: SegmentsSpec) -> int:
-        L = len(spec.classes)
-        return ((1 + 2 * self.ends) * spec.n_columns + L + self.lengths * spec.max_length) * L
+        blocks = [(spec.n_columns, len(spec.classes))] * (1 + 2 * self.ends)
+        if spec.pairs is None:
+            return self._n_shared(spec) + sum(rows * width for rows, width in blocks)
+        spec.pairs.check(*blocks)
+        return self._n_shared(spec) + len(spec.pairs)
+
+    def _n_shared(self, spec: SegmentsSpec) -> int:
+        return (len(spec.classes) + self.lengths * spec.max_length) * len(spec.classes)
+
+    def compact(self, spec: SegmentsSpec, problem: Problem, w: FloatArray) -> tuple[SegmentsSpec, FloatArray]:
+        return compacted(spec, problem, w)
 
     def spec_from_dict(self, values: dict[str, Any]) -> SegmentsSpec:
         return SegmentsSpec.from_dict(values)

@@ -1,0 +1,111 @@
+"""Weights that come into being when training needs them, of structures other than chains."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from structlearn import ConditionalRandomField, StructuralSVM, load
+from structlearn.estimators import memory
+from structlearn.models import Multiclass, Segments, Taxonomy
+from tests.estimators.test_checkpoint import StopAt
+
+N_WORDS = 80
+
+
+def rows(words):
+    matrix = np.zeros((len(words), N_WORDS + 1))
+    matrix[np.arange(len(words)), words] = 1.0
+    matrix[:, -1] = 1.0
+    return sp.csr_array(matrix)
+
+
+def classes(seed=0):
+    """Words with one or two of nine classes, and a feature that all have."""
+    random = np.random.default_rng(seed)
+    words = random.integers(N_WORDS, size=120)
+    return rows(words), ((words * 7 + random.integers(2, size=len(words))) % 9).tolist()
+
+
+def segmentations(seed=0):
+    random = np.random.default_rng(seed)
+    X, Y = [], []
+    for _ in range(30):
+        words = random.integers(N_WORDS, size=random.integers(1, 8))
+        labels = ((words * 7 + random.integers(2, size=len(words))) % 6).tolist()
+        borders = [0, *[t for t in range(1, len(words)) if random.uniform() < 0.7], len(words)]
+        X.append(rows(words))
+        Y.append([(labels[b], b, e) for b, e in pairwise(borders)])
+    return X, Y
+
+
+CASES = [
+    (Multiclass(), classes),
+    (Multiclass(cost=np.abs(np.subtract.outer(range(9), range(9)))), classes),
+    (Segments(), segmentations),
+    (Segments(ends=True, loss="hamming"), segmentations),
+    (Segments(lengths=False, ends=True), segmentations),
+]
+
+
+def pair_of(model, data, monkeypatch, **options):
+    """The same training with growing weights and with all."""
+    fitted = []
+    for many in (0, 2**40):
+        monkeypatch.setattr(memory, "MANY_WEIGHTS", many)
+        fitted.append(StructuralSVM(model, **{"C": 30.0, "tol": 1e-7} | options).fit(*data()))
+    return fitted
+
+
+@pytest.mark.parametrize(("model", "data"), CASES, ids=repr)
+@pytest.mark.parametrize("options", [{}, {"fit_intercept": True}, {"solver": "n_slack"}, {"solver": "one_slack"}])
+def test_the_optimum_is_that_of_all_weights(model, data, options, monkeypatch):
+    sparse, dense = pair_of(model, data, monkeypatch, **options)
+    assert dense.spec_.pairs is None
+    assert 0 < len(sparse.spec_.pairs) < len(dense.w_)
+    assert sparse.objective_ == pytest.approx(dense.objective_, rel=1e-6)
+    for block, other in zip(
+        sorted(sparse.model_.named_weights(sparse.spec_, sparse.w_), key=lambda block: block.title),
+        sorted(dense.model_.named_weights(dense.spec_, dense.w_), key=lambda block: block.title),
+        strict=True,
+    ):
+        assert block.title == other.title
+        np.testing.assert_allclose(block.whole(), other.whole(), atol=2e-3)
+
+
+@pytest.mark.parametrize(("model", "data"), CASES, ids=repr)
+def test_files_hold_what_is_not_zero(model, data, monkeypatch, tmp_path):
+    sparse, dense = pair_of(model, data, monkeypatch)
+    sparse.save(tmp_path / "sparse.slm")
+    loaded = load(tmp_path / "sparse.slm")
+    np.testing.assert_array_equal(loaded.w_, sparse.w_)
+    assert (loaded.w_[-len(loaded.spec_.pairs) :] != 0.0).all()
+    X, Y = data(seed=1)
+    assert loaded.score(X, Y) == sparse.score(X, Y)
+    for svm in (loaded, dense):
+        assert svm.top_weights(2) is not None
+    x = X[[0]] if model.tabular else X[0]
+    mine, theirs = loaded.explain(x), dense.explain(x)
+    assert type(mine) is type(theirs)
+    assert str(mine).splitlines()[0].split(":")[0] == str(theirs).splitlines()[0].split(":")[0]
+
+
+@pytest.mark.parametrize(("model", "data"), CASES[::2], ids=repr)
+def test_a_checkpoint_goes_on_to_the_last_bit(model, data, monkeypatch, tmp_path):
+    monkeypatch.setattr(memory, "MANY_WEIGHTS", 0)
+    X, Y = data()
+    straight = StructuralSVM(model, C=30.0, tol=1e-6).fit(X, Y)
+    stopped = StructuralSVM(model, C=30.0, tol=1e-6).set_callbacks(StopAt(3))
+    stopped.fit(X, Y, checkpoint=tmp_path / "run")
+    assert not stopped.converged_
+    resumed = StructuralSVM(model, C=30.0, tol=1e-6).fit(X, Y, checkpoint=tmp_path / "run")
+    np.testing.assert_array_equal(resumed.w_, straight.w_)
+
+
+def test_output_features_and_likelihoods_have_all_weights(monkeypatch):
+    monkeypatch.setattr(memory, "MANY_WEIGHTS", 0)
+    X, y = classes()
+    tree = Taxonomy({label: label // 3 + 100 for label in range(9)} | {100 + k: 200 for k in range(3)})
+    assert StructuralSVM(Multiclass(output_features=tree), C=30.0).fit(X, y).spec_.pairs is None
+    assert ConditionalRandomField(Multiclass()).fit(X, y).spec_.pairs is None
