@@ -28,6 +28,7 @@ Y = [["a", "b"], ["b"]]
         *(("n_iter_no_change", value) for value in (True, "3", 0)),
         *(("n_jobs", value) for value in (True, "2", 1.5, 0)),
         ("solver", ["n_slack"]),
+        ("slack", np.array([1.0, 2.0])),
     ],
 )
 def test_an_option_of_another_kind_is_refused_by_name_and_value(name, value):
@@ -35,7 +36,7 @@ def test_an_option_of_another_kind_is_refused_by_name_and_value(name, value):
         StructuralSVM(Chain(), **{name: value}).fit(X, Y)
 
 
-@pytest.mark.parametrize("value", [True, "x", np.nan, 1.5])
+@pytest.mark.parametrize("value", [True, "x", np.nan, 1.5, np.array([1.0, 2.0])])
 def test_the_share_of_the_l1_penalty_is_a_number(value):
     with pytest.raises(ValueError, match=r"^l1_ratio is "):
         ConditionalRandomField(Chain(), l1_ratio=value).fit(X, Y)

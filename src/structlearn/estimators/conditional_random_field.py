@@ -9,7 +9,7 @@ import numpy as np
 from structlearn.contract import check_is_fitted
 from structlearn.data.arrays import FloatArray
 from structlearn.data.fields import LARGEST
-from structlearn.data.options import flag_option, whole_option
+from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.estimators.abilities import lacks, needs
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
 from structlearn.solvers import LBFGS, DualCoordinate, ExponentiatedGradient, IterativeScaling, Solver
@@ -217,7 +217,7 @@ class ConditionalRandomField(StructuredEstimator):
         return LikelihoodObjective(sample_weight, price(self.C, 1.0, sample_weight), self.l1_ratio)
 
     def _solver(self) -> Solver:
-        return chosen_solver(self.solver, SOLVERS, LBFGS if self.l1_ratio else DualCoordinate)
+        return chosen_solver(self.solver, SOLVERS, LBFGS if real_option("l1_ratio", self.l1_ratio) else DualCoordinate)
 
     def _configured(self, solver: Solver, **given: Any) -> Solver:
         return super()._configured(solver, tol=self.tol, **given)

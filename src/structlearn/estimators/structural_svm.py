@@ -164,7 +164,8 @@ class StructuralSVM(StructuredEstimator):
         return margin_objective(self, sample_weight, problem)
 
     def _solver(self) -> Solver:
-        solver = chosen_solver(self.solver, SOLVERS, NSlack if self.slack == "hard" else BlockCoordinate)
+        hard = isinstance(self.slack, str) and self.slack == "hard"
+        solver = chosen_solver(self.solver, SOLVERS, NSlack if hard else BlockCoordinate)
         if isinstance(solver, GapSolver) and solver is not self.solver and self.eps is None:
             solver = replace(solver, tol=TOL)
         return solver
