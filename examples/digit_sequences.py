@@ -34,7 +34,7 @@ def main(picture: str) -> None:
     n_digits = sum(map(len, train.Y))
     console.print(f"{len(train.X)} numbers to learn from ({n_digits} digits), {len(test.X)} other numbers to read.\n")
 
-    alone = StructuralSVM(Multiclass(), C=0.3 * n_digits, verbose=1)
+    alone = StructuralSVM(Multiclass(), C=0.3 * n_digits, verbose=1, tol=1e-3)
     alone.fit(np.concatenate(train.X), np.concatenate(train.Y))
     together = StructuralSVM(Chain(), C=0.3 * len(train.X), verbose=1, tol=1e-3)
     together.fit(train.X, train.Y)
