@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "dual/block.hpp"
+
 namespace structlearn {
 
 // The dual side of working sets as flat arrays, block after block, planes in the order in which they are held: with the
@@ -30,6 +32,20 @@ using Seen = std::span<const T>;
 
 using SavedDual = DualArrays<Owned>;
 using SavedDualView = DualArrays<Seen>;
+
+inline void append(SavedDual& saved, const DualBlock& dual) {
+    auto add = [](std::vector<double>& to, std::span<const double> values) { to.insert(to.end(), values.begin(), values.end()); };
+    saved.sizes.push_back(dual.size());
+    saved.known.push_back(dual.known_products());
+    saved.u.push_back(dual.u);
+    saved.r.push_back(dual.r);
+    add(saved.alpha, dual.alpha());
+    add(saved.a, dual.a());
+    add(saved.b, dual.b());
+    add(saved.idle, dual.idle());
+    for (std::int64_t k = 0; k < dual.known_products(); ++k)
+        add(saved.products, {dual.products(k), static_cast<std::size_t>(k) + 1});
+}
 
 inline void require(bool holds, const std::string& wrong) {
     if (!holds) throw std::invalid_argument("the saved working sets are not valid: " + wrong);

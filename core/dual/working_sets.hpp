@@ -319,20 +319,8 @@ public:
         SavedDual saved;
         saved.beta = nonnegative_.beta();
         for (std::int64_t i = 0; i < n_blocks(); ++i) {
-            const DualBlock& dual = blocks_[i].dual;
-            saved.sizes.push_back(dual.size());
-            saved.known.push_back(dual.known_products());
-            saved.u.push_back(dual.u);
-            saved.r.push_back(dual.r);
-            for (std::int64_t k = 0; k < dual.size(); ++k) {
-                saved.alpha.push_back(dual.alpha()[k]);
-                saved.a.push_back(dual.a()[k]);
-                saved.b.push_back(dual.b()[k]);
-                saved.idle.push_back(dual.idle()[k]);
-                store_.write(i, blocks_[i].planes, k, planes);
-            }
-            for (std::int64_t k = 0; k < dual.known_products(); ++k)
-                saved.products.insert(saved.products.end(), dual.products(k), dual.products(k) + k + 1);
+            append(saved, blocks_[i].dual);
+            for (std::int64_t k = 0; k < n_planes(i); ++k) store_.write(i, blocks_[i].planes, k, planes);
         }
         return saved;
     }
