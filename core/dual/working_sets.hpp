@@ -266,8 +266,9 @@ public:
         for (Block& block : blocks_)
             for (std::int64_t k = 0; k < block.dual.size(); ++k) worth.push_back(worth_of(block.dual, k));
         const double kept_part = static_cast<double>(most) / static_cast<double>(bytes);
-        const auto too_many = static_cast<std::ptrdiff_t>((1.0 - kept_part) * static_cast<double>(worth.size()));
-        if (too_many == 0) return false;
+        const auto too_many = std::min(static_cast<std::ptrdiff_t>((1.0 - kept_part) * static_cast<double>(worth.size())),
+                                       std::ssize(worth) - 1);
+        if (too_many <= 0) return false;
         std::ranges::nth_element(worth, worth.begin() + too_many);
         const double least = worth[static_cast<std::size_t>(too_many)];
         for (std::int64_t i = 0; i < n_blocks(); ++i) {

@@ -47,6 +47,7 @@ CASES = [
     (Segments(ends=True, loss="hamming"), segmentations),
     (Segments(lengths=False, ends=True), segmentations),
 ]
+NAMES = [repr(model) for model, _ in CASES]
 
 
 def pair_of(model, data, monkeypatch, **options):
@@ -58,7 +59,7 @@ def pair_of(model, data, monkeypatch, **options):
     return fitted
 
 
-@pytest.mark.parametrize(("model", "data"), CASES, ids=repr)
+@pytest.mark.parametrize(("model", "data"), CASES, ids=NAMES)
 @pytest.mark.parametrize("options", [{}, {"fit_intercept": True}, {"solver": "n_slack"}, {"solver": "one_slack"}])
 def test_the_optimum_is_that_of_all_weights(model, data, options, monkeypatch):
     sparse, dense = pair_of(model, data, monkeypatch, **options)
@@ -74,7 +75,7 @@ def test_the_optimum_is_that_of_all_weights(model, data, options, monkeypatch):
         np.testing.assert_allclose(block.whole(), other.whole(), atol=2e-3)
 
 
-@pytest.mark.parametrize(("model", "data"), CASES, ids=repr)
+@pytest.mark.parametrize(("model", "data"), CASES, ids=NAMES)
 def test_files_hold_what_is_not_zero(model, data, monkeypatch, tmp_path):
     sparse, dense = pair_of(model, data, monkeypatch)
     sparse.save(tmp_path / "sparse.slm")
@@ -91,7 +92,7 @@ def test_files_hold_what_is_not_zero(model, data, monkeypatch, tmp_path):
     assert str(mine).splitlines()[0].split(":")[0] == str(theirs).splitlines()[0].split(":")[0]
 
 
-@pytest.mark.parametrize(("model", "data"), CASES[::2], ids=repr)
+@pytest.mark.parametrize(("model", "data"), CASES[::2], ids=NAMES[::2])
 def test_a_checkpoint_goes_on_to_the_last_bit(model, data, monkeypatch, tmp_path):
     monkeypatch.setattr(memory, "MANY_WEIGHTS", 0)
     X, Y = data()

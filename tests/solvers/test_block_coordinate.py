@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from structlearn import StructuralSVM
 from structlearn.datasets import make_block_sequences
-from structlearn.models import Chain
+from structlearn.models import Chain, Multiclass
 from structlearn.solvers import BlockCoordinate, NSlack, OneSlack
 from structlearn.solvers.block_coordinate import _chunks
 from structlearn.solvers.saved_state import restore, save
@@ -126,3 +127,16 @@ def test_chunks_hold_every_example_once(n, size):
     chunks = list(_chunks(examples, size, np.random.default_rng(0)))
     assert sorted(np.concatenate([*chunks, np.empty(0)]).tolist()) == examples.tolist()
     assert max(map(len, chunks), default=0) <= size
+
+
+@pytest.mark.parametrize(("C", "max_iter"), [(1e6, 39), (4e3, 2)])
+def test_the_answer_is_the_best_point_that_was_priced(C, max_iter):
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(400, 20)), random.integers(0, 20, 400)
+    with pytest.warns(ConvergenceWarning):
+        svm = StructuralSVM(Multiclass(), C=C, tol=1e-12, max_iter=max_iter).fit(X, y)
+    priced = [record["primal"] for record in svm.history_ if record["certified"]]
+    assert svm.objective_ == min(priced)
+    assert svm.objective_ <= C
+    slacks = np.maximum(0.0, svm.slacks_)
+    assert svm.objective_ == pytest.approx(0.5 * svm.w_ @ svm.w_ + C * slacks.mean())

@@ -310,6 +310,11 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
     def _take_over(self, training: Training, solution: Solution, watch: Watch, X: Any) -> None:
         """Sets all fitted attributes at once: a fit that failed leaves the estimator as it was."""
         record, w = watch.chosen
+        if watch.held_out is None:
+            # The solver may have seen a better point than the last one.
+            w = solution.w
+            if isinstance(solution.state, DualState) and not np.isnan(record["primal"]):
+                record = record | {"primal": solution.state.primal}
         for name, value in training.fitted(w).items():
             setattr(self, name, value)
         self.C_ = training.objective.C

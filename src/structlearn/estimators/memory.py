@@ -74,8 +74,9 @@ def bound_memory(training: Training, max_memory: int | None, named: Mapping[str,
     if solver.nbytes(problem) > limit:
         n_parts = _of_parts(problem, solver) // 8
         parts = "" if not n_parts else f" and {count(n_parts, 'number')} over the parts of all examples"
-        needed = expected_bytes(training)
-        told = f"about {in_bytes(needed)} for {_weights(training)}{parts}"
+        vectors, needed = solver.nbytes(problem), expected_bytes(training)
+        more = f", and {in_bytes(needed)} in all" if needed > vectors else ""
+        told = f"about {in_bytes(vectors)} for {_weights(training)}{parts}{more}"
         ways = (*_ways(training, limit, named), ("max_memory", _enough(needed + problem.structure_bytes)))
         raise InsufficientMemoryError(told, max(limit, 0), max_memory is not None, ways, training.model.class_name)
     if max_memory is not None or solver.most_nbytes(problem) > limit:
@@ -125,7 +126,7 @@ def _ways(training: Training, limit: int, named: Mapping[str, type[Solver]]) -> 
     # The part of the weights that there may be.
     share = (limit - parts) / max(solver.nbytes(problem) - parts, 1)
     n_inputs = getattr(training.spec, "n_inputs", 0)
-    if share * n_inputs >= 2:
+    if share * n_inputs >= 2 and not model.tabular:
         ways += [("min_count", 2), ("n_hashed", 2 ** int(math.log2(share * n_inputs)))]
     if share > 0 and not problem.latent and getattr(model, "observed_only", True) is False:
         ways.append(("observed_only", True))

@@ -29,6 +29,8 @@ class Watch:
         What is trained on.
     chosen : (record, w)
         The last point, or with held-out data the one with the least loss there.
+    held_out : Problem or None
+        What early stopping looks at.
     history : list of dict
         The records so far.
     stopped : bool
@@ -53,7 +55,7 @@ class Watch:
         self._data: dict[str, Any] = {"X": X, "y": Y}
         if sample_weight is not None:
             self._data["metadata"] = {"sample_weight": sample_weight}
-        self._held_out = held_out
+        self.held_out = held_out
         self._checkpoint = checkpoint
         self._interruption = interruption
         self._progress = Progress() if estimator.verbose else None
@@ -93,10 +95,10 @@ class Watch:
         if self._estimator.track_loss:
             record |= self._training_loss(state)
         patience_is_over = False
-        if self._held_out is None:
+        if self.held_out is None:
             self.chosen = record, state.w
         else:
-            patience_is_over = self._compare_held_out(self._held_out, state)
+            patience_is_over = self._compare_held_out(self.held_out, state)
         stop = self._task is not None and self._task.call_on_fit_task_end(
             estimator=self._estimator, reconstruction_attributes=self._fitted, **self._data
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, Literal
 
@@ -56,7 +56,7 @@ class WeightBlock:
     """
 
     title: str
-    axes: tuple[Sequence[Any], ...]
+    axes: tuple[Sequence[Any], ...] = field(repr=False)
     weights: FloatArray
     kind: BlockKind = "others"
     form: str | None = None

@@ -161,6 +161,10 @@ class Solver(ABC):
         """Completes ``state.record`` where `observe` ended the run, if `update` puts anything off."""
         return
 
+    def conclude(self, state: Any) -> None:
+        """Makes ``state.w`` the best point of a run that did not converge, if it is another than the last one."""
+        return
+
     def template(self, problem: Any, objective: Any) -> State:
         """A state with everything that a state can hold: the form into which a saved one is put back.
 
@@ -222,6 +226,8 @@ class Solver(ABC):
             self.finish(state, problem, objective)
             history[-1].update(state.record)
             state.record = history[-1]
+        if not converged:
+            self.conclude(state)
         return Solution(state.w, history, converged, state)
 
     def _end_iteration(

@@ -28,6 +28,9 @@ class BlockCoordinateState(WorkingSetState):
         What each example added to primal − dual when it was last looked at.
     average : (n_features,), optional
         The weighted mean of the points so far, and `average_linear` that of their dual's linear parts.
+    priced : (n_features,), optional
+        The best point of all certificates, with its objective `priced_primal` and its `priced_slacks`; `w` is the last
+        one.
     cached_passes : int
         How often the cached planes are gone over next.
     certified : float
@@ -39,12 +42,15 @@ class BlockCoordinateState(WorkingSetState):
     gaps: FloatArray = field(default_factory=lambda: np.empty(0))
     average: FloatArray | None = None
     average_linear: float = 0.0
+    priced: FloatArray | None = None
+    priced_slacks: FloatArray = field(default_factory=lambda: np.empty(0))
+    priced_primal: float = np.inf
     cached_passes: int = 2
     certified: float = 1.0
     bias: float = 1.0
     random: np.random.Generator = field(default_factory=np.random.default_rng)
 
-    over_weights: ClassVar[tuple[str, ...]] = ("w", "iterate", "average")
+    over_weights: ClassVar[tuple[str, ...]] = ("w", "iterate", "average", "priced")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +100,7 @@ class BlockCoordinate(DualSolver):
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
     takes_nonnegative: ClassVar[bool] = True
     takes_growing: ClassVar[bool] = True
+    vectors: ClassVar[int] = 5
 
     def init_state(self, problem: Problem, objective: MarginObjective) -> BlockCoordinateState:
         random = np.random.default_rng(self.random_state)
@@ -146,6 +153,10 @@ class BlockCoordinate(DualSolver):
         if np.isinf(state.primal):
             self._certify(state, problem, objective)
 
+    def conclude(self, state: BlockCoordinateState) -> None:
+        if state.priced is not None and state.priced_primal < state.primal:
+            state.w, state.primal, state.slacks = state.priced, state.priced_primal, state.priced_slacks
+
     def template(self, problem: Problem, objective: MarginObjective) -> BlockCoordinateState:
         state = self.init_state(problem, objective)
         state.average = np.zeros(problem.n_features)
@@ -180,10 +191,12 @@ class BlockCoordinate(DualSolver):
             np.maximum.at(violations, planes.examples, planes.bounds)
             if keep:
                 self._keep(state, problem, objective, planes)
-        state.primal = np.inf
-        state.certify(w, violations, objective)
+        slacks, primal = np.maximum(violations, 0.0), objective.primal(w, violations)
+        state.gaps = objective.price * objective.sample_weight * objective.slack_loss(slacks) - covered
+        state.w, state.primal, state.slacks = w.copy(), primal, slacks
+        if state.priced is None or primal <= state.priced_primal:
+            state.priced, state.priced_primal, state.priced_slacks = state.w, primal, slacks
         state.certified = state.relative_gap
-        state.gaps = objective.price * objective.sample_weight * objective.slack_loss(state.slacks) - covered
         state.record = self._record(state, problem, max(0.0, float((violations - known).max(initial=0.0))))
 
     @staticmethod
