@@ -132,7 +132,7 @@ def test_training_that_needs_more_memory_than_there_is_is_refused_with_options_t
     status, _, err = run("train", "train.txt", "-q", "--max-memory", "20kB")
     assert status == 1
     assert err.startswith("structlearn: training needs about ")
-    assert "that come to be needed, but --max-memory leaves 20 kB; what helps: --min-count 2, --n-hashed " in err
+    assert " in all, but --max-memory leaves 20 kB; what helps: --min-count 2, --n-hashed " in err
     assert "--observed-only" in err
     status, _, err = run("train", "train.txt", "-q", "--learner", "crf", "--solver", "lbfgs", "--max-memory", "1MB")
     assert status == 1
