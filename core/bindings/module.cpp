@@ -17,6 +17,7 @@ void bind_alignment(nanobind::module_& module);
 void bind_derivations(nanobind::module_& module);
 void bind_clustering(nanobind::module_& module);
 void bind_motif(nanobind::module_& module);
+void bind_factor_graph(nanobind::module_& module);
 
 }  // namespace structlearn::bindings
 
@@ -38,4 +39,5 @@ NB_MODULE(_core, module) {
     bind_derivations(module);
     bind_clustering(module);
     bind_motif(module);
+    bind_factor_graph(module);
 }

@@ -479,3 +479,22 @@ class Motif:
     ) -> None: ...
     def best(self, w: Floats, examples: Ints, out: Labels, scores: Floats, n_threads: int) -> None: ...
     def between(self, examples: Ints, left: Labels, right: Labels) -> tuple[Ints, Ints, Floats]: ...
+
+class FactorGraph:
+    def __init__(
+        self,
+        constants: Floats,
+        variable_offsets: Ints,
+        n_labels: Labels,
+        unary_offsets: Ints,
+        unaries: Floats,
+        scope_offsets: Ints,
+        scopes: Labels,
+        kinds: Bytes,
+        value_offsets: Ints,
+        values: Floats,
+    ) -> None: ...
+    def scores(self, labels: Labels, out: Floats) -> None: ...
+    def reduced(
+        self, label_offsets: Ints, labels: Labels
+    ) -> tuple[Floats, Ints, Labels, Floats, Ints, Labels, Bytes, Ints, Floats]: ...

@@ -3,6 +3,7 @@
 from structlearn.data.clusterings import to_clusters, to_labels
 from structlearn.data.dna import Site, base_counts, consensus, information, reverse_complement, site_letters
 from structlearn.data.documents import Document, Mention
+from structlearn.data.factor_graphs import AtMostOne, Cardinality, FactorGraph, GridGraph, Potts, TruncatedLinear
 from structlearn.data.hypergraphs import Hypergraph
 from structlearn.data.item_pairs import ItemPairs
 from structlearn.data.matches import from_gapped, to_gapped
@@ -12,12 +13,18 @@ from structlearn.data.tags import spans
 from structlearn.data.trees import as_tree, brackets, clean_tree, format_tree, leaves, parse_tree, remove_unary_cycles
 
 __all__ = [
+    "AtMostOne",
+    "Cardinality",
     "Document",
+    "FactorGraph",
+    "GridGraph",
     "Hypergraph",
     "ItemPairs",
     "Mention",
+    "Potts",
     "Sequences",
     "Site",
+    "TruncatedLinear",
     "as_tree",
     "base_counts",
     "brackets",

@@ -1,4 +1,4 @@
-"""The types of arrays that everything exchanges, and a digest of their contents."""
+"""The types of arrays that everything exchanges, a check of scores, and a digest of contents."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 LabelArray = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
 
 
 def digest(*arrays: npt.NDArray[Any]) -> str:
@@ -22,4 +23,11 @@ def digest(*arrays: npt.NDArray[Any]) -> str:
     return state.hexdigest()
 
 
-Flags = npt.NDArray[np.bool_]
+def checked_scores(scores: FloatArray, name: str) -> FloatArray:
+    """Refuses what is no score, by its place."""
+    bad = np.argwhere(~(scores < np.inf))
+    if len(bad):
+        place = tuple(bad[0].tolist())
+        at = f"[{', '.join(map(str, place))}]" if place else ""
+        raise ValueError(f"{name}{at} is {scores[place]}; a score must not be NaN or +inf")
+    return scores

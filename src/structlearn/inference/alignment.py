@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn import _core
-from structlearn.data.arrays import FloatArray, LabelArray
+from structlearn.data.arrays import FloatArray, LabelArray, checked_scores
 from structlearn.data.known.partners import known_partners
 from structlearn.data.matches import ENDS, Ends, Matches, matches_of
 from structlearn.data.ragged import Ragged
-from structlearn.inference.given import GivenParts, checked, scores_of, table_of
+from structlearn.inference.given import GivenParts, scores_of, table_of
 from structlearn.wording import shown
 
 #: One score for all letters, or those of each letter of s and of each letter of t.
@@ -263,7 +263,7 @@ def _sides(given: GapScores, m: int, n: int, name: str) -> tuple[FloatArray, Flo
     if isinstance(given, (tuple, list)) and len(given) == 2:
         sides = scores_of(given[0], f"{name}[0]", (m,)), scores_of(given[1], f"{name}[1]", (n,))
     elif np.ndim(given) == 0:
-        score = checked(np.asarray(given, np.float64), name)
+        score = checked_scores(np.asarray(given, np.float64), name)
         sides = np.full(m, score), np.full(n, score)
     else:
         raise ValueError(

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn import _core
-from structlearn.data.arrays import FloatArray, LabelArray
+from structlearn.data.arrays import FloatArray, LabelArray, checked_scores
 from structlearn.data.fields import LARGEST
 from structlearn.data.options import whole_option
 from structlearn.data.ragged import Ragged, offsets_of
@@ -95,7 +95,7 @@ def scores_of(given: npt.ArrayLike | None, name: str, *shapes: tuple[int, ...]) 
     scores = np.asarray(given, np.float64)
     if scores.shape not in shapes:
         raise ValueError(f"{name} has shape {scores.shape}; expected {' or '.join(map(str, shapes))}")
-    return checked(scores, name)
+    return checked_scores(scores, name)
 
 
 def table_of(given: npt.ArrayLike, name: str, axes: str) -> FloatArray:
@@ -103,17 +103,7 @@ def table_of(given: npt.ArrayLike, name: str, axes: str) -> FloatArray:
     scores = np.asarray(given, np.float64)
     if scores.ndim != 2 or 0 in scores.shape:
         raise ValueError(f"{name} has shape {scores.shape}; expected {axes}, neither of them 0")
-    return checked(scores, name)
-
-
-def checked(scores: FloatArray, name: str) -> FloatArray:
-    """Refuses what is no score, by its place."""
-    bad = np.argwhere(~(scores < np.inf))
-    if len(bad):
-        place = tuple(bad[0].tolist())
-        at = f"[{', '.join(map(str, place))}]" if place else ""
-        raise ValueError(f"{name}{at} is {scores[place]}; a score must not be NaN or +inf")
-    return scores
+    return checked_scores(scores, name)
 
 
 class Violation(NamedTuple):
