@@ -18,6 +18,7 @@ void bind_derivations(nanobind::module_& module);
 void bind_clustering(nanobind::module_& module);
 void bind_motif(nanobind::module_& module);
 void bind_factor_graph(nanobind::module_& module);
+void bind_junction_tree(nanobind::module_& module);
 
 }  // namespace structlearn::bindings
 
@@ -40,4 +41,5 @@ NB_MODULE(_core, module) {
     bind_clustering(module);
     bind_motif(module);
     bind_factor_graph(module);
+    bind_junction_tree(module);
 }

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
 namespace structlearn {
-
-inline constexpr double forbidden = -std::numeric_limits<double>::infinity();
 
 enum class FactorKind : std::uint8_t {
     table,             // a score for each joint label of the scope, the label of its last variable running fastest

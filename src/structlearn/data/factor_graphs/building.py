@@ -134,36 +134,36 @@ def joined(graphs: Sequence[FactorGraph]) -> Fields:
 
 def edge_values(pairwise: Pairwise, sizes: npt.NDArray[Any]) -> tuple[Kind, IntArray, FloatArray]:
     """The kind, the places and the values of edges whose ends have these numbers of labels, (n_edges, 2)."""
-    n_edges = len(sizes)
     if isinstance(pairwise, (Potts, TruncatedLinear)):
-        unequal = np.flatnonzero(sizes[:, 0] != sizes[:, 1])
-        if len(unequal):
-            e = int(unequal[0])
-            raise ValueError(
-                f"edge {e} joins variables of {sizes[e, 0]} and {sizes[e, 1]} labels; {_name(pairwise)} needs as many"
-            )
-        rows = pairwise.values(n_edges, _name(pairwise))
-        kind = Kind.POTTS if isinstance(pairwise, Potts) else Kind.TRUNCATED_LINEAR
-        return kind, _places(n_edges, *rows.shape), rows.ravel()
-    if (
-        isinstance(pairwise, np.ndarray)
-        or not isinstance(pairwise, Sequence)
-        or np.ndim(pairwise[0] if pairwise else 0) < 2
-    ):
-        tables = np.asarray(pairwise, np.float64)
-    else:
+        return _compact_edges(pairwise, sizes)
+    if not len(sizes):
+        return Kind.TABLE, np.empty(0, np.int64), np.empty(0)
+    if isinstance(pairwise, Sequence) and len(pairwise) and np.ndim(pairwise[0]) == 2:
         return _listed_tables(pairwise, sizes)
-    shape = tables.shape
-    if n_edges and (len(shape) not in (2, 3) or shape[:-2] not in ((), (n_edges,)) or (sizes != shape[-2:]).any()):
-        expected = " or ".join(str((*front, *sizes[0].tolist())) for front in ((), (n_edges,)))
-        alike = (
-            ""
-            if (sizes == sizes[0]).all()
-            else "; for variables with different numbers of labels, give a list of tables"
+    return _stacked_tables(np.ascontiguousarray(pairwise, np.float64), sizes)
+
+
+def _compact_edges(pairwise: Potts | TruncatedLinear, sizes: npt.NDArray[Any]) -> tuple[Kind, IntArray, FloatArray]:
+    unequal = np.flatnonzero(sizes[:, 0] != sizes[:, 1])
+    if len(unequal):
+        e = int(unequal[0])
+        raise ValueError(
+            f"edges[{e}] joins variables of {sizes[e, 0]} and {sizes[e, 1]} labels; {_name(pairwise)} needs as many"
         )
-        raise ValueError(f"pairwise has shape {shape}; expected {expected}{alike}")
-    tables = checked_scores(np.ascontiguousarray(tables), "pairwise").reshape(-1, int(np.prod(shape[-2:])))
-    return Kind.TABLE, _places(n_edges, *tables.shape), tables.ravel()
+    rows = pairwise.values(len(sizes), _name(pairwise))
+    kind = Kind.POTTS if isinstance(pairwise, Potts) else Kind.TRUNCATED_LINEAR
+    return kind, _places(len(sizes), *rows.shape), rows.ravel()
+
+
+def _stacked_tables(tables: FloatArray, sizes: npt.NDArray[Any]) -> tuple[Kind, IntArray, FloatArray]:
+    """One table for all edges, or one an edge."""
+    shape, n_edges = tables.shape, len(sizes)
+    if len(shape) not in (2, 3) or shape[:-2] not in ((), (n_edges,)) or (sizes != shape[-2:]).any():
+        expected = " or ".join(str((*front, *sizes[0].tolist())) for front in ((), (n_edges,)))
+        mixed = "" if (sizes == sizes[0]).all() else "; where numbers of labels differ, give a list of tables"
+        raise ValueError(f"pairwise has shape {shape}; expected {expected}{mixed}")
+    rows = checked_scores(tables, "pairwise").reshape(-1, shape[-2] * shape[-1])
+    return Kind.TABLE, _places(n_edges, *rows.shape), rows.ravel()
 
 
 def _listed_tables(given: Sequence[Any], sizes: npt.NDArray[Any]) -> tuple[Kind, IntArray, FloatArray]:
@@ -171,13 +171,11 @@ def _listed_tables(given: Sequence[Any], sizes: npt.NDArray[Any]) -> tuple[Kind,
         raise ValueError(f"pairwise has {count(len(given), 'table')}; there are {count(len(sizes), 'edge')}")
     tables = []
     for e, one in enumerate(given):
-        table = np.asarray(one, np.float64)
-        if table.shape != tuple(sizes[e].tolist()):
-            raise ValueError(
-                f"pairwise[{e}] has shape {table.shape}; the ends of its edge have {tuple(sizes[e].tolist())} labels"
-            )
+        table, expected = np.asarray(one, np.float64), tuple(sizes[e].tolist())
+        if table.shape != expected:
+            raise ValueError(f"pairwise[{e}] has shape {table.shape}; the ends of its edge have {expected} labels")
         tables.append(checked_scores(table, f"pairwise[{e}]").ravel())
-    return Kind.TABLE, offsets_of([len(table) for table in tables])[:-1], np.concatenate([*tables, np.empty(0)])
+    return Kind.TABLE, offsets_of([len(table) for table in tables])[:-1], np.concatenate(tables)
 
 
 def _places(n_edges: int, n_rows: int, width: int) -> IntArray:
@@ -195,9 +193,7 @@ def _factor(given: Any, sizes: npt.NDArray[Any], name: str) -> tuple[Kind, Float
         return kind, given.values(None, name).ravel()
     if isinstance(given, (Cardinality, AtMostOne)):
         if len(sizes) < 2 or (sizes != 2).any():
-            raise ValueError(
-                f"{name} is {_name(given)}, for two or more variables of two labels; its variables have {sizes.tolist()}"
-            )
+            raise ValueError(f"{name} is {_name(given)}, for variables of two labels; it has {sizes.tolist()}")
         return Kind.CARDINALITY, given.values(len(sizes), name)
     table = np.asarray(given, np.float64)
     if table.shape != tuple(sizes.tolist()):
@@ -237,9 +233,7 @@ def _unaries(given: Any) -> tuple[LabelArray, FloatArray]:
     for i, one in enumerate(given):
         row = np.asarray(one, np.float64)
         if row.ndim != 1 or not len(row):
-            raise ValueError(
-                f"unaries[{i}] has shape {row.shape}; expected a score for each label, of which there is at least one"
-            )
+            raise ValueError(f"unaries[{i}] has shape {row.shape}; expected a score for each of one or more labels")
         rows.append(checked_scores(row, f"unaries[{i}]"))
     return np.array([len(row) for row in rows], np.int32), np.concatenate([*rows, np.empty(0)])
 
@@ -262,9 +256,7 @@ def _edges(given: npt.ArrayLike, n_variables: int) -> LabelArray:
     again = np.flatnonzero(np.diff(key[order]) == 0)
     if len(again):
         e, before = int(order[again[0] + 1]), int(order[again[0]])
-        raise ValueError(
-            f"edges[{e}] joins variables {edges[e, 0]} and {edges[e, 1]}, as edges[{before}] does; give each pair once"
-        )
+        raise ValueError(f"edges[{e}] joins the variables of edges[{before}], {edges[e].tolist()}; give each pair once")
     return edges.astype(np.int32)
 
 
@@ -279,10 +271,5 @@ def _name(compact: Any) -> str:
 
 
 def _fields(sizes: LabelArray, unaries: FloatArray, *, constant: float = 0.0, **factors: Any) -> Fields:
-    offsets = np.array([0, len(sizes)], np.int64)
-    return {
-        "constants": np.array([constant]),
-        "variable_offsets": offsets,
-        "n_labels": sizes,
-        "unaries": unaries,
-    } | factors
+    whole = {"constants": np.array([constant]), "variable_offsets": np.array([0, len(sizes)], np.int64)}
+    return whole | {"n_labels": sizes, "unaries": unaries} | factors

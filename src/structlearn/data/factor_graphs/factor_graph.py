@@ -203,9 +203,8 @@ class FactorGraph:
         if self.kinds[f] == Kind.POTTS:
             return np.where(np.eye(*shape, dtype=bool), values[0], 0.0)
         if self.kinds[f] == Kind.TRUNCATED_LINEAR:
-            return -np.minimum(
-                values[0] * np.abs(np.subtract.outer(np.arange(shape[0]), np.arange(shape[1]))), values[1]
-            )
+            apart = np.abs(np.subtract.outer(*map(np.arange, shape)))
+            return -np.minimum(values[0] * apart, values[1])
         return values[np.indices(shape).sum(axis=0)]
 
     def unary(self, i: int) -> FloatArray:
@@ -255,9 +254,8 @@ class FactorGraph:
         """The labels of all variables, refused by name where they are none."""
         found = np.asarray(labels)
         if found.shape != (self.n_variables,) or found.dtype.kind not in "iu":
-            raise ValueError(
-                f"labels has shape {found.shape} and type {found.dtype}; expected {count(self.n_variables, 'whole number')}"
-            )
+            expected = count(self.n_variables, "whole number")
+            raise ValueError(f"labels has shape {found.shape} and type {found.dtype}; expected {expected}")
         bad = np.flatnonzero((found < 0) | (found >= self.n_labels))
         if len(bad):
             i = int(bad[0])

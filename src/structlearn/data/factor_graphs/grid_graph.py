@@ -132,9 +132,7 @@ class GridGraph:
         """Labels in rows and columns, refused by name where they are none."""
         found = np.asarray(labels)
         if found.shape != self.shape or found.dtype.kind not in "iu":
-            raise ValueError(
-                f"labels has shape {found.shape} and type {found.dtype}; expected whole numbers, {self.shape}"
-            )
+            raise ValueError(f"labels has shape {found.shape} and type {found.dtype}; expected {self.shape}, integers")
         bad = np.argwhere((found < 0) | (found >= self.n_labels))
         if len(bad):
             r, c = bad[0].tolist()
@@ -150,9 +148,7 @@ class GridGraph:
         numbers = np.empty(self.shape, bool)
         shapes = [_first(numbers, *step).shape for step in self.directions]
         if len(given) != len(shapes):
-            raise ValueError(
-                f"weights has {count(len(given), 'array')}; expected {len(shapes)}, of the shapes {shapes}"
-            )
+            raise ValueError(f"weights has {count(len(given), 'array')}; expected {len(shapes)}, of shapes {shapes}")
         weights = []
         for k, (one, shape) in enumerate(zip(given, shapes, strict=True)):
             array = np.ascontiguousarray(one, np.float64)
@@ -178,8 +174,7 @@ def _first(grid: npt.NDArray[Any], down: int, right: int) -> npt.NDArray[Any]:
 
 def _second(grid: npt.NDArray[Any], down: int, right: int) -> npt.NDArray[Any]:
     """Those neighbours."""
-    rows, columns = grid.shape
-    return grid[down:, max(0, right) : columns - max(0, -right)]
+    return grid[down:, max(0, right) : grid.shape[1] - max(0, -right)]
 
 
 def _edges(numbers: LabelArray, down: int, right: int) -> LabelArray:
@@ -187,7 +182,8 @@ def _edges(numbers: LabelArray, down: int, right: int) -> LabelArray:
 
 
 def _product(weights: npt.NDArray[Any], scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return np.where(np.isinf(scores), scores, weights * np.where(np.isinf(scores), 0.0, scores))
+    with np.errstate(over="ignore"):
+        return np.where(np.isinf(scores), scores, weights * np.where(np.isinf(scores), 0.0, scores))
 
 
 def _weighted(pair: FactorGraph, weights: FloatArray | None, n_edges: int) -> tuple[Any, FloatArray]:

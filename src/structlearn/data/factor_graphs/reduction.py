@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from structlearn.data.arrays import IntArray, LabelArray
+from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.factor_graphs.factor_graph import FactorGraph
 from structlearn.data.ragged import Ragged, offsets_of, ranks_of, summed
 
@@ -43,7 +43,15 @@ class ReducedGraph:
         return cls(FactorGraph(*whole.core.reduced(labels.offsets, labels.flat)), labels, variables)
 
     def whole_labels(self, labels: LabelArray) -> LabelArray:
-        """Labels of the whole graph, from those of what is left."""
-        chosen = self.labels.offsets[:-1].copy()
-        chosen[self.variables] += labels
-        return np.asarray(self.labels.flat[chosen])
+        """Labels of the whole graph, from those of what is left; or rows of them."""
+        chosen = np.tile(self.labels.offsets[:-1], (*labels.shape[:-1], 1))
+        chosen[..., self.variables] += labels
+        return np.asarray(self.labels.flat[chosen.reshape(*labels.shape[:-1], -1)])
+
+    def whole_marginals(self, nodes: FloatArray, whole: FactorGraph) -> FloatArray:
+        """Probabilities of all labels of the whole graph, from those of what is left."""
+        found = np.zeros(len(whole.unaries))
+        left = np.ones(len(self.labels.flat))
+        left[np.repeat(self.labels.lengths > 1, self.labels.lengths)] = nodes
+        found[np.repeat(whole.unary_offsets[:-1], self.labels.lengths) + self.labels.flat] = left
+        return found

@@ -1,1 +1,19 @@
 """Engines on factor graphs: from scores of labels, pairs and larger groups to labellings, bounds and marginals."""
+
+from structlearn.inference.graphs.answers import Labelling, LabellingMarginals
+from structlearn.inference.graphs.best import best_labelling
+from structlearn.inference.graphs.enumeration import Enumeration
+from structlearn.inference.graphs.junction_tree import JunctionTree
+from structlearn.inference.graphs.marginals import labelling_marginals
+from structlearn.inference.graphs.several import k_best_labellings, sample_labellings
+
+__all__ = [
+    "Enumeration",
+    "JunctionTree",
+    "Labelling",
+    "LabellingMarginals",
+    "best_labelling",
+    "k_best_labellings",
+    "labelling_marginals",
+    "sample_labellings",
+]

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from structlearn.data.arrays import LabelArray
+from structlearn.data.arrays import FloatArray, LabelArray
+from structlearn.data.ragged import Ragged
 
 #: Of the larger of two scores: what two sums of the same numbers in another order may differ by.
 ROUNDING = 1e-9
@@ -55,6 +56,41 @@ class Labelling:
     iterations: int
     seconds: float
     history: tuple[Record, ...] = field(repr=False)
+    details: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LabellingMarginals:
+    """What the distribution P(y) = exp F(y) / Z over labellings is like, exactly or nearly.
+
+    Attributes
+    ----------
+    log_z : float
+        log Σ_y exp F(y), or an estimate of it.
+    lower, upper : float
+        Between these it lies, if the engine knows bounds; −∞ and +∞ otherwise.
+    nodes : Ragged
+        The probabilities of the labels of each variable.
+    factors : Ragged or None
+        Those of the joint labels of each factor, the label of its last variable running fastest, if asked for.
+    log_zs : (n_graphs,)
+        log Z of each graph of a batch.
+    exact : bool
+    engine, stopped, iterations, seconds, details
+        As for `Labelling`; "exact" is why an exact engine ended.
+    """
+
+    log_z: float
+    lower: float
+    upper: float
+    nodes: Ragged = field(repr=False)
+    factors: Ragged | None = field(repr=False)
+    log_zs: FloatArray = field(repr=False)
+    exact: bool
+    engine: str
+    stopped: str
+    iterations: int
+    seconds: float
     details: Mapping[str, Any] = field(repr=False)
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.data.factor_graphs.reduction import ReducedGraph
 from structlearn.inference.graphs.answers import Labelling, Record
-from structlearn.inference.graphs.engines import GridEngine, engine_of
+from structlearn.inference.graphs.engines import GridEngine, graph_of, map_engine_of
+from structlearn.inference.graphs.limits import Limits
 from structlearn.inference.graphs.search import MapEngine, run
-from structlearn.wording import shown
 
 
 def best_labelling(
@@ -45,18 +45,16 @@ def best_labelling(
     >>> found.labels, found.score, found.exact
     (array([0, 0, 0], dtype=int32), 3.0, True)
     """
-    chosen = engine_of(engine)
-    limits = {"max_seconds": max_seconds, "max_iterations": max_iterations}
-    if isinstance(graph, GridGraph):
-        if isinstance(chosen, GridEngine) and np.isfinite(graph.unaries).all():
-            found = run(lambda: chosen.search_grid(graph), chosen.name, progress=progress, **limits)
-        else:
-            found = best_labelling(graph.factor_graph, chosen, progress=progress, **limits)
-        return replace(found, labels=found.labels.reshape(graph.shape))
-    if not isinstance(graph, FactorGraph):
-        raise ValueError(f"graph is {shown(graph)}; expected a FactorGraph or a GridGraph")
-    reduced = ReducedGraph.of(graph)
-    found = run(lambda: chosen.search(reduced.graph), chosen.name, progress=progress, **limits)
+    limits = Limits(max_seconds, max_iterations)
+    if isinstance(graph, GridGraph) and np.isfinite(graph.unaries).all():
+        chosen = map_engine_of(engine, graph)
+        if isinstance(chosen, GridEngine):
+            found = run(chosen.search_grid(graph), chosen.name, limits, progress)
+            return replace(found, labels=found.labels.reshape(graph.shape))
+    reduced = ReducedGraph.of(graph_of(graph))
+    chosen = map_engine_of(engine, reduced.graph)
+    found = run(chosen.search(reduced.graph), chosen.name, limits, progress)
     if found.score == found.bound == -np.inf:
         raise ValueError("every labelling is forbidden: whatever the labels, a factor scores -inf")
-    return replace(found, labels=reduced.whole_labels(found.labels))
+    labels = reduced.whole_labels(found.labels)
+    return replace(found, labels=labels.reshape(graph.shape) if isinstance(graph, GridGraph) else labels)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
 
-from structlearn.data.factor_graphs import GridGraph
+from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.inference.graphs.enumeration import Enumeration
+from structlearn.inference.graphs.junction_tree import JunctionTree
 from structlearn.inference.graphs.search import MapEngine, Search
+from structlearn.inference.graphs.sums import SumEngine
 from structlearn.wording import shown
 
-MAP_ENGINES: dict[str, type[MapEngine]] = {engine.name: engine for engine in (Enumeration,)}
+MAP_ENGINES: dict[str, type[MapEngine]] = {engine.name: engine for engine in (Enumeration, JunctionTree)}
+SUM_ENGINES: dict[str, type[SumEngine]] = {engine.name: engine for engine in (JunctionTree,)}
 
 
 @runtime_checkable
@@ -20,12 +24,34 @@ class GridEngine(Protocol):
         """As `MapEngine.search`; labels are flat, row after row. No unary score is −∞."""
 
 
-def engine_of(engine: str | MapEngine) -> MapEngine:
-    """An engine by its name, or as it is."""
-    if isinstance(engine, str):
-        if engine not in MAP_ENGINES:
-            raise ValueError(f"engine is {engine!r}; it may be {', '.join(map(repr, MAP_ENGINES))}")
-        return MAP_ENGINES[engine]()
-    if not callable(getattr(engine, "search", None)):
-        raise ValueError(f"engine is {shown(engine)}; expected the name of an engine, or one of its own")
+def map_engine_of(engine: str | MapEngine, graph: FactorGraph | GridGraph) -> MapEngine:
+    """An engine by its name, or as it is; "auto" looks at the graph."""
+    if engine == "auto":
+        return JunctionTree()
+    found: MapEngine = _named(engine, MAP_ENGINES, "search")
+    return found
+
+
+def sum_engine_of(engine: str | SumEngine, graph: FactorGraph) -> SumEngine:
+    """The same for sums."""
+    if engine == "auto":
+        return JunctionTree()
+    found: SumEngine = _named(engine, SUM_ENGINES, "sums")
+    return found
+
+
+def graph_of(graph: Any) -> FactorGraph:
+    """A graph with a list of its factors."""
+    if isinstance(graph, GridGraph):
+        return graph.factor_graph
+    if not isinstance(graph, FactorGraph):
+        raise ValueError(f"graph is {shown(graph)}; expected a FactorGraph or a GridGraph")
+    return graph
+
+
+def _named(engine: Any, engines: Mapping[str, Any], method: str) -> Any:
+    if isinstance(engine, str) and engine in engines:
+        return engines[engine]()
+    if isinstance(engine, str) or not callable(getattr(engine, method, None)):
+        raise ValueError(f"engine is {shown(engine)}; it may be {', '.join(map(repr, ['auto', *engines]))}")
     return engine

@@ -28,9 +28,7 @@ def all_scores(graph: FactorGraph) -> FloatArray:
     """
     sizes = graph.n_labels.tolist()
     if prod(sizes) > MOST_LABELLINGS:
-        raise ValueError(
-            f"the graph has {float(prod(sizes)):.3g} labellings; enumeration goes up to {MOST_LABELLINGS:,}"
-        )
+        raise ValueError(f"the graph has more than {MOST_LABELLINGS:,} labellings, too many to enumerate")
     scores = np.full(sizes, graph.constants.sum())
     for i in range(graph.n_variables):
         scores += graph.unary(i).reshape([-1 if k == i else 1 for k in range(len(sizes))])

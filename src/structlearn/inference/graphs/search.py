@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
-
 from structlearn.data.arrays import LabelArray
 from structlearn.data.factor_graphs import FactorGraph
-from structlearn.data.options import real_option, whole_option
 from structlearn.inference.graphs.answers import Labelling, Record, proven
+from structlearn.inference.graphs.limits import Limits
 
 
 class Search(Protocol):
@@ -50,36 +47,21 @@ class MapEngine(Protocol):
         """
 
 
-def run(
-    start: Callable[[], Search],
-    engine: str,
-    *,
-    max_seconds: float | None = None,
-    max_iterations: int | None = None,
-    progress: Callable[[Record], object] | None = None,
-) -> Labelling:
+def run(search: Search, engine: str, limits: Limits, progress: Callable[[Record], object] | None = None) -> Labelling:
     """Steps until the labels are proven, nothing is left to be done, a limit is met, or Ctrl-C is pressed."""
-    seconds = np.inf if max_seconds is None else real_option("max_seconds", max_seconds)
-    iterations = np.inf if max_iterations is None else whole_option("max_iterations", max_iterations, 0)
-    begin = time.perf_counter()
-    search = start()
     history: list[Record] = []
-    done = 0
-    stopped = ""
-    while not stopped:
-        try:
-            stopped = _reason(search, done, iterations, time.perf_counter() - begin, seconds)
-            if not stopped:
-                more = search.step()
-                done += 1
-                stopped = "" if more or proven(search.score, search.bound) else "converged"
-        except KeyboardInterrupt:
-            stopped = "interrupted"
-        record = Record(time.perf_counter() - begin, search.score, search.bound)
+
+    def step() -> bool:
+        return search.step() and not proven(search.score, search.bound)
+
+    def after(seconds: float) -> None:
+        record = Record(seconds, search.score, search.bound)
         if not history or record[1:] != history[-1][1:]:
             history.append(record)
         if progress is not None:
             progress(record)
+
+    ended = limits.run(step, after)
     exact = proven(search.score, search.bound)
     return Labelling(
         search.labels,
@@ -87,18 +69,9 @@ def run(
         max(search.bound, search.score),
         exact,
         engine,
-        "optimal" if exact else stopped,
-        done,
-        time.perf_counter() - begin,
+        "optimal" if exact else ended.reason or "converged",
+        ended.iterations,
+        ended.seconds,
         tuple(history),
         search.details(),
     )
-
-
-def _reason(search: Search, done: int, iterations: float, elapsed: float, seconds: float) -> str:
-    if proven(search.score, search.bound):
-        return "optimal"
-    if done >= iterations:
-        return "max_iterations"
-    # The first iteration is always made: without it there are no labels worth the name.
-    return "max_seconds" if done and elapsed >= seconds else ""

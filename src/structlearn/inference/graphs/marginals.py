@@ -1,0 +1,76 @@
+"""Sums over all labellings of a factor graph, by the engine of one's choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from structlearn.data.factor_graphs import FactorGraph, GridGraph
+from structlearn.data.factor_graphs.reduction import ReducedGraph
+from structlearn.data.ragged import Ragged
+from structlearn.inference.graphs.answers import LabellingMarginals
+from structlearn.inference.graphs.engines import graph_of, sum_engine_of
+from structlearn.inference.graphs.junction_tree import factor_offsets
+from structlearn.inference.graphs.limits import Limits
+from structlearn.inference.graphs.sums import SumEngine
+
+
+def labelling_marginals(
+    graph: FactorGraph | GridGraph,
+    engine: str | SumEngine = "auto",
+    *,
+    factors: bool = False,
+    max_seconds: float | None = None,
+    max_iterations: int | None = None,
+    progress: Callable[[float, float], object] | None = None,
+) -> LabellingMarginals:
+    """log Z and the probabilities of labels under P(y) = exp F(y) / Z.
+
+    Parameters
+    ----------
+    graph : FactorGraph or GridGraph
+    engine : str or engine
+        "auto" is the junction tree where it fits and tree-reweighted belief propagation otherwise; the answer says
+        what was chosen.
+    factors : bool
+        Whether the probabilities of joint labels of factors are wanted, too.
+    max_seconds, max_iterations : optional
+        When to stop, after the first iteration in any case.
+    progress : callable, optional
+        Is told seconds and log Z after each iteration.
+
+    Examples
+    --------
+    >>> from structlearn.data import Potts
+    >>> graph = FactorGraph.pairwise([[1.0, 0.0], [0.0, 0.4], [1.0, 0.0]], [(0, 1), (1, 2)], Potts(0.5))
+    >>> found = labelling_marginals(graph)
+    >>> round(found.log_z, 3), found.nodes[1].round(2), found.exact
+    (4.069, array([0.51, 0.49]), True)
+    """
+    whole = graph_of(graph)
+    reduced = ReducedGraph.of(whole)
+    # Joint labels are those of the whole graph.
+    given = whole if factors else reduced.graph
+    chosen = sum_engine_of(engine, given)
+    limits = Limits(max_seconds, max_iterations)
+    sums = chosen.sums(given)
+    ended = limits.run(sums.step, lambda seconds: progress and progress(seconds, float(sums.log_zs.sum())))
+    if sums.upper == -np.inf:
+        raise ValueError("every labelling is forbidden: whatever the labels, a factor scores -inf")
+    nodes, joint = sums.marginals(factors)
+    exact = sums.lower == sums.upper
+    return LabellingMarginals(
+        float(sums.log_zs.sum()),
+        sums.lower,
+        sums.upper,
+        Ragged(nodes if factors else reduced.whole_marginals(nodes, whole), whole.unary_offsets),
+        None if joint is None else Ragged(joint, factor_offsets(whole)),
+        sums.log_zs,
+        exact,
+        chosen.name,
+        ended.reason or ("exact" if exact else "converged"),
+        ended.iterations,
+        ended.seconds,
+        sums.details(),
+    )
