@@ -2,6 +2,7 @@
 
 #include "bindings/unlocked.hpp"
 #include "graph/reduction.hpp"
+#include "graph/support.hpp"
 
 namespace structlearn::bindings {
 
@@ -10,6 +11,8 @@ namespace {
 void scores(const FactorGraph& graph, std::span<const std::int32_t> labels, std::span<double> out) {
     graph.scores(labels, out);
 }
+
+void supported(const FactorGraph& graph, std::span<std::uint8_t> allowed) { Support(graph, allowed); }
 
 nb::tuple reduced(const FactorGraphArrays& arrays, Vector<std::int64_t> label_offsets, Vector<std::int32_t> labels) {
     OwnedFactorGraph graph;
@@ -34,6 +37,7 @@ void bind_factor_graph(nb::module_& module) {
              nb::arg("scope_offsets"), nb::arg("scopes"), nb::arg("kinds"), nb::arg("value_offsets"),
              nb::arg("values"))
         .def("scores", unlocked_method<FactorGraphArrays>(scores), nb::arg("labels"), nb::arg("out"))
+        .def("supported", unlocked_method<FactorGraphArrays>(supported), nb::arg("allowed"))
         .def("reduced", reduced, nb::arg("label_offsets"), nb::arg("labels"));
 }
 

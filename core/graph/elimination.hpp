@@ -29,10 +29,11 @@ struct Elimination {
     }
 };
 
-// What the next variable is chosen by: the fewest edges that its elimination adds, or the smallest bucket.
-enum class EliminationRule { min_fill, min_width };
+// What the next variable is chosen by: the fewest edges that its elimination adds, the smallest bucket, or its number, which
+// for grids sweeps from one side to the other.
+enum class EliminationRule { min_fill, min_width, sweep };
 
-// Greedy elimination. Variables with at most one neighbour go first: no order is better, and what is left of a forest
+// Elimination by a rule. Variables with at most one neighbour go first: no order is better, and what is left of a forest
 // is nothing. Ends unfinished once a bucket has more than exp(log_most) entries.
 class Eliminator {
 public:
@@ -118,7 +119,8 @@ private:
     void push(std::int32_t i) {
         double size = std::log(graph_.n_labels[i]);
         for (const auto j : neighbours_[i]) size += std::log(graph_.n_labels[j]);
-        queue_.emplace(rule_ == EliminationRule::min_fill ? fill(i) : size, size, i, ++version_[i]);
+        const double cost = rule_ == EliminationRule::min_fill ? fill(i) : rule_ == EliminationRule::sweep ? i : size;
+        queue_.emplace(cost, size, i, ++version_[i]);
     }
 
     // Pairs of neighbours that are no neighbours of each other.
@@ -176,7 +178,7 @@ private:
     Elimination found_;
 };
 
-// The better of the greedy orders; unfinished if none of them keeps within the limit.
+// The best of the orders; unfinished if none of them keeps within the limit.
 inline Elimination best_elimination(const FactorGraph& graph, double log_most) {
     // The variables of a factor stand in a bucket together, whatever the order; to list their pairs may be too much already.
     Elimination hopeless;
@@ -191,9 +193,11 @@ inline Elimination best_elimination(const FactorGraph& graph, double log_most) {
     if (hopeless.log_largest > log_most) return hopeless;
     Elimination best = Eliminator(graph, EliminationRule::min_width, log_most).run();
     if (best.finished && best.width <= 1) return best;
-    Elimination other = Eliminator(graph, EliminationRule::min_fill, log_most).run();
-    const bool better = other.finished != best.finished ? other.finished : other.log_largest < best.log_largest;
-    return better ? other : best;
+    for (const auto rule : {EliminationRule::min_fill, EliminationRule::sweep}) {
+        Elimination other = Eliminator(graph, rule, log_most).run();
+        if (other.finished != best.finished ? other.finished : other.log_entries < best.log_entries) best = std::move(other);
+    }
+    return best;
 }
 
 }  // namespace structlearn

@@ -67,7 +67,7 @@ private:
         bool same = true;
         std::vector<std::int32_t> free;
         for (const auto i : whole_.scope(f)) {
-            same = same && left(i).size() == static_cast<std::size_t>(whole_.n_labels[i]);
+            same = same && !fixed(i) && left(i).size() == static_cast<std::size_t>(whole_.n_labels[i]);
             if (!fixed(i)) free.push_back(i);
         }
         if (same)

@@ -13,7 +13,7 @@ from structlearn.data.ragged import Ragged, offsets_of, ranks_of, summed
 
 @dataclass(frozen=True)
 class ReducedGraph:
-    """A graph without its forbidden labels, and without the variables that have one label left.
+    """A graph without the labels that factors forbid one by one, and without the variables that have one label left.
 
     Attributes
     ----------
@@ -32,11 +32,15 @@ class ReducedGraph:
     def of(cls, whole: FactorGraph) -> ReducedGraph:
         """Refused where a variable has no label left."""
         allowed = whole.unaries > -np.inf
+        if (whole.values == -np.inf).any():
+            flags = allowed.astype(np.uint8)
+            whole.core.supported(flags)
+            allowed = flags.astype(bool)
         left = offsets_of(summed(allowed.astype(np.int64), whole.unary_offsets))
         labels = Ragged(ranks_of(whole.unary_offsets)[allowed].astype(np.int32), left)
         if not labels.lengths.all():
             i = int(np.argmin(labels.lengths))
-            raise ValueError(f"every labelling is forbidden: all labels of variable {i} score -inf")
+            raise ValueError(f"every labelling is forbidden: no label of variable {i} is possible")
         variables = np.flatnonzero(labels.lengths > 1)
         if allowed.all() and len(variables) == whole.n_variables:
             return cls(whole, labels, variables)
