@@ -37,6 +37,7 @@ void bind_factor_graph(nb::module_& module) {
              nb::arg("scope_offsets"), nb::arg("scopes"), nb::arg("kinds"), nb::arg("value_offsets"),
              nb::arg("values"))
         .def("scores", unlocked_method<FactorGraphArrays>(scores), nb::arg("labels"), nb::arg("out"))
+        .def("sum_of_maxima", [](const FactorGraphArrays& arrays) { return arrays.data.sum_of_maxima(); })
         .def("supported", unlocked_method<FactorGraphArrays>(supported), nb::arg("allowed"))
         .def("reduced", reduced, nb::arg("label_offsets"), nb::arg("labels"));
 }

@@ -19,6 +19,7 @@ void bind_clustering(nanobind::module_& module);
 void bind_motif(nanobind::module_& module);
 void bind_factor_graph(nanobind::module_& module);
 void bind_junction_tree(nanobind::module_& module);
+void bind_graph_sums(nanobind::module_& module);
 
 }  // namespace structlearn::bindings
 
@@ -42,4 +43,5 @@ NB_MODULE(_core, module) {
     bind_motif(module);
     bind_factor_graph(module);
     bind_junction_tree(module);
+    bind_graph_sums(module);
 }

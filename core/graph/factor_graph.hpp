@@ -101,6 +101,25 @@ struct FactorGraph {
         return sum;
     }
 
+    // No labelling scores more: every variable and every factor at its best.
+    double sum_of_maxima() const {
+        double sum = 0.0;
+        for (const double constant : constants) sum += constant;
+        for (std::size_t i = 0; i < n_variables(); ++i) sum += *std::max_element(unary(i).begin(), unary(i).end());
+        for (std::size_t f = 0; f < n_factors(); ++f) sum += largest(f);
+        return sum;
+    }
+    double largest(std::size_t f) const {
+        const double* v = value(f);
+        switch (kind(f)) {
+            case FactorKind::table: return *std::max_element(v, v + table_size(f));
+            case FactorKind::potts: return n_labels[scope(f)[0]] > 1 ? std::max(v[0], 0.0) : v[0];
+            case FactorKind::truncated_linear: return 0.0;
+            case FactorKind::cardinality: return *std::max_element(v, v + scope(f).size() + 1);
+        }
+        return 0.0;
+    }
+
     // Calls visit(joint label, score) for all joint labels of a factor, in the order of a table.
     template <class Visit>
     void each_joint(std::size_t f, Visit&& visit) const {

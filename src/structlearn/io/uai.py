@@ -1,9 +1,9 @@
 """Graphical models in the format of the UAI inference competitions: factors, evidence and answers.
 
-A file has the word MARKOV or BAYES, the number of variables, how many labels each has, the number of factors, the variables of
-each factor after how many these are, and the values of each factor after how many those are, the label of the last
-variable running fastest. Values are the factors themselves, not logarithms; a zero forbids. Evidence is a number of
-variables, then a variable and its label each.
+A file has the word MARKOV or BAYES, the number of variables, how many labels each has, the number of factors, the
+variables of each factor after how many these are, and the values of each factor after how many those are, the label of
+the last variable running fastest. Values are the factors themselves, not logarithms; a zero forbids. Evidence is a
+number of variables, then a variable and its label each.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def format_map(labels: LabelArray) -> str:
 
 
 def format_marginals(nodes: Ragged) -> str:
-    """The answer of the task MAR: how many variables there are, and the probabilities of each after how many they are."""
+    """The answer of the task MAR: the number of variables, then of each that of its labels and their probabilities."""
     parts = [str(len(nodes))]
     for node in nodes:
         parts += [str(len(node)), *map(write_number, node)]

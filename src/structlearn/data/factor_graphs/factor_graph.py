@@ -15,7 +15,7 @@ from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray
 from structlearn.data.factor_graphs import building
 from structlearn.data.factor_graphs.building import Factor, Pairwise
 from structlearn.data.factor_graphs.factors import Kind
-from structlearn.data.ragged import offsets_of
+from structlearn.data.ragged import offsets_of, reduced
 from structlearn.wording import count, shown
 
 
@@ -175,6 +175,12 @@ class FactorGraph:
         return offsets_of(self.n_labels)
 
     @cached_property
+    def factor_offsets(self) -> IntArray:
+        """Where the joint labels of each factor begin, when they stand one after another."""
+        sizes = self.n_labels[self.scopes].astype(np.int64)
+        return offsets_of(reduced(np.multiply, sizes, self.scope_offsets))
+
+    @cached_property
     def core(self) -> _core.FactorGraph:
         """The graph as the core takes it."""
         return _core.FactorGraph(
@@ -201,11 +207,11 @@ class FactorGraph:
         if self.kinds[f] == Kind.TABLE:
             return values[: int(np.prod(shape))].reshape(shape)
         if self.kinds[f] == Kind.POTTS:
-            return np.where(np.eye(*shape, dtype=bool), values[0], 0.0)
+            return np.where(np.eye(*shape) == 1.0, values[0], 0.0)
         if self.kinds[f] == Kind.TRUNCATED_LINEAR:
             apart = np.abs(np.subtract.outer(*map(np.arange, shape)))
-            return -np.minimum(values[0] * apart, values[1])
-        return values[np.indices(shape).sum(axis=0)]
+            return np.asarray(-np.minimum(values[0] * apart, values[1]))
+        return np.asarray(values[np.indices(shape).sum(axis=0)])
 
     def unary(self, i: int) -> FloatArray:
         """The scores of the labels of a variable."""

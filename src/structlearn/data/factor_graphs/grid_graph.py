@@ -85,11 +85,11 @@ class GridGraph:
 
     @property
     def n_labels(self) -> int:
-        return self.unaries.shape[2]
+        return int(self.unaries.shape[2])
 
     @property
     def n_variables(self) -> int:
-        return self.unaries.shape[0] * self.unaries.shape[1]
+        return int(self.unaries.shape[0] * self.unaries.shape[1])
 
     @property
     def directions(self) -> tuple[tuple[int, int], ...]:

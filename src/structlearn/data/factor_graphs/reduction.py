@@ -17,13 +17,15 @@ class ReducedGraph:
 
     Attributes
     ----------
-    graph : FactorGraph
+    whole, graph : FactorGraph
+        Before and after.
     labels : Ragged
         The labels that each variable of the whole graph may have.
     variables : (graph.n_variables,)
         The numbers in the whole graph of those that are left.
     """
 
+    whole: FactorGraph
     graph: FactorGraph
     labels: Ragged
     variables: IntArray
@@ -43,8 +45,8 @@ class ReducedGraph:
             raise ValueError(f"every labelling is forbidden: no label of variable {i} is possible")
         variables = np.flatnonzero(labels.lengths > 1)
         if allowed.all() and len(variables) == whole.n_variables:
-            return cls(whole, labels, variables)
-        return cls(FactorGraph(*whole.core.reduced(labels.offsets, labels.flat)), labels, variables)
+            return cls(whole, whole, labels, variables)
+        return cls(whole, FactorGraph(*whole.core.reduced(labels.offsets, labels.flat)), labels, variables)
 
     def whole_labels(self, labels: LabelArray) -> LabelArray:
         """Labels of the whole graph, from those of what is left; or rows of them."""
@@ -52,10 +54,32 @@ class ReducedGraph:
         chosen[..., self.variables] += labels
         return np.asarray(self.labels.flat[chosen.reshape(*labels.shape[:-1], -1)])
 
-    def whole_marginals(self, nodes: FloatArray, whole: FactorGraph) -> FloatArray:
+    def whole_nodes(self, nodes: FloatArray) -> Ragged:
         """Probabilities of all labels of the whole graph, from those of what is left."""
-        found = np.zeros(len(whole.unaries))
+        found = np.zeros(len(self.whole.unaries))
         left = np.ones(len(self.labels.flat))
         left[np.repeat(self.labels.lengths > 1, self.labels.lengths)] = nodes
-        found[np.repeat(whole.unary_offsets[:-1], self.labels.lengths) + self.labels.flat] = left
-        return found
+        found[np.repeat(self.whole.unary_offsets[:-1], self.labels.lengths) + self.labels.flat] = left
+        return Ragged(found, self.whole.unary_offsets)
+
+    def whole_factors(self, nodes: FloatArray, joint: FloatArray) -> Ragged:
+        """The same of joint labels: those of factors that have two variables left, or follow from the nodes."""
+        if self.graph is self.whole:
+            return Ragged(joint, self.whole.factor_offsets)
+        of_nodes = self.whole_nodes(nodes)
+        found = np.zeros(int(self.whole.factor_offsets[-1]))
+        left = Ragged(joint, self.graph.factor_offsets)
+        n_left = 0
+        for f, begin in enumerate(self.whole.factor_offsets[:-1].tolist()):
+            scope = self.whole.scope(f).tolist()
+            table = found[begin:].reshape(-1)[: int(np.prod(self.whole.n_labels[scope]))]
+            table = table.reshape(self.whole.n_labels[scope])
+            if sum(len(self.labels[i]) > 1 for i in scope) > 1:
+                kept = np.ix_(*(self.labels[i] for i in scope))
+                table[kept] = left[n_left].reshape(table[kept].shape)
+                n_left += 1
+            else:
+                table[...] = 1.0
+                for k, i in enumerate(scope):
+                    table *= of_nodes[i].reshape([-1 if axis == k else 1 for axis in range(len(scope))])
+        return Ragged(found, self.whole.factor_offsets)

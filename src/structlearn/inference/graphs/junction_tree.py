@@ -12,7 +12,6 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.factor_graphs import FactorGraph
 from structlearn.data.memory import memory_option
-from structlearn.data.ragged import offsets_of
 from structlearn.wording import in_bytes
 
 
@@ -105,7 +104,7 @@ class JunctionTreeSums:
     def marginals(self, factors: bool) -> tuple[FloatArray, FloatArray | None]:
         """Of the labels of all variables, and of the joint labels of all factors; after the step."""
         nodes = np.zeros(len(self._graph.unaries))
-        offsets = factor_offsets(self._graph) if factors else np.zeros(1, np.int64)
+        offsets = self._graph.factor_offsets if factors else np.zeros(1, np.int64)
         room = np.empty(int(offsets[-1]))
         if self.lower > -np.inf:
             self._tree.core.marginals(nodes, offsets, room)
@@ -116,10 +115,3 @@ class JunctionTreeSums:
         labels = np.empty((len(seeds), self._graph.n_variables), np.int32)
         self._tree.core.samples(seeds, labels.ravel())
         return labels
-
-
-def factor_offsets(graph: FactorGraph) -> IntArray:
-    """Where the joint labels of each factor begin, when they stand one after another."""
-    if not graph.n_factors:
-        return np.zeros(1, np.int64)
-    return offsets_of(np.multiply.reduceat(graph.n_labels[graph.scopes].astype(np.int64), graph.scope_offsets[:-1]))

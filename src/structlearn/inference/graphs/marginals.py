@@ -8,10 +8,8 @@ import numpy as np
 
 from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.data.factor_graphs.reduction import ReducedGraph
-from structlearn.data.ragged import Ragged
 from structlearn.inference.graphs.answers import LabellingMarginals
 from structlearn.inference.graphs.engines import graph_of, sum_engine_of
-from structlearn.inference.graphs.junction_tree import factor_offsets
 from structlearn.inference.graphs.limits import Limits
 from structlearn.inference.graphs.sums import SumEngine
 
@@ -48,13 +46,10 @@ def labelling_marginals(
     >>> round(found.log_z, 3), found.nodes[1].round(2), found.exact
     (4.069, array([0.51, 0.49]), True)
     """
-    whole = graph_of(graph)
-    reduced = ReducedGraph.of(whole)
-    # Joint labels are those of the whole graph.
-    given = whole if factors else reduced.graph
-    chosen = sum_engine_of(engine, given)
+    reduced = ReducedGraph.of(graph_of(graph))
+    chosen = sum_engine_of(engine, reduced.graph)
     limits = Limits(max_seconds, max_iterations)
-    sums = chosen.sums(given)
+    sums = chosen.sums(reduced.graph)
     ended = limits.run(sums.step, lambda seconds: progress and progress(seconds, float(sums.log_zs.sum())))
     if sums.upper == -np.inf:
         raise ValueError("every labelling is forbidden: whatever the labels, a factor scores -inf")
@@ -64,8 +59,8 @@ def labelling_marginals(
         float(sums.log_zs.sum()),
         sums.lower,
         sums.upper,
-        Ragged(nodes if factors else reduced.whole_marginals(nodes, whole), whole.unary_offsets),
-        None if joint is None else Ragged(joint, factor_offsets(whole)),
+        reduced.whole_nodes(nodes),
+        None if joint is None else reduced.whole_factors(nodes, joint),
         sums.log_zs,
         exact,
         chosen.name,

@@ -43,7 +43,8 @@ class MapEngine(Protocol):
     def search(self, graph: FactorGraph) -> Search:
         """A search that has not begun; refuses, by a ValueError, a graph that the engine cannot serve.
 
-        The graph has no forbidden labels in `unaries`, and every variable has at least two labels.
+        Every variable has at least two labels; no unary is −∞, and every label has joint labels in all factors that are
+        not forbidden.
         """
 
 

@@ -10,19 +10,19 @@ from structlearn.data.factor_graphs import FactorGraph
 
 
 class Sums(Protocol):
-    """One engine at work on the sums of one graph, an iteration at a time.
+    """One engine at work on the sums of one graph, an iteration at a time."""
 
-    Attributes
-    ----------
-    log_zs : (n_graphs,)
-        log Z of each graph of a batch, as estimated so far.
-    lower, upper : float
-        Bounds on log Z of all of them together, infinite where there are none.
-    """
+    @property
+    def log_zs(self) -> FloatArray:
+        """log Z of each graph of a batch, as estimated so far; NaN from engines that do not estimate it."""
 
-    log_zs: FloatArray
-    lower: float
-    upper: float
+    @property
+    def lower(self) -> float:
+        """log Z of all graphs together is at least this."""
+
+    @property
+    def upper(self) -> float:
+        """And at most this; equal where the engine is exact."""
 
     def step(self) -> bool:
         """One iteration; False if there is nothing left to be done."""
@@ -40,4 +40,7 @@ class SumEngine(Protocol):
     name: ClassVar[str]
 
     def sums(self, graph: FactorGraph) -> Sums:
-        """Sums that have not begun; refuses, by a ValueError, a graph that the engine cannot serve."""
+        """Sums that have not begun; refuses, by a ValueError, a graph that the engine cannot serve.
+
+        The graph is one as `MapEngine.search` gets it.
+        """
