@@ -25,6 +25,8 @@ void bind_graph_sums(nanobind::module_& module);
 
 NB_MODULE(_core, module) {
     using namespace structlearn::bindings;
+    // What a user's module still holds when the interpreter ends is no leak, and nothing to be alarmed about.
+    nanobind::set_leak_warnings(false);
     module.doc() = "Compiled kernels over flat arrays; sizes and indices are checked by the Python callers.";
     bind_attributes(module);
     bind_linear(module);

@@ -116,11 +116,7 @@ public:
                 for (std::int64_t row = 0; row < rows; ++row)
                     for (std::int64_t s = 0; s < size; ++s) table_[row * size + s] += message(k)[s];
             exponentials(rows * size, table_.data(), log_z[k], table_.data());
-            double* node = nodes.data() + graph_.unary_offsets[shape_.order[k]];
-            for (std::int64_t row = 0; row < rows; ++row) {
-                node[row] = 0.0;
-                for (std::int64_t s = 0; s < size; ++s) node[row] += table_[row * size + s];
-            }
+            sum_rows(rows, size, nodes.data() + graph_.unary_offsets[shape_.order[k]]);
             for (const auto child : children_.of(k)) send_down(k, child, log_z[k]);
             if (!factors.empty())
                 for (const auto f : factors_.of(k)) sum_factor(k, f, factors.data() + factor_offsets[f]);
@@ -263,6 +259,17 @@ private:
             deviation.turn = ++turn_;
             queue.push(deviation);
         }
+    }
+
+    // The probabilities of a variable's labels, without the rounding of large sums.
+    void sum_rows(std::int64_t rows, std::int64_t size, double* node) const {
+        double total = 0.0;
+        for (std::int64_t row = 0; row < rows; ++row) {
+            node[row] = 0.0;
+            for (std::int64_t s = 0; s < size; ++s) node[row] += table_[row * size + s];
+            total += node[row];
+        }
+        for (std::int64_t row = 0; row < rows; ++row) node[row] /= total;
     }
 
     // The message upwards becomes that downwards: the logarithm of the separator's marginals without what came up.

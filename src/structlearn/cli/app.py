@@ -15,6 +15,7 @@ from structlearn.cli.demo import demo
 from structlearn.cli.evaluate import evaluate
 from structlearn.cli.explain import explain
 from structlearn.cli.help import FittingHelp
+from structlearn.cli.infer import infer
 from structlearn.cli.inspect import inspect_model
 from structlearn.cli.options import shared_options
 from structlearn.cli.predict import predict
@@ -66,7 +67,7 @@ def structlearn(
 
 
 app.callback(help=_help(structlearn))(structlearn)
-for command in (train, predict, evaluate, compare, report, inspect_model, explain, tune, check, convert, demo):
+for command in (train, predict, evaluate, compare, report, inspect_model, explain, tune, check, convert, infer, demo):
     learns = command in (train, tune)
     app.command(command.__name__.removesuffix("_model"), cls=FittingHelp if learns else None, help=_help(command))(
         shared_options(command) if learns else command

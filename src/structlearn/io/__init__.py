@@ -18,6 +18,7 @@ from structlearn.io.svmhmm import SvmHmm
 from structlearn.io.svmlight import SvmLight
 from structlearn.io.tagged import Tagged
 from structlearn.io.text import EncodingError, FormatError, Lines, open_text
+from structlearn.io.uai import read_evidence, read_uai, write_uai
 
 __all__ = [
     "FORMATS",
@@ -46,8 +47,11 @@ __all__ = [
     "read_aligned_pairs",
     "read_alignment",
     "read_costs",
+    "read_evidence",
     "read_examples",
     "read_parents",
+    "read_uai",
     "recognise",
     "write_aligned_pair",
+    "write_uai",
 ]
