@@ -26,6 +26,7 @@ from structlearn.datasets.protein_pairs import (
 )
 from structlearn.datasets.sentences import make_sentences
 from structlearn.datasets.treebank import ParsedSentences, fetch_treebank
+from structlearn.datasets.uai2014 import GraphicalModel, fetch_uai2014
 from structlearn.datasets.universal_dependencies import TaggedWords, fetch_ud_english
 from structlearn.datasets.yeast_origins import ReplicationOrigins, fetch_yeast_origins
 
@@ -36,6 +37,7 @@ __all__ = [
     "ClassifiedTexts",
     "CoreferenceDocuments",
     "DigitSequences",
+    "GraphicalModel",
     "HMMSequences",
     "HomologueData",
     "JudgedQueries",
@@ -62,6 +64,7 @@ __all__ = [
     "fetch_splice",
     "fetch_tmalign_pairs",
     "fetch_treebank",
+    "fetch_uai2014",
     "fetch_ud_english",
     "fetch_yeast_origins",
     "load_digit_sequences",

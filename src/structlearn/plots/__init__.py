@@ -4,9 +4,10 @@ Every function draws into `ax`, or into a new figure if there is none, and retur
 Pipeline whose last step is one.
 """
 
+from structlearn.plots.graphs import bounds, grid
 from structlearn.plots.logos import motif_logo
 from structlearn.plots.matrices import confusion, transitions
 from structlearn.plots.sequences import sequence
 from structlearn.plots.training import convergence
 
-__all__ = ["confusion", "convergence", "motif_logo", "sequence", "transitions"]
+__all__ = ["bounds", "confusion", "convergence", "grid", "motif_logo", "sequence", "transitions"]

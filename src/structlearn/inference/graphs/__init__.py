@@ -8,6 +8,7 @@ from structlearn.inference.graphs.gibbs import Gibbs
 from structlearn.inference.graphs.icm import Icm
 from structlearn.inference.graphs.junction_tree import JunctionTree
 from structlearn.inference.graphs.marginals import labelling_marginals
+from structlearn.inference.graphs.markov import markov_violations
 from structlearn.inference.graphs.mean_field import MeanField
 from structlearn.inference.graphs.several import k_best_labellings, sample_labellings
 from structlearn.inference.graphs.tree_reweighted import TreeReweighted
@@ -26,5 +27,6 @@ __all__ = [
     "best_labelling",
     "k_best_labellings",
     "labelling_marginals",
+    "markov_violations",
     "sample_labellings",
 ]

@@ -59,7 +59,7 @@ class CompiledTree:
             )
 
     def details(self) -> Mapping[str, Any]:
-        return {"width": self.width, "nbytes": self.nbytes}
+        return {"width": self.width, "nbytes": int(self.nbytes)}
 
 
 class JunctionTreeSearch:

@@ -66,6 +66,6 @@ def labelling_marginals(
         chosen.name,
         ended.reason or ("exact" if exact else "converged"),
         ended.iterations,
-        ended.seconds,
+        limits.elapsed,
         sums.details(),
     )
