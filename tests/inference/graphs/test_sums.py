@@ -141,3 +141,11 @@ def test_icm_ends_where_no_single_label_is_better(graph):
         line = list(found.labels)
         line[i] = slice(None)
         assert scores[tuple(line)].max() <= found.score + 1e-9
+
+
+def test_mean_field_finds_a_bound_where_pairs_are_forbidden():
+    # Neighbours must differ: whatever is not sure puts weight on two equal labels.
+    graph = FactorGraph.pairwise(np.zeros((4, 2)), [(0, 1), (1, 2), (2, 3)], Potts(-np.inf))
+    found = labelling_marginals(graph, "mean_field")
+    assert found.lower == pytest.approx(0.0)
+    assert enumerated(graph)[0] == pytest.approx(np.log(2.0))

@@ -13,13 +13,18 @@ from structlearn.data.arrays import FloatArray
 from structlearn.data.factor_graphs import FactorGraph
 from structlearn.data.options import real_option
 from structlearn.data.ragged import owners_of, reduced
+from structlearn.inference.graphs.belief_propagation import MaxProduct
+
+#: Of max-product, in search of labels that are not forbidden.
+_SWEEPS = 200
 
 
 @dataclass(frozen=True)
 class MeanField:
     """The independent labels that come nearest to the distribution: E_q F + H(q) ≤ log Z, at a local maximum.
 
-    Where every product distribution puts some weight on a forbidden joint label, the bound is −∞.
+    Where a graph has forbidden joint labels and the run ends with some weight on them, which makes the bound −∞, it is
+    begun again with the labels that max-product finds; if those are forbidden as well, −∞ remains.
 
     Parameters
     ----------
@@ -48,12 +53,29 @@ class MeanFieldSums:
         self._graph = graph
         self._core = _core.MeanField(graph.core, weights)
         self._tol = tol
+        self._again = (graph.values == -np.inf).any()
 
     def step(self) -> bool:
         change = self._core.sweep()
         self._core.values(self.log_zs)
         self.lower = float(self.log_zs.sum())
+        if change <= self._tol and self.lower == -np.inf and self._again:
+            self._again = False
+            return self._begin_again()
         return change > self._tol
+
+    def _begin_again(self) -> bool:
+        """From labels that are not forbidden, if there are any to be found."""
+        search = MaxProduct().search(self._graph)
+        for _ in range(_SWEEPS):
+            if not search.step() or search.score > -np.inf:
+                break
+        if search.score == -np.inf:
+            return False
+        start = np.zeros(len(self._graph.unaries))
+        start[self._graph.unary_offsets[:-1] + search.labels] = 1.0
+        self._core = _core.MeanField(self._graph.core, start)
+        return True
 
     def marginals(self, factors: bool) -> tuple[FloatArray, FloatArray | None]:
         nodes = self._core.probabilities()
