@@ -85,7 +85,7 @@ def error_of(model: GraphicalModel, engine: str, seconds: float, exact: Any) -> 
 
 
 def eliminated(model: GraphicalModel) -> float:
-    """log Z by summing variables out of tables, that with the smallest joint table first; NaN if a table grows large."""
+    """log Z by summing variables out, that with the smallest joint table first; NaN if a table grows too large."""
     graph = ReducedGraph.of(model.graph).graph
     tables = [((i,), graph.unary(i)) for i in range(graph.n_variables)]
     tables += [(tuple(graph.scope(f).tolist()), graph.table(f)) for f in range(graph.n_factors)]
