@@ -5,6 +5,9 @@ import gzip
 import lzma
 from itertools import islice
 
+import numpy as np
+
+from structlearn.data import FactorGraph
 from structlearn.features.crfpp import read_crfpp_templates
 from structlearn.io import (
     FORMATS,
@@ -15,6 +18,8 @@ from structlearn.io import (
     JsonLines,
     Lines,
     read_alignment,
+    read_evidence,
+    read_uai,
     recognise,
     write_aligned_pair,
 )
@@ -34,6 +39,8 @@ READ_AS = [
     "sequences",
     "alignment.fasta",
     "alignment.a3m",
+    "graph",
+    "evidence",
 ]
 ENCODINGS = ["utf-8", "latin-1", "utf-16", "utf-7", "shift_jis"]
 PACKED = [lambda content: content, gzip.compress, bz2.compress, lambda content: lzma.compress(content, preset=0)]
@@ -62,6 +69,8 @@ SEEDS = [
     b">a\nAC-GT\n>b x\nA.cGT\n>c\n--CG-\n",
     b">q\nACG\n>r\nAttC-\n>s\ngA-G.\n",
     b"# STOCKHOLM 1.0\n#=GF ID x\n\na AC.\n#=GR a SS HH.\nb A~G\n\na t\n#=GR a SS C\nb T\n//\n",
+    b"MARKOV\n3\n2 1 2\n3\n1 0\n2 0 1\n3 2 1 0\n2 .5 1e-3\n2 1 0\n4 1 2 3 4\n",
+    b"2 0 1 2 0\n",
     gzip.compress(b"The DT\n"),
     bz2.compress(b"The DT\n"),
     lzma.compress(b"The DT\n"),
@@ -83,6 +92,9 @@ def check(data: bytes) -> None:
     try:
         if read_as == "templates":
             read_crfpp_templates([content])
+            return
+        if read_as in ("graph", "evidence"):
+            check_graph(read_as, content)
             return
         if isinstance(read_as, str):
             rows = rows_of(read_as, [content], encoding)
@@ -147,6 +159,16 @@ class Stream:
 
     def read(self, size):
         return next(self.pieces, b"")
+
+
+def check_graph(name, content):
+    """A graph that was read has a score for any labels, and evidence is of the graph's labels."""
+    if name == "graph":
+        graph = read_uai(Stream([content], name))
+        assert not np.isnan(graph.score(np.zeros(graph.n_variables, int)))
+    else:
+        graph = FactorGraph.of([2, 1, 2], [])
+        graph.given(read_evidence(Stream([content], name), graph))
 
 
 def rows_of(name, pieces, encoding):
