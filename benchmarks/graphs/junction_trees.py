@@ -16,6 +16,7 @@ import time
 from typing import Any
 
 import numpy as np
+from markdown import table
 
 from structlearn.data import FactorGraph, GridGraph, Potts
 from structlearn.inference import best_labelling, labelling_marginals
@@ -93,36 +94,35 @@ def run(task: str, size: int) -> dict[str, Any]:
 
 
 def page() -> str:
-    rows = [run("grid", width) for width in WIDTHS]
-    lines = [
-        "| width | best labels, CPU s | sums, CPU s | tables said beforehand, MB | peak, MB |",
-        "|---|---|---|---|---|",
-    ]
-    for row in rows:
-        lines.append(
-            f"| {row['width']} | {row['best']:.4f} | {row['sums']:.4f} | {row['predicted_mb']:.1f} | {row['peak_mb']:.0f} |"
+    grids = [run("grid", width) for width in WIDTHS]
+    head = ("width", "best labels, CPU s", "sums, CPU s", "tables said beforehand, MB", "peak, MB")
+    cells = [
+        (
+            row["width"],
+            f"{row['best']:.4f}",
+            f"{row['sums']:.4f}",
+            f"{row['predicted_mb']:.1f}",
+            f"{row['peak_mb']:.0f}",
         )
-    large = [row for row in rows if row["width"] >= 12]
-    for task in ("best", "sums"):
-        slope = np.polyfit([row["width"] for row in large], np.log([row[task] for row in large]), 1)[0]
-        lines.append(f"\nTime of {task} from width 12 on grows by a factor of {np.exp(slope):.2f} for each more.")
-    lines += [
-        "",
-        "| variables of a random tree, three labels | best labels, CPU s | sums, CPU s | peak, MB |",
-        "|---|---|---|---|",
+        for row in grids
     ]
-    for n in (10**4, 10**5, 10**6):
-        row = run("forest", n)
-        lines.append(f"| {n:,} | {row['best']:.3f} | {row['sums']:.3f} | {row['peak_mb']:.0f} |")
-    lines += [
-        "",
-        "| all marginals of a binary grid | ours, CPU s | pgmpy, CPU s | largest difference |",
-        "|---|---|---|---|",
+    parts = [table(head, cells), *(_growth(grids, task) for task in ("best", "sums"))]
+    forests = [(n, run("forest", n)) for n in (10**4, 10**5, 10**6)]
+    head = ("variables of a random tree, three labels", "best labels, CPU s", "sums, CPU s", "peak, MB")
+    cells = [(f"{n:,}", f"{row['best']:.3f}", f"{row['sums']:.3f}", f"{row['peak_mb']:.0f}") for n, row in forests]
+    parts.append(table(head, cells))
+    others = [(n, run("pgmpy", n)) for n in (4, 6, 8)]
+    head = ("all marginals of a binary grid", "ours, CPU s", "pgmpy, CPU s", "largest difference")
+    cells = [
+        (f"{n} × {n}", f"{row['ours']:.4f}", f"{row['theirs']:.2f}", f"{row['difference']:.0e}") for n, row in others
     ]
-    for n in (4, 6, 8):
-        row = run("pgmpy", n)
-        lines.append(f"| {n} × {n} | {row['ours']:.4f} | {row['theirs']:.2f} | {row['difference']:.0e} |")
-    return "\n".join(lines)
+    return "\n\n".join([*parts, table(head, cells)])
+
+
+def _growth(grids: list[dict[str, Any]], task: str) -> str:
+    large = [row for row in grids if row["width"] >= 12]
+    slope = np.polyfit([row["width"] for row in large], np.log([row[task] for row in large]), 1)[0]
+    return f"From width 12 on, the time of {task} grows by a factor of {np.exp(slope):.2f} for each more."
 
 
 if __name__ == "__main__":
