@@ -99,10 +99,10 @@ def eliminated(model: GraphicalModel) -> float:
         if np.prod(graph.n_labels[axes], dtype=float) > LARGEST_TABLE:
             return np.nan
         joint = np.zeros(graph.n_labels[axes])
-        for scope, table in (entry for entry in tables if i in entry[0]):
+        for scope, scores in (entry for entry in tables if i in entry[0]):
             order = sorted(range(len(scope)), key=lambda k: axes.index(scope[k]))
             shape = [graph.n_labels[j] if j in scope else 1 for j in axes]
-            joint = joint + np.transpose(table, order).reshape(shape)
+            joint = joint + np.transpose(scores, order).reshape(shape)
         tables = [entry for entry in tables if i not in entry[0]]
         summed = np.logaddexp.reduce(joint, axis=0)
         left.remove(i)
