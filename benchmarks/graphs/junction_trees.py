@@ -25,7 +25,6 @@ from structlearn.inference.graphs import JunctionTree
 WIDTHS = (4, 8, 12, 14, 16, 18, 20)
 #: Rows of the grids whose columns are the width: enough for the tables to outweigh everything else.
 ROWS = 30
-MEMORY = ("predicted_mb", "peak_mb")
 
 
 def grid_of_width(width: int) -> dict[str, Any]:
