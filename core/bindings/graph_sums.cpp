@@ -3,6 +3,7 @@
 #include "bindings/factor_graph.hpp"
 #include "bindings/unlocked.hpp"
 #include "graph/belief_propagation.hpp"
+#include "graph/forests.hpp"
 #include "graph/local_search.hpp"
 #include "graph/mean_field.hpp"
 
@@ -77,6 +78,12 @@ private:
 void bind_graph_sums(nb::module_& module) {
     bind_propagation<LogSum>(module, "SumPropagation");
     bind_propagation<MaxPlus>(module, "MaxPropagation");
+    module.def(
+        "acyclic_factors",
+        [](const FactorGraphArrays& graph, Vector<std::int64_t> order) {
+            return run_unlocked([&] { return acyclic_factors(graph.data, view(order)); });
+        },
+        nb::arg("graph"), nb::arg("order"));
     nb::class_<LocalSearch>(module, "LocalSearch")
         .def(nb::init<const FactorGraphArrays&>(), nb::keep_alive<1, 2>(), nb::arg("graph"))
         .def("icm", &LocalSearch::icm, nb::arg("labels"))

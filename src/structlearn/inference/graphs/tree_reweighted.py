@@ -12,7 +12,7 @@ from structlearn.data.arrays import IntArray
 from structlearn.data.factor_graphs import FactorGraph
 from structlearn.data.factor_graphs.factors import Kind
 from structlearn.data.options import whole_option
-from structlearn.data.ragged import offsets_of
+from structlearn.data.ragged import places_of
 from structlearn.inference.graphs.belief_propagation import PropagatedSums
 
 #: Joint labels of a factor: more do not become a table.
@@ -80,14 +80,14 @@ class ReweightedSums(PropagatedSums):
     def _forest(self, factors: IntArray) -> tuple[FactorGraph, _core.JunctionTree]:
         """The graph with these factors only, on the scores that the messages leave; all forests share their arrays."""
         graph = self.graph
-        sizes = np.diff(graph.scope_offsets)[factors]
+        places, scope_offsets = places_of(graph.scope_offsets, factors)
         forest = FactorGraph(
             graph.constants,
             graph.variable_offsets,
             graph.n_labels,
             self._unaries,
-            offsets_of(sizes),
-            np.concatenate([*(graph.scope(f) for f in factors.tolist()), np.empty(0, np.int32)]),
+            scope_offsets,
+            graph.scopes[places],
             np.full(len(factors), Kind.TABLE, np.uint8),
             self._offsets[factors],
             self._values,
@@ -101,27 +101,6 @@ def random_forests(graph: FactorGraph, least: int, random: np.random.Generator) 
     forests: list[IntArray] = []
     while len(forests) < least or (count == 0).any():
         order = np.lexsort((random.random(graph.n_factors), count))
-        forests.append(_acyclic(graph, order))
+        forests.append(_core.acyclic_factors(graph.core, order))
         count[forests[-1]] += 1
     return forests
-
-
-def _acyclic(graph: FactorGraph, order: IntArray) -> IntArray:
-    """The factors that join variables which are not joined yet, in this order."""
-    parent = list(range(graph.n_variables))
-
-    def root(i: int) -> int:
-        while parent[i] != i:
-            parent[i] = i = parent[parent[i]]
-        return i
-
-    chosen = []
-    scopes = [scope.tolist() for scope in np.split(graph.scopes, graph.scope_offsets[1:-1])] if graph.n_factors else []
-    for f in order.tolist():
-        roots = {root(i) for i in scopes[f]}
-        if len(roots) == len(scopes[f]):
-            first, *others = roots
-            for other in others:
-                parent[other] = first
-            chosen.append(f)
-    return np.array(chosen, np.int64)
