@@ -20,6 +20,7 @@ void bind_motif(nanobind::module_& module);
 void bind_factor_graph(nanobind::module_& module);
 void bind_junction_tree(nanobind::module_& module);
 void bind_graph_sums(nanobind::module_& module);
+void bind_cuts(nanobind::module_& module);
 
 }  // namespace structlearn::bindings
 
@@ -46,4 +47,5 @@ NB_MODULE(_core, module) {
     bind_factor_graph(module);
     bind_junction_tree(module);
     bind_graph_sums(module);
+    bind_cuts(module);
 }

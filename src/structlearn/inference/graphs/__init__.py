@@ -5,28 +5,37 @@ from structlearn.inference.graphs.belief_propagation import BeliefPropagation, M
 from structlearn.inference.graphs.best import best_labelling
 from structlearn.inference.graphs.enumeration import Enumeration
 from structlearn.inference.graphs.gibbs import Gibbs
+from structlearn.inference.graphs.graph_cut import CutSolver, GraphCut, max_marginals
 from structlearn.inference.graphs.icm import Icm
 from structlearn.inference.graphs.junction_tree import JunctionTree
 from structlearn.inference.graphs.marginals import labelling_marginals
 from structlearn.inference.graphs.markov import markov_violations
 from structlearn.inference.graphs.mean_field import MeanField
+from structlearn.inference.graphs.moves import AlphaBetaSwap, AlphaExpansion
+from structlearn.inference.graphs.qpbo import Qpbo
 from structlearn.inference.graphs.several import k_best_labellings, sample_labellings
 from structlearn.inference.graphs.tree_reweighted import TreeReweighted
 
 __all__ = [
+    "AlphaBetaSwap",
+    "AlphaExpansion",
     "BeliefPropagation",
+    "CutSolver",
     "Enumeration",
     "Gibbs",
+    "GraphCut",
     "Icm",
     "JunctionTree",
     "Labelling",
     "LabellingMarginals",
     "MaxProduct",
     "MeanField",
+    "Qpbo",
     "TreeReweighted",
     "best_labelling",
     "k_best_labellings",
     "labelling_marginals",
     "markov_violations",
+    "max_marginals",
     "sample_labellings",
 ]

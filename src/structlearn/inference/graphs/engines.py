@@ -9,16 +9,29 @@ from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.inference.graphs.belief_propagation import BeliefPropagation, MaxProduct
 from structlearn.inference.graphs.enumeration import Enumeration
 from structlearn.inference.graphs.gibbs import Gibbs
+from structlearn.inference.graphs.graph_cut import GraphCut
 from structlearn.inference.graphs.icm import Icm
 from structlearn.inference.graphs.junction_tree import JunctionTree
 from structlearn.inference.graphs.mean_field import MeanField
+from structlearn.inference.graphs.moves import AlphaBetaSwap, AlphaExpansion
+from structlearn.inference.graphs.qpbo import Qpbo
 from structlearn.inference.graphs.search import MapEngine, Search
 from structlearn.inference.graphs.sums import SumEngine
 from structlearn.inference.graphs.tree_reweighted import TreeReweighted
 from structlearn.wording import shown
 
 MAP_ENGINES: dict[str, type[MapEngine]] = {
-    engine.name: engine for engine in (Enumeration, Icm, JunctionTree, MaxProduct)
+    engine.name: engine
+    for engine in (
+        AlphaBetaSwap,
+        AlphaExpansion,
+        Enumeration,
+        GraphCut,
+        Icm,
+        JunctionTree,
+        MaxProduct,
+        Qpbo,
+    )
 }
 SUM_ENGINES: dict[str, type[SumEngine]] = {
     engine.name: engine for engine in (BeliefPropagation, Gibbs, JunctionTree, MeanField, TreeReweighted)

@@ -1,0 +1,147 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "graph/pair_costs.hpp"
+
+namespace structlearn {
+
+// Labels, and moves that let each variable choose between two labels, all at once, by a cut (Boykov, Veksler and Zabih
+// 2001).
+//
+// Where a pair of variables is not submodular in this choice, the cut sees it as dearer than it is where only one of
+// both changes, just so that it is: what the move finds is at least as good as it seems, hence never worse than to stay.
+// `truncated` counts such pairs over all moves.
+//
+// An energy has n_variables(), n_labels(i), cost(i, a), pair_cost(edge, a, b), lowest_pair_cost(edge),
+// each_edge(visit(edge, i, j)), and `flow` for its cuts, with each_variable(visit(i, node)) and add_pair(edge, first,
+// second, half), which adds costs of label 1 to the excesses of both ends and sets the capacities between them.
+template <class Energy>
+class Fusion {
+public:
+    explicit Fusion(Energy energy) : energy_(std::move(energy)), labels_(energy_.n_variables()) {
+        for (std::size_t i = 0; i < labels_.size(); ++i) labels_[i] = cheapest(i);
+        total_ = cost_of(labels_);
+    }
+
+    const std::vector<std::int32_t>& labels() const { return labels_; }
+    // What the labels cost.
+    double total() const { return total_; }
+    std::int64_t truncated() const { return truncated_; }
+
+    // All variables may take this label. Whether the labels are better now.
+    bool expand(std::int32_t label) {
+        return fuse([&](std::size_t i) { return labels_[i]; },
+                    [&](std::size_t i) { return label < energy_.n_labels(i) ? label : labels_[i]; });
+    }
+
+    // All variables of two labels may change them for each other.
+    bool swap(std::int32_t a, std::int32_t b) {
+        const auto choose = [&](std::size_t i, std::int32_t label) {
+            const auto now = labels_[i];
+            return (now == a || now == b) && label < energy_.n_labels(i) ? label : now;
+        };
+        return fuse([&](std::size_t i) { return choose(i, a); }, [&](std::size_t i) { return choose(i, b); });
+    }
+
+    // The best labels out of 0 and 1.
+    bool cut() {
+        return fuse([](std::size_t) { return 0; }, [](std::size_t) { return 1; });
+    }
+
+    // No labels cost less: each variable and each pair alone.
+    double lower_bound() const {
+        double sum = 0.0;
+        for (std::size_t i = 0; i < labels_.size(); ++i) sum += energy_.cost(i, cheapest(i));
+        energy_.each_edge([&](const auto& edge, std::size_t, std::size_t) { sum += energy_.lowest_pair_cost(edge); });
+        return sum;
+    }
+
+private:
+    // A move must gain more than the rounding of a sum.
+    static constexpr double rounding = 1e-12;
+
+    std::int32_t cheapest(std::size_t i) const {
+        std::int32_t best = 0;
+        for (std::int32_t a = 1; a < energy_.n_labels(i); ++a)
+            if (energy_.cost(i, a) < energy_.cost(i, best)) best = a;
+        return best;
+    }
+
+    double cost_of(std::span<const std::int32_t> labels) const {
+        double sum = 0.0;
+        for (std::size_t i = 0; i < labels.size(); ++i) sum += energy_.cost(i, labels[i]);
+        energy_.each_edge([&](const auto& edge, std::size_t i, std::size_t j) {
+            sum += energy_.pair_cost(edge, labels[i], labels[j]);
+        });
+        return sum;
+    }
+
+    template <class Zero, class One>
+    bool fuse(Zero&& zero, One&& one) {
+        auto& flow = energy_.flow;
+        flow.restart(fill(zero, one));
+        flow.solve();
+        std::vector<std::int32_t> chosen(labels_.size());
+        energy_.each_variable([&](std::size_t i, std::int32_t v) { chosen[i] = flow.at_source(v) ? zero(i) : one(i); });
+        const double after = cost_of(chosen);
+        if (!(after < total_ - rounding * (1.0 + std::abs(total_)))) return false;
+        labels_.swap(chosen);
+        total_ = after;
+        return true;
+    }
+
+    // Capacities and excesses of the choice; what it costs in any case.
+    template <class Zero, class One>
+    double fill(Zero&& zero, One&& one) {
+        auto& net = energy_.flow.net;
+        double value = 0.0;
+        energy_.each_variable([&](std::size_t i, std::int32_t v) {
+            const double stay = energy_.cost(i, zero(i));
+            value += stay;
+            net.excess(v) = energy_.cost(i, one(i)) - stay;
+        });
+        energy_.each_edge([&](const auto& edge, std::size_t i, std::size_t j) {
+            const PairCosts pair = choice(edge, i, j, {zero(i), one(i)}, {zero(j), one(j)});
+            value += pair.at[0][0];
+            energy_.add_pair(edge, pair.first(), pair.second(), std::max(0.5 * pair.curvature(), 0.0));
+        });
+        energy_.each_variable([&](std::size_t, std::int32_t v) { value += std::min(net.excess(v), 0.0); });
+        return value;
+    }
+
+    template <class Edge>
+    PairCosts choice(const Edge& edge, std::size_t i, std::size_t j, std::array<std::int32_t, 2> a,
+                     std::array<std::int32_t, 2> b) {
+        PairCosts pair;
+        for (int x = 0; x < 2; ++x)
+            for (int y = 0; y < 2; ++y) pair.at[x][y] = energy_.pair_cost(edge, a[x], b[y]);
+        if (pair.curvature() < -pair.rounding()) truncate(pair, labels_[i] != a[0], labels_[j] != b[0]);
+        return pair;
+    }
+
+    // Makes (0, 1), (1, 0) or both dearer, but not what the labels are now.
+    void truncate(PairCosts& pair, bool first_now, bool second_now) {
+        const double lack = -pair.curvature();
+        if (first_now == second_now) {
+            pair.at[0][1] += 0.5 * lack;
+            pair.at[1][0] += 0.5 * lack;
+        } else {
+            pair.at[second_now ? 1 : 0][second_now ? 0 : 1] += lack;
+        }
+        ++truncated_;
+    }
+
+    Energy energy_;
+    std::vector<std::int32_t> labels_;
+    double total_ = 0.0;
+    std::int64_t truncated_ = 0;
+};
+
+}  // namespace structlearn

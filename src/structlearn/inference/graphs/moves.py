@@ -1,0 +1,95 @@
+"""α-expansion and αβ-swap: many labels by many cuts (Boykov, Veksler and Zabih 2001)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+
+from structlearn import _core
+from structlearn.data.arrays import LabelArray
+from structlearn.data.factor_graphs import FactorGraph, GridGraph
+from structlearn.inference.graphs.fusion import Fusion, grid_fusion
+from structlearn.inference.graphs.pairs import check_pairs
+
+
+@dataclass(frozen=True)
+class AlphaExpansion:
+    """Moves in which all variables may take one label α, the best of them found by a cut, until none helps.
+
+    For pairs and any number of labels; an iteration is one move. Where −θ is a metric of the labels (`Potts` with a
+    positive score, `TruncatedLinear`), each move is the best of its kind, and where all costs are at least 0 the end
+    costs at most 2 c times the least, with c the largest cost of two different labels by the smallest, 1 for `Potts`.
+    Elsewhere, pairs that are not submodular in a move count as dearer than they are: the move need not be the best
+    one, and never makes the score worse. `details` has their number over all moves, `truncated`. The bound is the sum
+    of the best unaries and pairs, each on its own.
+    """
+
+    name: ClassVar[str] = "alpha_expansion"
+
+    def search(self, graph: FactorGraph) -> MoveSearch:
+        check_pairs(graph, self.name)
+        moves = range(int(graph.n_labels.max(initial=1)))
+        return MoveSearch(_core.SparseFusion(graph.core), "expand", ((a,) for a in moves), graph)
+
+    def search_grid(self, grid: GridGraph) -> MoveSearch:
+        if not np.isfinite(grid.table).all():
+            return self.search(grid.factor_graph)
+        return MoveSearch(grid_fusion(grid), "expand", ((a,) for a in range(grid.n_labels)), grid)
+
+
+@dataclass(frozen=True)
+class AlphaBetaSwap:
+    """Moves in which the variables of two labels α and β may change them for each other, until none helps.
+
+    For pairs and any number of labels; an iteration is one move. Moves are best where no label likes another more than
+    itself, θ(α,α) + θ(β,β) ≥ θ(α,β) + θ(β,α); elsewhere pairs are truncated as by `AlphaExpansion`.
+    """
+
+    name: ClassVar[str] = "alpha_beta_swap"
+
+    def search(self, graph: FactorGraph) -> MoveSearch:
+        check_pairs(graph, self.name)
+        moves = combinations(range(int(graph.n_labels.max(initial=1))), 2)
+        return MoveSearch(_core.SparseFusion(graph.core), "swap", moves, graph)
+
+    def search_grid(self, grid: GridGraph) -> MoveSearch:
+        if not np.isfinite(grid.table).all():
+            return self.search(grid.factor_graph)
+        return MoveSearch(grid_fusion(grid), "swap", combinations(range(grid.n_labels), 2), grid)
+
+
+class MoveSearch:
+    """Moves in turn, from the best unaries on, until all have been tried since the last that helped."""
+
+    def __init__(self, fusion: Fusion, kind: str, moves: Iterable[tuple[int, ...]], graph: FactorGraph | GridGraph):
+        self._fusion = fusion
+        self._move: Callable[..., bool] = getattr(fusion, kind)
+        self._moves = deque(moves)
+        self._tried = 0
+        self._graph = graph
+        self.labels: LabelArray = fusion.labels()
+        self.score = self._score()
+        constant = float(graph.constants.sum()) if isinstance(graph, FactorGraph) else 0.0
+        self.bound = constant - fusion.lower_bound()
+
+    def step(self) -> bool:
+        if self._moves and self._move(*self._moves[0]):
+            self.labels = self._fusion.labels()
+            self.score = self._score()
+            self._tried = 0
+        self._moves.rotate(-1)
+        # A move that has just been made has nothing left to gain.
+        self._tried += 1
+        return self._tried < len(self._moves)
+
+    def details(self) -> Mapping[str, Any]:
+        return {"truncated": self._fusion.truncated}
+
+    def _score(self) -> float:
+        # A grid's costs are finite, and its score their sum.
+        return self._graph.score(self.labels) if isinstance(self._graph, FactorGraph) else -self._fusion.total

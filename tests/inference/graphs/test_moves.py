@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+
+from structlearn.data import FactorGraph, GridGraph, Potts, TruncatedLinear
+from structlearn.inference.graphs import best_labelling
+from structlearn.inference.graphs.enumeration import all_scores
+from tests.inference.graphs.random_graphs import SHAPES, edges_of, pairwise_graph
+
+ENGINES = ("alpha_expansion", "alpha_beta_swap")
+
+
+def metric_graph(shape, random, n_labels):
+    n, edges = edges_of(shape, random)
+    kind = [Potts(random.random(len(edges))), TruncatedLinear(random.random(len(edges)), 1.0)][random.integers(2)]
+    return FactorGraph.pairwise(2.0 * random.normal(size=(n, n_labels)), edges, kind)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_move_is_left_and_the_bound_is_one(engine, shape):
+    random = np.random.default_rng(0)
+    for _ in range(10):
+        graph = metric_graph(shape, random, 3)
+        scores = all_scores(graph)
+        found = best_labelling(graph, engine)
+        assert found.score == pytest.approx(graph.score(found.labels))
+        assert found.score <= scores.max() + 1e-12
+        assert found.bound >= scores.max() - 1e-12
+        assert not found.exact or found.score == pytest.approx(scores.max())
+        assert found.details["truncated"] == 0
+        assert found.score == pytest.approx(max(_moved(engine, graph, scores, found.labels)))
+
+
+def _moved(engine, graph, scores, labels):
+    """The scores of all labellings that one move away are."""
+    pairs = [(a, b) for a in range(3) for b in range(a)]
+    sets = [{a} for a in range(3)] if engine == "alpha_expansion" else [set(pair) for pair in pairs]
+    for chosen in sets:
+        may = [
+            sorted({now} | chosen) if engine == "alpha_expansion" or now in chosen else [now] for now in labels.tolist()
+        ]
+        yield scores[np.ix_(*may)].max()
+
+
+def test_expansion_is_within_twice_the_least_cost_of_potts():
+    random = np.random.default_rng(1)
+    for shape in SHAPES:
+        for _ in range(10):
+            n, edges = edges_of(shape, random)
+            costs = random.random((n, 4))
+            # Costs are those of disagreement: Potts scores agreement, so their sum is to be taken off.
+            strengths = random.random(len(edges))
+            graph = FactorGraph.pairwise(-costs, edges, Potts(strengths))
+            found = strengths.sum() - best_labelling(graph, "alpha_expansion").score
+            assert found <= 2.0 * (strengths.sum() - all_scores(graph).max()) + 1e-12
+
+
+@pytest.mark.parametrize("forbidden", [0.0, 0.15])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_any_tables_are_taken_and_truncation_is_told(engine, forbidden):
+    random = np.random.default_rng(2)
+    truncated, better = 0, 0
+    for shape in SHAPES:
+        for _ in range(10):
+            graph = pairwise_graph(shape, random, forbidden=forbidden)
+            scores = all_scores(graph)
+            if scores.max() == -np.inf:
+                continue
+            found = best_labelling(graph, engine)
+            start = [int(graph.unary(i).argmax()) for i in range(graph.n_variables)]
+            assert found.score == pytest.approx(graph.score(found.labels)) or found.score == graph.score(found.labels)
+            assert graph.score(start) - 1e-12 <= found.score <= scores.max() + 1e-12
+            assert found.bound >= scores.max() - 1e-12
+            assert [record.score for record in found.history] == sorted(record.score for record in found.history)
+            truncated += found.details["truncated"]
+            better += found.score > graph.score(start)
+    assert truncated > 0
+    assert better > 10
+
+
+@pytest.mark.parametrize("neighbours", [4, 8])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_grids_and_lists_of_edges_agree(engine, neighbours):
+    random = np.random.default_rng(3)
+    for pairwise in (Potts(0.7), TruncatedLinear(0.4, 1.0), random.normal(size=(4, 4))):
+        grid = GridGraph(random.normal(size=(9, 13, 4)), pairwise, neighbours=neighbours)
+        found, listed = best_labelling(grid, engine), best_labelling(grid.factor_graph, engine)
+        assert found.labels.shape == (9, 13)
+        assert found.score == pytest.approx(grid.score(found.labels))
+        assert found.bound == pytest.approx(listed.bound)
+        assert found.score == pytest.approx(listed.score, rel=0.02)
+        weights = [random.random(shape) for shape in [(9, 12), (8, 13), (8, 12), (8, 12)][: neighbours // 2]]
+        weighted = GridGraph(grid.unaries, pairwise, weights, neighbours)
+        found, listed = best_labelling(weighted, engine), best_labelling(weighted.factor_graph, engine)
+        assert found.score == pytest.approx(weighted.score(found.labels))
+        assert found.bound == pytest.approx(listed.bound)
+
+
+def test_grids_with_forbidden_pairs():
+    table = [[0.0, 0.0, -np.inf], [0.0, 0.0, 0.0], [-np.inf, 0.0, 0.0]]
+    grid = GridGraph(np.random.default_rng(4).normal(size=(3, 3, 3)), table)
+    for engine in ENGINES:
+        found = best_labelling(grid, engine)
+        assert -np.inf < found.score <= all_scores(grid.factor_graph).max()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_agreement_is_proven_where_nothing_is_in_conflict(engine):
+    unaries = np.zeros((4, 3))
+    unaries[:, 1] = 1.0
+    found = best_labelling(FactorGraph.pairwise(unaries, [(0, 1), (1, 2), (2, 3)], Potts(1.0)), engine)
+    assert found.exact
+    assert found.labels.tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_limits_stop_between_moves(engine):
+    grid = GridGraph(np.random.default_rng(5).normal(size=(20, 20, 5)), Potts(1.0))
+    found = best_labelling(grid, engine, max_iterations=2)
+    assert (found.iterations, found.stopped) == (2, "max_iterations")
+    assert best_labelling(grid, engine).stopped == "converged"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_large_factors_are_refused_by_name(engine):
+    graph = FactorGraph.of([2, 2, 2], [([0, 1], Potts(1.0)), ([0, 1, 2], np.zeros((2, 2, 2)))])
+    with pytest.raises(ValueError, match="factor 1 has 3 variables"):
+        best_labelling(graph, engine)
