@@ -31,6 +31,8 @@ void bind_moves(nb::class_<Fusion<Energy>>& fusion) {
     using Moves = Fusion<Energy>;
     fusion.def("expand", unlocked_change(&Moves::expand), nb::arg("label"))
         .def("swap", unlocked_change(&Moves::swap), nb::arg("a"), nb::arg("b"))
+        .def("fuse", unlocked_change(&Moves::fuse), nb::arg("others"))
+        .def("take", unlocked_change(&Moves::take), nb::arg("others"))
         .def("cut", unlocked_change(&Moves::cut))
         .def("labels", [](const Moves& moves) { return to_numpy(std::vector<std::int32_t>(moves.labels())); })
         .def("lower_bound", &Moves::lower_bound)

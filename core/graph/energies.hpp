@@ -124,15 +124,16 @@ public:
     template <class Visit>
     void each_edge(Visit&& visit) const {
         std::array<std::size_t, n_arcs / 2> next{};
-        each_variable([&](std::size_t i, std::int32_t v) {
-            const auto r = static_cast<std::int32_t>(i / n_columns_), c = static_cast<std::int32_t>(i % n_columns_);
-            for (int d = 0; d < n_arcs / 2; ++d) {
-                const auto [down, right] = grid_steps[d];
-                if (r + down >= n_rows_ || c + right < 0 || c + right >= n_columns_) continue;
-                const double weight = weights_[d].empty() ? 1.0 : weights_[d][next[d]++];
-                visit(Edge{v, static_cast<std::uint8_t>(2 * d), weight}, i, i + down * n_columns_ + right);
-            }
-        });
+        std::size_t i = 0;
+        for (std::int32_t r = 0; r < n_rows_; ++r)
+            for (std::int32_t c = 0; c < n_columns_; ++c, ++i)
+                for (int d = 0; d < n_arcs / 2; ++d) {
+                    const auto [down, right] = grid_steps[d];
+                    if (r + down >= n_rows_ || c + right < 0 || c + right >= n_columns_) continue;
+                    const double weight = weights_[d].empty() ? 1.0 : weights_[d][next[d]++];
+                    visit(Edge{flow.net.node(r, c), static_cast<std::uint8_t>(2 * d), weight}, i,
+                          i + down * n_columns_ + right);
+                }
     }
 
 private:

@@ -37,22 +37,33 @@ public:
 
     // All variables may take this label. Whether the labels are better now.
     bool expand(std::int32_t label) {
-        return fuse([&](std::size_t i) { return labels_[i]; },
-                    [&](std::size_t i) { return label < energy_.n_labels(i) ? label : labels_[i]; });
+        return choose([&](std::size_t i) { return labels_[i]; },
+                      [&](std::size_t i) { return label < energy_.n_labels(i) ? label : labels_[i]; });
     }
 
     // All variables of two labels may change them for each other.
     bool swap(std::int32_t a, std::int32_t b) {
-        const auto choose = [&](std::size_t i, std::int32_t label) {
+        const auto either = [&](std::size_t i, std::int32_t label) {
             const auto now = labels_[i];
             return (now == a || now == b) && label < energy_.n_labels(i) ? label : now;
         };
-        return fuse([&](std::size_t i) { return choose(i, a); }, [&](std::size_t i) { return choose(i, b); });
+        return choose([&](std::size_t i) { return either(i, a); }, [&](std::size_t i) { return either(i, b); });
+    }
+
+    // All variables may take those of other labels.
+    bool fuse(std::span<const std::int32_t> others) {
+        return choose([&](std::size_t i) { return labels_[i]; }, [&](std::size_t i) { return others[i]; });
+    }
+
+    // Goes on from these labels instead.
+    void take(std::span<const std::int32_t> others) {
+        labels_.assign(others.begin(), others.end());
+        total_ = cost_of(labels_);
     }
 
     // The best labels out of 0 and 1.
     bool cut() {
-        return fuse([](std::size_t) { return 0; }, [](std::size_t) { return 1; });
+        return choose([](std::size_t) { return 0; }, [](std::size_t) { return 1; });
     }
 
     // No labels cost less: each variable and each pair alone.
@@ -83,13 +94,19 @@ private:
         return sum;
     }
 
+    // Each variable i takes zero(i) or one(i), whichever is best for all together.
     template <class Zero, class One>
-    bool fuse(Zero&& zero, One&& one) {
+    bool choose(Zero&& zero, One&& one) {
         auto& flow = energy_.flow;
         flow.restart(fill(zero, one));
         flow.solve();
         std::vector<std::int32_t> chosen(labels_.size());
-        energy_.each_variable([&](std::size_t i, std::int32_t v) { chosen[i] = flow.at_source(v) ? zero(i) : one(i); });
+        bool same = true;
+        energy_.each_variable([&](std::size_t i, std::int32_t v) {
+            chosen[i] = flow.at_source(v) ? zero(i) : one(i);
+            same = same && chosen[i] == labels_[i];
+        });
+        if (same) return false;
         const double after = cost_of(chosen);
         if (!(after < total_ - rounding * (1.0 + std::abs(total_)))) return false;
         labels_.swap(chosen);
@@ -108,7 +125,7 @@ private:
             net.excess(v) = energy_.cost(i, one(i)) - stay;
         });
         energy_.each_edge([&](const auto& edge, std::size_t i, std::size_t j) {
-            const PairCosts pair = choice(edge, i, j, {zero(i), one(i)}, {zero(j), one(j)});
+            const PairCosts pair = choices(edge, i, j, {zero(i), one(i)}, {zero(j), one(j)});
             value += pair.at[0][0];
             energy_.add_pair(edge, pair.first(), pair.second(), std::max(0.5 * pair.curvature(), 0.0));
         });
@@ -117,12 +134,12 @@ private:
     }
 
     template <class Edge>
-    PairCosts choice(const Edge& edge, std::size_t i, std::size_t j, std::array<std::int32_t, 2> a,
-                     std::array<std::int32_t, 2> b) {
+    PairCosts choices(const Edge& edge, std::size_t i, std::size_t j, std::array<std::int32_t, 2> a,
+                      std::array<std::int32_t, 2> b) {
         PairCosts pair;
         for (int x = 0; x < 2; ++x)
             for (int y = 0; y < 2; ++y) pair.at[x][y] = energy_.pair_cost(edge, a[x], b[y]);
-        if (pair.curvature() < -pair.rounding()) truncate(pair, labels_[i] != a[0], labels_[j] != b[0]);
+        if (pair.curvature() < 0.0 && pair.curvature() < -pair.rounding()) truncate(pair, labels_[i] != a[0], labels_[j] != b[0]);
         return pair;
     }
 
