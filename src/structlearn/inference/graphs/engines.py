@@ -23,18 +23,18 @@ from structlearn.wording import shown
 MAP_ENGINES: dict[str, type[MapEngine]] = {
     engine.name: engine
     for engine in (
-        AlphaBetaSwap,
-        AlphaExpansion,
-        Enumeration,
-        GraphCut,
-        Icm,
         JunctionTree,
-        MaxProduct,
+        GraphCut,
         Qpbo,
+        AlphaExpansion,
+        AlphaBetaSwap,
+        MaxProduct,
+        Icm,
+        Enumeration,
     )
 }
 SUM_ENGINES: dict[str, type[SumEngine]] = {
-    engine.name: engine for engine in (BeliefPropagation, Gibbs, JunctionTree, MeanField, TreeReweighted)
+    engine.name: engine for engine in (JunctionTree, BeliefPropagation, TreeReweighted, MeanField, Gibbs)
 }
 
 

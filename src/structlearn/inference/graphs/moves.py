@@ -63,7 +63,7 @@ class AlphaBetaSwap:
 
 
 class MoveSearch:
-    """All moves in turn from the best unaries on, all of them in reverse from there, then both ends as one, and on from it.
+    """All moves in turn from the best unaries on, all in reverse from there, then both ends as one, and on from it.
 
     Where moves of one order have gone astray, those of the other seldom have, too: the cut that chooses between the two
     ends, variable by variable, gains more than many turns of moves.
