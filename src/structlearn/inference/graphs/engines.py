@@ -7,10 +7,13 @@ from typing import Any, Protocol, runtime_checkable
 
 from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.inference.graphs.belief_propagation import BeliefPropagation, MaxProduct
+from structlearn.inference.graphs.branch_and_bound import BranchAndBound
+from structlearn.inference.graphs.dual_ascent import DualAscent
 from structlearn.inference.graphs.enumeration import Enumeration
 from structlearn.inference.graphs.gibbs import Gibbs
 from structlearn.inference.graphs.icm import Icm
 from structlearn.inference.graphs.junction_tree import JunctionTree
+from structlearn.inference.graphs.linear_program import IntegerProgram, LinearProgram
 from structlearn.inference.graphs.mean_field import MeanField
 from structlearn.inference.graphs.search import MapEngine, Search
 from structlearn.inference.graphs.sums import SumEngine
@@ -18,7 +21,17 @@ from structlearn.inference.graphs.tree_reweighted import TreeReweighted
 from structlearn.wording import shown
 
 MAP_ENGINES: dict[str, type[MapEngine]] = {
-    engine.name: engine for engine in (Enumeration, Icm, JunctionTree, MaxProduct)
+    engine.name: engine
+    for engine in (
+        BranchAndBound,
+        DualAscent,
+        Enumeration,
+        Icm,
+        IntegerProgram,
+        JunctionTree,
+        LinearProgram,
+        MaxProduct,
+    )
 }
 SUM_ENGINES: dict[str, type[SumEngine]] = {
     engine.name: engine for engine in (BeliefPropagation, Gibbs, JunctionTree, MeanField, TreeReweighted)
