@@ -13,6 +13,9 @@ constexpr double rounding = 2.5e-10;
 // Passes go on at a node while one of them closes this share of the gap.
 constexpr double worthwhile = 0.05;
 constexpr std::size_t most_passes = 50;
+// At the root: passes in one round, and rounds after which clusters must have gained something.
+constexpr std::size_t root_passes = 10;
+constexpr std::size_t root_rounds = 10;
 // Depth first between two looks at the open nodes.
 constexpr std::size_t most_backtracks = 100;
 // Of decisions in open nodes, and of states that wait: beyond, the search is depth first alone, and second children begin
@@ -22,7 +25,7 @@ constexpr std::size_t most_state_bytes = std::size_t{1} << 29;
 
 }  // namespace
 
-BranchAndBound::BranchAndBound(const FactorGraph& graph, bool tighten) : dual_(graph), tighten_(tighten) {
+BranchAndBound::BranchAndBound(const FactorGraph& graph, bool tighten) : dual_(graph), moves_(dual_.graph(), dual_.adjacency()), tighten_(tighten) {
     dual_.watch_conflicts();
     root_.bound = infinity;
 }
@@ -54,25 +57,33 @@ bool BranchAndBound::step(double seconds) {
     return phase_ != Phase::done;
 }
 
-// Passes until they gain little, then clusters, until these gain little.
+// Local search from the best labels, for as much work as a share of some passes.
+void BranchAndBound::improve_labels(double passes) {
+    if (dual_.score() != moved_score_) moves_.start(dual_.labels());
+    if (moves_.run(static_cast<std::int64_t>(passes * dual_.pass_work()))) dual_.offer(moves_.labels());
+    moved_score_ = dual_.score();
+}
+
+// Passes while they gain, then clusters, and so on until a number of rounds has gained little.
 void BranchAndBound::improve_root() {
-    set_cutoff();
     const double before = dual_.bound();
-    const double after = dual_.pass();
-    if (after <= cutoff()) {
+    for (std::size_t k = 0; k < root_passes && dual_.bound() > cutoff(); ++k) {
+        set_cutoff();
+        dual_.pass();
+    }
+    improve_labels(root_passes);
+    root_bounds_.push_back(dual_.bound());
+    if (dual_.bound() <= cutoff()) {
         phase_ = Phase::done;
         return;
     }
-    const double gap = after - dual_.score();
-    if (before - after > 0.01 * gap || !std::isfinite(before)) return;
-    if (tighten_ && rounds_without_gain_ < 3) {
-        rounds_without_gain_ = last_bound_ - after > 0.01 * gap ? 0 : rounds_without_gain_ + 1;
-        last_bound_ = after;
-        if (dual_.tighten(std::max<std::size_t>(20, dual_.graph().n_variables() / 4)) > 0) {
-            for (int k = 0; k < 10; ++k) dual_.pass();
-            return;
-        }
-    }
+    const double little = 0.02 * (dual_.bound() - dual_.score());
+    if (before - dual_.bound() > little) return;
+    const bool waits = root_bounds_.size() <= root_rounds ||
+                       root_bounds_[root_bounds_.size() - 1 - root_rounds] - dual_.bound() > little;
+    if (tighten_ && waits && (dual_.tighten(std::max<std::size_t>(20, dual_.graph().n_variables() / 2)) > 0 ||
+                              before - dual_.bound() > 0.01 * little))
+        return;
     begin_search();
 }
 
@@ -172,6 +183,7 @@ void BranchAndBound::apply(Decision decision) {
 // Whether something better may be below the node.
 bool BranchAndBound::evaluate() {
     ++n_nodes_;
+    improve_labels(0.5);
     double before = infinity;
     for (std::size_t k = 0; k < most_passes; ++k) {
         set_cutoff();

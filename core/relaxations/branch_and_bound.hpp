@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "graph/forest_moves.hpp"
 #include "relaxations/dual_ascent.hpp"
 
 namespace structlearn {
@@ -45,6 +46,7 @@ private:
     };
     enum class Phase { root, search, done };
 
+    void improve_labels(double passes);
     void improve_root();
     void begin_search();
     void advance();
@@ -59,10 +61,11 @@ private:
     void set_cutoff() { dual_.set_cutoff(cutoff()); }
 
     DualAscent dual_;
+    ForestMoves moves_;
+    double moved_score_ = minus_infinity;
     bool tighten_;
     Phase phase_ = Phase::root;
-    double last_bound_ = infinity;
-    std::size_t rounds_without_gain_ = 0;
+    std::vector<double> root_bounds_;
     DualAscent::State root_;
     bool pruned_ = false;
     std::vector<Decision> decisions_;

@@ -28,6 +28,8 @@ public:
     };
 
     std::size_t size() const { return triplets_.size(); }
+    // Of a sweep: how many factors could be looked at instead.
+    double work() const { return 4.0 * static_cast<double>(size()) + work_; }
     bool has(std::size_t f) const { return !pair_of_factor_.empty() && pair_of_factor_[f] >= 0; }
     // The variable of lower number stands first in tables and messages.
     bool stands_first(std::size_t f, std::int32_t i) const { return pairs_[pair_of_factor_[f]].variables[0] == i; }
@@ -97,6 +99,7 @@ private:
     std::unordered_map<std::uint64_t, std::int32_t> number_;  // of a pair
     std::unordered_map<std::uint64_t, std::vector<std::int32_t>> thirds_;
     std::vector<double> tables_, messages_;
+    double work_ = 0.0;
     std::array<std::vector<double>, 3> weighed_, largest_;
     std::array<std::vector<double>, 2> left_;
 };

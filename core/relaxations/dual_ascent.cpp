@@ -24,6 +24,7 @@ DualAscent::DualAscent(const FactorGraph& graph)
         }
         size += one_vector(f) ? most : sum;
         largest = std::max(largest, sum);
+        if (graph.kind(f) == FactorKind::table) table_cells_ += static_cast<double>(graph.table_size(f));
     }
     for (const auto n : graph.n_labels) widest = std::max<std::int64_t>(widest, n);
     messages_.assign(size, 0.0);

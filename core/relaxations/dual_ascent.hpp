@@ -36,11 +36,14 @@ public:
     void set_unaries(std::span<const double> unaries);
 
     const FactorGraph& graph() const { return graph_; }
+    const Adjacency& adjacency() const { return adjacency_; }
     // The smallest bound on what the labels left can score.
     double bound() const { return bound_; }
     double score() const { return score_; }
     std::span<const std::int32_t> labels() const { return labels_; }
     std::size_t n_clusters() const { return clusters_.size(); }
+    // About how many factors local search can look at in the time of a pass.
+    double pass_work() const { return static_cast<double>(graph_.scopes.size()) + table_cells_ / 8.0 + clusters_.work(); }
     // Takes labels from elsewhere if they are better.
     void offer(std::span<const std::int32_t> labels);
 
@@ -107,6 +110,7 @@ private:
     std::vector<std::int64_t> offsets_;  // where the messages of each factor begin
     std::vector<double> messages_;
     std::vector<std::uint8_t> alive_;
+    double table_cells_ = 0.0;
     bool forbids_ = false;  // whether a factor has −∞
     bool forward_ = false;  // the direction of the last pass
     double bound_ = infinity, cutoff_ = minus_infinity, score_ = minus_infinity;
