@@ -18,6 +18,8 @@ void bind_derivations(nanobind::module_& module);
 void bind_clustering(nanobind::module_& module);
 void bind_motif(nanobind::module_& module);
 void bind_factor_graph(nanobind::module_& module);
+void bind_dual_ascent(nanobind::module_& module);
+void bind_branch_and_bound(nanobind::module_& module);
 void bind_junction_tree(nanobind::module_& module);
 void bind_graph_sums(nanobind::module_& module);
 void bind_cuts(nanobind::module_& module);
@@ -45,6 +47,8 @@ NB_MODULE(_core, module) {
     bind_clustering(module);
     bind_motif(module);
     bind_factor_graph(module);
+    bind_dual_ascent(module);
+    bind_branch_and_bound(module);
     bind_junction_tree(module);
     bind_graph_sums(module);
     bind_cuts(module);

@@ -3,11 +3,14 @@
 from structlearn.inference.graphs.answers import Labelling, LabellingMarginals
 from structlearn.inference.graphs.belief_propagation import BeliefPropagation, MaxProduct
 from structlearn.inference.graphs.best import best_labelling
+from structlearn.inference.graphs.branch_and_bound import BranchAndBound
+from structlearn.inference.graphs.dual_ascent import DualAscent
 from structlearn.inference.graphs.enumeration import Enumeration
 from structlearn.inference.graphs.gibbs import Gibbs
 from structlearn.inference.graphs.graph_cut import CutSolver, GraphCut, max_marginals
 from structlearn.inference.graphs.icm import Icm
 from structlearn.inference.graphs.junction_tree import JunctionTree
+from structlearn.inference.graphs.linear_program import IntegerProgram, LinearProgram
 from structlearn.inference.graphs.marginals import labelling_marginals
 from structlearn.inference.graphs.markov import markov_violations
 from structlearn.inference.graphs.mean_field import MeanField
@@ -20,14 +23,18 @@ __all__ = [
     "AlphaBetaSwap",
     "AlphaExpansion",
     "BeliefPropagation",
+    "BranchAndBound",
     "CutSolver",
+    "DualAscent",
     "Enumeration",
     "Gibbs",
     "GraphCut",
     "Icm",
+    "IntegerProgram",
     "JunctionTree",
     "Labelling",
     "LabellingMarginals",
+    "LinearProgram",
     "MaxProduct",
     "MeanField",
     "Qpbo",

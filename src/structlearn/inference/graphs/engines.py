@@ -7,11 +7,14 @@ from typing import Any, Protocol, runtime_checkable
 
 from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.inference.graphs.belief_propagation import BeliefPropagation, MaxProduct
+from structlearn.inference.graphs.branch_and_bound import BranchAndBound
+from structlearn.inference.graphs.dual_ascent import DualAscent
 from structlearn.inference.graphs.enumeration import Enumeration
 from structlearn.inference.graphs.gibbs import Gibbs
 from structlearn.inference.graphs.graph_cut import GraphCut
 from structlearn.inference.graphs.icm import Icm
 from structlearn.inference.graphs.junction_tree import JunctionTree
+from structlearn.inference.graphs.linear_program import IntegerProgram, LinearProgram
 from structlearn.inference.graphs.mean_field import MeanField
 from structlearn.inference.graphs.moves import AlphaBetaSwap, AlphaExpansion
 from structlearn.inference.graphs.qpbo import Qpbo
@@ -28,6 +31,10 @@ MAP_ENGINES: dict[str, type[MapEngine]] = {
         Qpbo,
         AlphaExpansion,
         AlphaBetaSwap,
+        DualAscent,
+        BranchAndBound,
+        LinearProgram,
+        IntegerProgram,
         MaxProduct,
         Icm,
         Enumeration,

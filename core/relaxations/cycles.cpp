@@ -1,0 +1,167 @@
+#include "relaxations/cycles.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace structlearn {
+
+namespace {
+
+// Longer cycles are not looked for.
+constexpr std::int32_t longest = 12;
+// Of the heaviest edge: contradictions that are weaker are left alone.
+constexpr double weakest = 1e-5;
+// Of cells that are looked at for the weights of edges.
+constexpr double most_cost = 3e8;
+
+}  // namespace
+
+CycleFinder::CycleFinder(DualAscent& dual, const std::vector<double>& sent) : dual_(dual), graph_(dual.graph()) {
+    choose_nodes(sent);
+    edges_.resize(variables_.size());
+    for (std::size_t f = 0; f < graph_.n_factors(); ++f) {
+        const auto scope = graph_.scope(f);
+        if (scope.size() != 2) continue;
+        const std::uint64_t low = std::min(scope[0], scope[1]), high = std::max(scope[0], scope[1]);
+        if (factors_.try_emplace(low << 32 | high, static_cast<std::int64_t>(f)).second) add_edges(f, sent);
+    }
+    for (auto& edges : edges_)
+        std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.weight > b.weight; });
+}
+
+// A variable of two labels has one node, others one for each of their labels, or for the two best where all are too many.
+void CycleFinder::choose_nodes(const std::vector<double>& sent) {
+    shares_.resize(graph_.unaries.size());
+    first_node_.push_back(0);
+    double cost = 0.0;
+    for (std::size_t f = 0; f < graph_.n_factors(); ++f)
+        if (graph_.scope(f).size() == 2) cost += std::pow(static_cast<double>(graph_.table_size(f)), 2);
+    const bool all = cost < most_cost;
+    for (std::size_t i = 0; i < graph_.n_variables(); ++i) {
+        double* h = shares_.data() + graph_.unary_offsets[i];
+        const std::int32_t n = graph_.n_labels[i];
+        const auto alive = dual_.alive(i);
+        std::copy_n(graph_.unary(i).begin(), n, h);
+        std::int32_t pairs = 0;
+        for (auto slot = dual_.adjacency_.offsets[i]; slot < dual_.adjacency_.offsets[i + 1]; ++slot) {
+            const std::size_t f = dual_.adjacency_.factors[slot], place = dual_.adjacency_.places[slot];
+            const auto scope = graph_.scope(f);
+            const bool sender = dual_.one_vector(f) && static_cast<std::int32_t>(i) < scope[1 - place];
+            const double* m = sender ? sent.data() + dual_.offsets_[f] : dual_.message(f, place);
+            for (std::int32_t x = 0; x < n; ++x) h[x] += sender ? -m[x] : m[x];
+            pairs += scope.size() == 2;
+        }
+        std::int32_t best = -1, second = -1, left = 0;
+        for (std::int32_t x = 0; x < n; ++x) {
+            if (!alive[x]) continue;
+            ++left;
+            if (best < 0 || h[x] > h[best])
+                second = best, best = x;
+            else if (second < 0 || h[x] > h[second])
+                second = x;
+        }
+        const double top = h[best];
+        for (std::int32_t x = 0; x < n; ++x) h[x] = alive[x] ? (h[x] - top) / std::max(pairs, 1) : minus_infinity;
+        for (std::int32_t x = 0; x < n && left > 1; ++x) {
+            if (!alive[x] || (x != best && (left == 2 || (!all && x != second)))) continue;
+            variables_.push_back(static_cast<std::int32_t>(i));
+            choices_.push_back(x);
+        }
+        first_node_.push_back(static_cast<std::int64_t>(variables_.size()));
+    }
+}
+
+// The scores of a pair as the messages leave them, with its share of those of its variables.
+void CycleFinder::weigh(std::size_t f, const std::vector<double>& sent) {
+    const auto scope = graph_.scope(f);
+    const bool turned = scope[0] > scope[1];
+    const std::int32_t i = scope[turned], j = scope[1 - turned], n = graph_.n_labels[i], m = graph_.n_labels[j];
+    const bool one = dual_.one_vector(f);
+    const double* table = one ? nullptr : dual_.clusters_.table(f);
+    const double* to_i = one ? sent.data() + dual_.offsets_[f] : dual_.message(f, turned);
+    const double* to_j = dual_.message(f, 1 - turned);
+    const double *share_i = shares_.data() + graph_.unary_offsets[i], *share_j = shares_.data() + graph_.unary_offsets[j];
+    cells_.resize(static_cast<std::size_t>(n) * m);
+    double* cell = cells_.data();
+    for (std::int32_t x = 0; x < n; ++x)
+        for (std::int32_t y = 0; y < m; ++y) {
+            const double score = one ? graph_.pair_score(f, turned ? y : x, turned ? x : y) : table[x * m + y];
+            *cell++ = share_i[x] == minus_infinity || share_j[y] == minus_infinity
+                          ? minus_infinity
+                          : score + (one ? to_i[x] : -to_i[x]) - to_j[y] + share_i[x] + share_j[y];
+        }
+}
+
+void CycleFinder::add_edges(std::size_t f, const std::vector<double>& sent) {
+    const auto scope = graph_.scope(f);
+    const std::int32_t i = std::min(scope[0], scope[1]), j = std::max(scope[0], scope[1]);
+    if (first_node_[i] == first_node_[i + 1] || first_node_[j] == first_node_[j + 1]) return;
+    weigh(f, sent);
+    const std::int32_t n = graph_.n_labels[i], m = graph_.n_labels[j];
+    for (auto u = first_node_[i]; u < first_node_[i + 1]; ++u)
+        for (auto v = first_node_[j]; v < first_node_[j + 1]; ++v) {
+            double best[2] = {minus_infinity, minus_infinity};
+            for (std::int32_t x = 0; x < n; ++x)
+                for (std::int32_t y = 0; y < m; ++y) {
+                    double& one = best[(x == choices_[u]) == (y == choices_[v])];
+                    one = std::max(one, cells_[static_cast<std::size_t>(x) * m + y]);
+                }
+            const double weight = std::abs(best[1] - best[0]);
+            if (!(weight > 0.0)) continue;
+            edges_[u].push_back({static_cast<std::int32_t>(v), best[1] < best[0], weight});
+            edges_[v].push_back({static_cast<std::int32_t>(u), best[1] < best[0], weight});
+            if (std::isfinite(weight)) heaviest_ = std::max(heaviest_, weight);
+        }
+}
+
+std::vector<std::vector<std::int32_t>> CycleFinder::cycles(std::size_t most) {
+    parents_.assign(2 * variables_.size(), -1);
+    depths_.assign(2 * variables_.size(), -1);
+    for (double least = heaviest_; least > weakest * heaviest_ && n_triplets_ < most; least *= 0.5)
+        for (std::size_t u = 0; u < variables_.size() && n_triplets_ < most; ++u)
+            search(static_cast<std::int32_t>(u), least);
+    return std::move(found_);
+}
+
+// The shortest way from a node back to itself over an odd number of negative edges; 2u and 2u + 1 are the node u after an
+// even and an odd number of them.
+void CycleFinder::search(std::int32_t start, double least) {
+    for (const auto at : reached_) depths_[at] = -1;
+    reached_.assign(1, 2 * start);
+    depths_[2 * start] = 0;
+    for (std::size_t k = 0; k < reached_.size(); ++k) {
+        const auto at = reached_[k];
+        if (depths_[at] == longest) return;
+        for (const auto& edge : edges_[at / 2]) {
+            if (edge.weight < least) break;
+            const std::int32_t next = 2 * edge.node + ((at & 1) ^ static_cast<std::int32_t>(edge.negative));
+            if (depths_[next] >= 0) continue;
+            depths_[next] = depths_[at] + 1;
+            parents_[next] = at;
+            reached_.push_back(next);
+            if (next != 2 * start + 1) continue;
+            std::vector<std::int32_t> cycle;
+            for (auto back = at; ; back = parents_[back]) {
+                cycle.push_back(variables_[back / 2]);
+                if (back == 2 * start) break;
+            }
+            keep(std::move(cycle));
+            return;
+        }
+    }
+}
+
+// Each cycle once, whatever node it was found from.
+void CycleFinder::keep(std::vector<std::int32_t> cycle) {
+    auto sorted = cycle;
+    std::sort(sorted.begin(), sorted.end());
+    if (cycle.size() < 3 || std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return;
+    std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end()), cycle.end());
+    if (cycle[1] > cycle.back()) std::reverse(cycle.begin() + 1, cycle.end());
+    if (!known_.insert(cycle).second) return;
+    for (std::size_t k = 2; k < cycle.size(); ++k)
+        if (!dual_.clusters_.has(cycle[0], cycle[k - 1], cycle[k])) ++n_triplets_;
+    found_.push_back(std::move(cycle));
+}
+
+}  // namespace structlearn

@@ -1,0 +1,224 @@
+import numpy as np
+import pytest
+
+from structlearn.data import AtMostOne, Cardinality, FactorGraph, GridGraph, Potts, TruncatedLinear
+from structlearn.inference.graphs import best_labelling
+from structlearn.inference.graphs.branch_and_bound import BranchAndBound
+from structlearn.inference.graphs.dual_ascent import DualAscent
+from structlearn.inference.graphs.enumeration import all_scores
+from structlearn.inference.graphs.linear_program import IntegerProgram, LinearProgram
+from tests.inference.graphs.random_graphs import MANY, mixed_graph, pairwise_graph
+
+RELAXATIONS = [LinearProgram(), DualAscent(tighten=False), DualAscent()]
+EXACT = [IntegerProgram(), BranchAndBound(), BranchAndBound(tighten=False)]
+
+
+def frustrated_cycle(n: int) -> FactorGraph:
+    """Neighbours like to agree, but for one pair that likes not to."""
+    unaries = np.random.default_rng(n).normal(scale=0.1, size=(n, 2))
+    return FactorGraph.pairwise(unaries, [(i, (i + 1) % n) for i in range(n)], Potts(np.r_[-1.0, np.ones(n - 1)]))
+
+
+def frustrated_grid(size: int, seed: int) -> FactorGraph:
+    random = np.random.default_rng(seed)
+    table = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    whole = GridGraph(random.normal(scale=0.3, size=(size, size, 2)), table).factor_graph
+    return FactorGraph.pairwise(
+        whole.unaries.reshape(-1, 2), whole.scopes.reshape(-1, 2), table * random.normal(size=(whole.n_factors, 1, 1))
+    )
+
+
+@pytest.mark.parametrize("engine", RELAXATIONS, ids=repr)
+@pytest.mark.parametrize("graph", MANY)
+def test_bounds_are_bounds_and_scores_are_scores(graph, engine):
+    best = all_scores(graph).max()
+    if best == -np.inf:
+        with pytest.raises(ValueError, match="every labelling is forbidden"):
+            best_labelling(graph, engine)
+        return
+    found = best_labelling(graph, engine)
+    assert found.bound >= best - 1e-9
+    assert found.score == graph.score(found.labels) <= best + 1e-9
+    assert not found.exact or found.score == pytest.approx(best)
+    bounds = [record.bound for record in found.history]
+    assert bounds == sorted(bounds, reverse=True)
+
+
+@pytest.mark.parametrize("engine", EXACT, ids=repr)
+@pytest.mark.parametrize("graph", MANY)
+def test_exact_engines_agree_with_enumeration(graph, engine):
+    best = all_scores(graph).max()
+    if best == -np.inf:
+        with pytest.raises(ValueError, match="every labelling is forbidden"):
+            best_labelling(graph, engine)
+        return
+    found = best_labelling(graph, engine)
+    assert found.exact
+    assert found.score == pytest.approx(best)
+    assert found.bound == pytest.approx(best)
+
+
+@pytest.mark.parametrize("engine", RELAXATIONS, ids=repr)
+def test_trees_are_tight(engine):
+    random = np.random.default_rng(0)
+    for shape in ("chain", "tree"):
+        graph = pairwise_graph(shape, random, forbidden=0.1)
+        found = best_labelling(graph, engine)
+        assert found.bound == pytest.approx(all_scores(graph).max())
+        assert found.exact
+
+
+def test_groups_along_a_chain_are_tight():
+    random = np.random.default_rng(1)
+    factors = [([i, i + 1, i + 2], random.normal(size=(2, 3, 2) if i % 2 == 0 else (3, 2, 3))) for i in (0, 2)]
+    graph = FactorGraph.of([2, 3, 2, 3, 2], [*factors, *(([i], random.normal(size=2 + i % 2)) for i in range(5))])
+    for engine in RELAXATIONS:
+        assert best_labelling(graph, engine).exact
+
+
+@pytest.mark.parametrize("engine", RELAXATIONS, ids=repr)
+def test_two_labels_that_like_to_agree_are_tight(engine):
+    random = np.random.default_rng(2)
+    for _ in range(5):
+        grid = GridGraph(random.normal(size=(4, 4, 2)), Potts(random.random()))
+        found = best_labelling(grid.factor_graph, engine)
+        assert found.bound == pytest.approx(all_scores(grid.factor_graph).max(), abs=1e-5)
+
+
+@pytest.mark.parametrize("n", [3, 4, 6, 9])
+def test_clusters_tighten_frustrated_cycles(n):
+    graph = frustrated_cycle(n)
+    best = all_scores(graph).max()
+    for engine in (LinearProgram(), DualAscent(tighten=False)):
+        loose = best_labelling(graph, engine)
+        assert loose.bound > best + 0.5
+        assert not loose.exact
+    assert best_labelling(graph, LinearProgram()).details["fractional"] == 1.0
+    found = best_labelling(graph, DualAscent())
+    assert found.exact
+    assert found.score == pytest.approx(best)
+    assert found.details["clusters"] == n - 2
+
+
+def test_clusters_tighten_pairs_of_many_labels():
+    random = np.random.default_rng(3)
+    tight = {False: 0, True: 0}
+    for _ in range(20):
+        graph = pairwise_graph("complete", random, scale=2.0)
+        for tighten in tight:
+            tight[tighten] += best_labelling(graph, DualAscent(tighten=tighten)).exact
+    assert tight[True] >= tight[False] + 5
+
+
+@pytest.mark.parametrize("graph", MANY)
+def test_dual_ascent_stays_above_the_linear_program(graph):
+    if all_scores(graph).max() == -np.inf:
+        return
+    program = best_labelling(graph, LinearProgram())
+    assert program.details["value"] == pytest.approx(program.bound, abs=1e-6) if graph.n_variables else True
+    ascent = best_labelling(graph, DualAscent(tighten=False))
+    assert ascent.bound >= program.details.get("value", program.bound) - 1e-6
+
+
+def test_every_step_keeps_the_promise():
+    random = np.random.default_rng(4)
+    for k in range(30):
+        graph = mixed_graph(random, forbidden=0.1 * (k % 2))
+        best = all_scores(graph).max()
+        for engine in (DualAscent(), BranchAndBound()):
+            search = engine.search(graph)
+            before, more = np.inf, True
+            while more:
+                more = search.step()
+                assert search.score - 1e-9 <= best <= search.bound + 1e-9
+                assert search.bound <= before + 1e-12
+                before = search.bound
+
+
+def test_warm_start_with_other_unaries():
+    random = np.random.default_rng(5)
+    graph = frustrated_grid(4, 0)
+    search = DualAscent().search(graph)
+    for _ in range(20):
+        search.step()
+    for _ in range(5):
+        other = FactorGraph(**{**vars_of(graph), "unaries": graph.unaries + random.normal(scale=0.1, size=32)})
+        search.set_unaries(other.unaries)
+        first = None
+        for _ in range(20):
+            search.step()
+            first = search.bound if first is None else first
+        best = all_scores(other).max()
+        cold = DualAscent().search(other)
+        cold.step()
+        assert search.score == other.score(search.labels) <= best + 1e-9
+        assert best - 1e-9 <= first <= cold.bound + 1e-9
+    with pytest.raises(ValueError, match=r"unaries has shape \(3,\); expected \(32,\)"):
+        search.set_unaries(np.zeros(3))
+
+
+def vars_of(graph):
+    return {name: getattr(graph, name) for name in graph.__dataclass_fields__}
+
+
+def test_exact_engines_agree_on_medium_graphs():
+    for seed in range(3):
+        graph = frustrated_grid(8, seed)
+        exact = best_labelling(graph, "junction_tree")
+        for engine in (BranchAndBound(), BranchAndBound(tighten=False), IntegerProgram()):
+            found = best_labelling(graph, engine)
+            assert found.exact
+            assert found.score == pytest.approx(exact.score)
+
+
+def test_counts_of_many_variables():
+    random = np.random.default_rng(6)
+    n = 60
+    unaries = random.normal(size=(n, 2))
+    values = np.where(np.abs(np.arange(n + 1) - 10) <= 2, 0.0, -np.inf)
+    factors = [([i], unaries[i]) for i in range(n)] + [(range(n), Cardinality(values)), ([3, 5, 7], AtMostOne())]
+    graph = FactorGraph.of(np.full(n, 2), factors)
+    scores = [best_labelling(graph, engine).score for engine in (IntegerProgram(), BranchAndBound())]
+    assert scores[0] == pytest.approx(scores[1])
+    found = best_labelling(graph, LinearProgram())
+    assert found.bound >= scores[0] - 1e-9
+    alone = FactorGraph.of(np.full(n, 2), factors[:-1])
+    gains = np.sort(unaries[:, 1] - unaries[:, 0])[::-1]
+    best = unaries[:, 0].sum() + max(gains[:c].sum() for c in range(8, 13))
+    for engine in RELAXATIONS:
+        assert best_labelling(alone, engine).score == pytest.approx(best)
+        assert best_labelling(alone, engine).exact
+
+
+def test_truncated_linear_and_potts_equal_their_tables():
+    random = np.random.default_rng(7)
+    unaries = random.normal(size=(9, 5))
+    edges = [(i, j) for i in range(9) for j in (i + 1, i + 3) if j < 9 and (j != i + 1 or j % 3)]
+    for compact in (Potts(0.7), Potts(-0.7), TruncatedLinear(0.4, 0.9), TruncatedLinear(0.4, np.inf)):
+        graph = FactorGraph.pairwise(unaries, edges, compact)
+        table = FactorGraph.pairwise(unaries, edges, graph.table(0))
+        one, other = (best_labelling(each, DualAscent(), max_iterations=3) for each in (graph, table))
+        assert one.bound == pytest.approx(other.bound, abs=1e-9)
+        assert one.score == pytest.approx(other.score)
+
+
+def test_options_and_sizes_are_checked():
+    graph = FactorGraph.pairwise(np.zeros((2, 2)), [(0, 1)], Potts(1.0))
+    with pytest.raises(ValueError, match="tighten is 'yes'"):
+        DualAscent(tighten="yes").search(graph)
+    with pytest.raises(ValueError, match="tol is -1"):
+        DualAscent(tol=-1).search(graph)
+    with pytest.raises(ValueError, match="max_seconds is 'soon'"):
+        LinearProgram(max_seconds="soon").search(graph)
+    wide = FactorGraph.of([4000, 4000], [([0, 1], Potts(1.0))])
+    with pytest.raises(ValueError, match=r"1.6e\+07 unknowns"):
+        best_labelling(wide, "linear_program")
+
+
+def test_a_program_that_ran_out_of_time_says_what_it_knows():
+    graph = frustrated_grid(12, 0)
+    for engine in (LinearProgram(max_seconds=0.0), IntegerProgram(max_seconds=0.0)):
+        found = best_labelling(graph, engine)
+        assert found.stopped == "converged"
+        assert not found.exact
+        assert np.isfinite(found.bound)
