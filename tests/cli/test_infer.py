@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from structlearn.inference.graphs.enumeration import all_scores
+from structlearn.inference.graphs.engines.enumeration import all_scores
 from structlearn.io import write_uai
 from tests.inference.graphs.random_graphs import mixed_graph
 

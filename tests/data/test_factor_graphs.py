@@ -4,7 +4,7 @@ import scipy.sparse as sp
 
 from structlearn.data import AtMostOne, Cardinality, FactorGraph, GridGraph, Potts, TruncatedLinear
 from structlearn.data.factor_graphs.reduction import ReducedGraph
-from structlearn.inference.graphs.enumeration import all_scores
+from structlearn.inference.graphs.engines.enumeration import all_scores
 from tests.inference.graphs.random_graphs import MANY, mixed_graph
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from structlearn.data import FactorGraph, Potts
-from structlearn.inference.graphs.enumeration import all_scores
+from structlearn.inference.graphs.engines.enumeration import all_scores
 from structlearn.io import FormatError, read_evidence, read_uai, write_uai
 from tests.inference.graphs.random_graphs import mixed_graph
 

@@ -42,7 +42,7 @@ def infer(
         structlearn infer model.uai --task marginals --engine tree_reweighted --json
         structlearn infer model.uai --task log-z --seconds 10
     """
-    from structlearn.inference.graphs.engines import MAP_ENGINES, SUM_ENGINES
+    from structlearn.inference.graphs.registry import MAP_ENGINES, SUM_ENGINES
     from structlearn.io.uai import read_uai
 
     names = ["auto", *(MAP_ENGINES if task == "map" else SUM_ENGINES)]

@@ -5,7 +5,7 @@ from scipy.sparse.csgraph import maximum_flow
 
 from structlearn.data import AtMostOne, Cardinality, FactorGraph, GridGraph, Potts, TruncatedLinear
 from structlearn.inference.graphs import CutSolver, best_labelling, max_marginals
-from structlearn.inference.graphs.enumeration import all_scores
+from structlearn.inference.graphs.engines.enumeration import all_scores
 from tests.inference.graphs.random_graphs import SHAPES, edges_of
 
 #: Tables of pairs with forbidden labels that a cut can pay, and such as it cannot.

@@ -8,7 +8,7 @@ from structlearn.inference.graphs import (
     labelling_marginals,
     sample_labellings,
 )
-from structlearn.inference.graphs.enumeration import all_scores
+from structlearn.inference.graphs.engines.enumeration import all_scores
 from tests.inference.graphs.random_graphs import MANY, SHAPES, pairwise_graph
 
 

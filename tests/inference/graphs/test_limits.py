@@ -5,7 +5,7 @@ import pytest
 
 from structlearn.data import FactorGraph, GridGraph, Potts
 from structlearn.inference import best_labelling, labelling_marginals
-from structlearn.inference.graphs.enumeration import all_scores
+from structlearn.inference.graphs.engines.enumeration import all_scores
 
 GRAPH = FactorGraph.pairwise([[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]], [(0, 1), (1, 2)], Potts(0.5))
 

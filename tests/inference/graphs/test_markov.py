@@ -3,7 +3,7 @@ import pytest
 
 from structlearn.data import FactorGraph
 from structlearn.inference import markov_violations
-from structlearn.inference.graphs.enumeration import all_scores
+from structlearn.inference.graphs.engines.enumeration import all_scores
 from tests.inference.graphs.random_graphs import SHAPES, edges_of, pairwise_graph
 
 

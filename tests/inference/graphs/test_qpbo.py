@@ -5,7 +5,7 @@ import pytest
 
 from structlearn.data import AtMostOne, FactorGraph, GridGraph, Potts
 from structlearn.inference.graphs import best_labelling
-from structlearn.inference.graphs.enumeration import all_scores
+from structlearn.inference.graphs.engines.enumeration import all_scores
 from tests.inference.graphs.random_graphs import SHAPES, pairwise_graph
 
 

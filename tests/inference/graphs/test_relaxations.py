@@ -3,10 +3,10 @@ import pytest
 
 from structlearn.data import AtMostOne, Cardinality, FactorGraph, GridGraph, Potts, TruncatedLinear
 from structlearn.inference.graphs import best_labelling
-from structlearn.inference.graphs.branch_and_bound import BranchAndBound
-from structlearn.inference.graphs.dual_ascent import DualAscent
-from structlearn.inference.graphs.enumeration import all_scores
-from structlearn.inference.graphs.linear_program import IntegerProgram, LinearProgram
+from structlearn.inference.graphs.engines.branch_and_bound import BranchAndBound
+from structlearn.inference.graphs.engines.dual_ascent import DualAscent
+from structlearn.inference.graphs.engines.enumeration import all_scores
+from structlearn.inference.graphs.engines.linear_program import IntegerProgram, LinearProgram
 from tests.inference.graphs.random_graphs import MANY, mixed_graph, pairwise_graph
 
 RELAXATIONS = [LinearProgram(), DualAscent(tighten=False), DualAscent()]

@@ -7,8 +7,8 @@ import pytest
 
 from structlearn.data import Cardinality, FactorGraph, Potts
 from structlearn.inference.graphs import Gibbs, TreeReweighted, best_labelling, labelling_marginals
-from structlearn.inference.graphs.enumeration import all_scores
-from structlearn.inference.graphs.gibbs import effective_sample_size, r_hat
+from structlearn.inference.graphs.engines.enumeration import all_scores
+from structlearn.inference.graphs.engines.gibbs import effective_sample_size, r_hat
 from tests.inference.graphs.random_graphs import MANY, pairwise_graph
 
 FORESTS = ("empty", "single", "chain", "tree")

@@ -10,8 +10,8 @@ import numpy as np
 from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.data.factor_graphs.reduction import ReducedGraph
 from structlearn.inference.graphs.answers import Labelling, Record
-from structlearn.inference.graphs.engines import GridEngine, graph_of, map_engine_of
 from structlearn.inference.graphs.limits import Limits
+from structlearn.inference.graphs.registry import GridEngine, graph_of, map_engine_of
 from structlearn.inference.graphs.search import MapEngine, run
 
 

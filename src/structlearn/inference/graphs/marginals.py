@@ -9,8 +9,8 @@ import numpy as np
 from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.data.factor_graphs.reduction import ReducedGraph
 from structlearn.inference.graphs.answers import LabellingMarginals
-from structlearn.inference.graphs.engines import graph_of, sum_engine_of
 from structlearn.inference.graphs.limits import Limits
+from structlearn.inference.graphs.registry import graph_of, sum_engine_of
 from structlearn.inference.graphs.sums import SumEngine
 
 

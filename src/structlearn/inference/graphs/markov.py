@@ -38,7 +38,7 @@ def markov_violations(probabilities: npt.ArrayLike, edges: npt.ArrayLike, tol: f
     Examples
     --------
     >>> from structlearn.data import FactorGraph, Potts
-    >>> from structlearn.inference.graphs.enumeration import all_scores
+    >>> from structlearn.inference.graphs.engines.enumeration import all_scores
     >>> chain = FactorGraph.pairwise(np.zeros((3, 2)), [(0, 1), (1, 2)], Potts(1.0))
     >>> markov_violations(np.exp(all_scores(chain)), [(0, 1), (1, 2)])
     []

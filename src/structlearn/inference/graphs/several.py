@@ -9,8 +9,8 @@ from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.data.factor_graphs.reduction import ReducedGraph
 from structlearn.data.fields import LARGEST
 from structlearn.data.options import whole_option
-from structlearn.inference.graphs.engines import graph_of
-from structlearn.inference.graphs.junction_tree import JunctionTree
+from structlearn.inference.graphs.engines.junction_tree import JunctionTree
+from structlearn.inference.graphs.registry import graph_of
 
 _DEFAULT = JunctionTree()
 

@@ -54,9 +54,12 @@ class CompiledTree:
         if not self.core.finished or (budget is not None and self.nbytes > budget):
             at_least = "at least " if not self.core.finished else ""
             raise TooWideError(
-                f"the junction tree has a width of {at_least}{self.width} and needs {at_least}{in_bytes(self.nbytes)}, "
+                f"the junction tree has a width of {at_least}{self.width} and needs {at_least}{self._needed()}, "
                 f"more than max_memory={max_memory!r}; give more, or take another engine"
             )
+
+    def _needed(self) -> str:
+        return in_bytes(self.nbytes) if self.nbytes < 1e16 else "10,000 TB"
 
     def details(self) -> Mapping[str, Any]:
         return {"width": self.width, "nbytes": int(self.nbytes)}

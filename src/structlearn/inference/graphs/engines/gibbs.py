@@ -12,7 +12,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.factor_graphs import FactorGraph
 from structlearn.data.options import whole_option
-from structlearn.inference.graphs.icm import Icm
+from structlearn.inference.graphs.engines.icm import Icm
 
 _AT_ONCE = 100
 

@@ -13,7 +13,7 @@ from structlearn.data.arrays import FloatArray
 from structlearn.data.factor_graphs import FactorGraph
 from structlearn.data.options import real_option
 from structlearn.data.ragged import owners_of, reduced
-from structlearn.inference.graphs.belief_propagation import MaxProduct
+from structlearn.inference.graphs.engines.belief_propagation import MaxProduct
 
 #: Of max-product, in search of labels that are not forbidden.
 _SWEEPS = 200

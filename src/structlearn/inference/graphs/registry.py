@@ -6,21 +6,22 @@ from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from structlearn.data.factor_graphs import FactorGraph, GridGraph
-from structlearn.inference.graphs.belief_propagation import BeliefPropagation, MaxProduct
-from structlearn.inference.graphs.branch_and_bound import BranchAndBound
-from structlearn.inference.graphs.dual_ascent import DualAscent
-from structlearn.inference.graphs.enumeration import Enumeration
-from structlearn.inference.graphs.gibbs import Gibbs
-from structlearn.inference.graphs.graph_cut import GraphCut
-from structlearn.inference.graphs.icm import Icm
-from structlearn.inference.graphs.junction_tree import JunctionTree
-from structlearn.inference.graphs.linear_program import IntegerProgram, LinearProgram
-from structlearn.inference.graphs.mean_field import MeanField
-from structlearn.inference.graphs.moves import AlphaBetaSwap, AlphaExpansion
-from structlearn.inference.graphs.qpbo import Qpbo
+from structlearn.inference.graphs import auto
+from structlearn.inference.graphs.engines.belief_propagation import BeliefPropagation, MaxProduct
+from structlearn.inference.graphs.engines.branch_and_bound import BranchAndBound
+from structlearn.inference.graphs.engines.dual_ascent import DualAscent
+from structlearn.inference.graphs.engines.enumeration import Enumeration
+from structlearn.inference.graphs.engines.gibbs import Gibbs
+from structlearn.inference.graphs.engines.graph_cut import GraphCut
+from structlearn.inference.graphs.engines.icm import Icm
+from structlearn.inference.graphs.engines.junction_tree import JunctionTree
+from structlearn.inference.graphs.engines.linear_program import IntegerProgram, LinearProgram
+from structlearn.inference.graphs.engines.mean_field import MeanField
+from structlearn.inference.graphs.engines.moves import AlphaBetaSwap, AlphaExpansion
+from structlearn.inference.graphs.engines.qpbo import Qpbo
+from structlearn.inference.graphs.engines.tree_reweighted import TreeReweighted
 from structlearn.inference.graphs.search import MapEngine, Search
 from structlearn.inference.graphs.sums import SumEngine
-from structlearn.inference.graphs.tree_reweighted import TreeReweighted
 from structlearn.wording import shown
 
 MAP_ENGINES: dict[str, type[MapEngine]] = {
@@ -55,16 +56,16 @@ class GridEngine(Protocol):
 
 def map_engine_of(engine: str | MapEngine, graph: FactorGraph | GridGraph) -> MapEngine:
     """An engine by its name, or as it is; "auto" looks at the graph."""
-    if engine == "auto":
-        return JunctionTree()
+    if isinstance(engine, str) and engine == "auto":
+        return auto.map_engine(graph)
     found: MapEngine = _named(engine, MAP_ENGINES, "search")
     return found
 
 
 def sum_engine_of(engine: str | SumEngine, graph: FactorGraph) -> SumEngine:
     """The same for sums."""
-    if engine == "auto":
-        return JunctionTree()
+    if isinstance(engine, str) and engine == "auto":
+        return auto.sum_engine(graph)
     found: SumEngine = _named(engine, SUM_ENGINES, "sums")
     return found
 

@@ -13,7 +13,7 @@ from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.factor_graphs import FactorGraph
 from structlearn.data.options import real_option
 from structlearn.data.ragged import Ragged
-from structlearn.inference.graphs.local_polytope import LocalPolytope
+from structlearn.inference.graphs.engines.local_polytope import LocalPolytope
 
 #: Labels whose share of a variable is this near to 0 or 1 count as chosen or not.
 INTEGRAL = 1e-6

@@ -13,8 +13,8 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.data.factor_graphs.reduction import ReducedGraph
-from structlearn.inference.graphs.fusion import grid_fusion
-from structlearn.inference.graphs.pairs import check_pairs, check_two_labels
+from structlearn.inference.graphs.engines.fusion import grid_fusion
+from structlearn.inference.graphs.engines.pairs import check_pairs, check_two_labels
 from structlearn.inference.graphs.search import Search
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from structlearn import _core
 from structlearn.data.arrays import Flags, LabelArray
 from structlearn.data.factor_graphs import FactorGraph
-from structlearn.inference.graphs.pairs import check_pairs, check_two_labels
+from structlearn.inference.graphs.engines.pairs import check_pairs, check_two_labels
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ import numpy as np
 from structlearn import _core
 from structlearn.data.arrays import LabelArray
 from structlearn.data.factor_graphs import FactorGraph, GridGraph
-from structlearn.inference.graphs.fusion import Fusion, grid_fusion
-from structlearn.inference.graphs.pairs import check_pairs
+from structlearn.inference.graphs.engines.fusion import Fusion, grid_fusion
+from structlearn.inference.graphs.engines.pairs import check_pairs
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from structlearn.data.factor_graphs import FactorGraph
 from structlearn.data.factor_graphs.factors import Kind
 from structlearn.data.options import whole_option
 from structlearn.data.ragged import places_of
-from structlearn.inference.graphs.belief_propagation import PropagatedSums
+from structlearn.inference.graphs.engines.belief_propagation import PropagatedSums
 
 #: Joint labels of a factor: more do not become a table.
 MOST_JOINT = 2**16

@@ -1,0 +1,56 @@
+"""Which engine suits a graph."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structlearn.data.factor_graphs import FactorGraph, GridGraph
+from structlearn.inference.graphs.engines.branch_and_bound import BranchAndBound
+from structlearn.inference.graphs.engines.dual_ascent import DualAscent
+from structlearn.inference.graphs.engines.graph_cut import GraphCut, check_submodular
+from structlearn.inference.graphs.engines.junction_tree import CompiledTree, JunctionTree, TooWideError
+from structlearn.inference.graphs.engines.tree_reweighted import TreeReweighted
+from structlearn.inference.graphs.search import MapEngine
+from structlearn.inference.graphs.sums import SumEngine
+
+#: What a junction tree may take before a cut is tried, and after.
+CHEAP, DEAR = "50MB", "1GB"
+#: Graphs with cycles and more factors have no small tree-width worth looking for, and are too large to search.
+MANY = 200_000
+
+
+def map_engine(graph: FactorGraph | GridGraph) -> MapEngine:
+    """The first of these that serves: a cheap junction tree, a cut, a junction tree, exact search, a bound."""
+    if isinstance(graph, GridGraph):
+        two = FactorGraph.pairwise(np.zeros((2, graph.n_labels)), [(0, 1)], graph.table)
+        return GraphCut() if _submodular(two) else map_engine(graph.factor_graph)
+    if _fits(graph, CHEAP):
+        return JunctionTree()
+    if _submodular(graph):
+        return GraphCut()
+    if _fits(graph, DEAR):
+        return JunctionTree(DEAR)
+    return DualAscent() if graph.n_factors > MANY else BranchAndBound()
+
+
+def sum_engine(graph: FactorGraph) -> SumEngine:
+    """A junction tree if it fits, an upper bound otherwise."""
+    return JunctionTree(DEAR) if _fits(graph, DEAR) else TreeReweighted()
+
+
+def _fits(graph: FactorGraph, max_memory: str) -> bool:
+    if graph.n_factors > max(MANY, graph.n_variables):
+        return False
+    try:
+        CompiledTree(graph, max_memory)
+    except TooWideError:
+        return False
+    return True
+
+
+def _submodular(graph: FactorGraph) -> bool:
+    try:
+        check_submodular(graph, GraphCut.name)
+    except ValueError:
+        return False
+    return True

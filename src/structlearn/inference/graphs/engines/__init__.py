@@ -1,0 +1,1 @@
+"""One engine a file, and what several of them share."""
