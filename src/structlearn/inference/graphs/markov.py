@@ -44,7 +44,7 @@ def markov_violations(probabilities: npt.ArrayLike, edges: npt.ArrayLike, tol: f
     []
     >>> [found] = markov_violations(np.exp(all_scores(chain)), [(0, 1)])
     >>> found.first, found.second, round(found.difference, 3)
-    (1, 2, 0.116)
+    (1, 2, 0.045)
     """
     joint = np.asarray(probabilities, np.float64)
     if not np.isfinite(joint).all() or (joint < 0.0).any() or not joint.sum() > 0.0:
