@@ -1,6 +1,6 @@
 """Engines on factor graphs: from scores of labels, pairs and larger groups to labellings, bounds and marginals."""
 
-from structlearn.inference.graphs.answers import Labelling, LabellingMarginals
+from structlearn.inference.graphs.answers import Labelling, LabellingMarginals, Record
 from structlearn.inference.graphs.best import best_labelling
 from structlearn.inference.graphs.engines.belief_propagation import BeliefPropagation, MaxProduct
 from structlearn.inference.graphs.engines.branch_and_bound import BranchAndBound
@@ -38,6 +38,7 @@ __all__ = [
     "MaxProduct",
     "MeanField",
     "Qpbo",
+    "Record",
     "TreeReweighted",
     "best_labelling",
     "k_best_labellings",
