@@ -85,6 +85,8 @@ def test_progress_is_told():
     told = []
     best_labelling(GRAPH, Climbing(), progress=told.append)
     assert [record.score for record in told] == [1.5, 2.5, 4.0]
+    found = best_labelling(GRAPH, Climbing(), progress=lambda record: record.score > 2.0)
+    assert (found.stopped, found.iterations) == ("progress", 2)
     sums = []
     labelling_marginals(GRAPH, "mean_field", max_iterations=3, progress=lambda *record: sums.append(record))
     assert len(sums) == 3

@@ -37,7 +37,7 @@ class Labelling:
     engine : str
     stopped : str
         Why it ended: "optimal", "converged" (nothing changes any more, nothing is proven), "max_seconds",
-        "max_iterations" or "interrupted".
+        "max_iterations", "progress" (the callback asked for it) or "interrupted".
     iterations : int
     seconds : float
         Of wall-clock time, the making of the engine's own arrays included.

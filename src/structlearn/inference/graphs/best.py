@@ -35,7 +35,7 @@ def best_labelling(
     max_seconds, max_iterations : optional
         When to stop, after the first iteration in any case.
     progress : callable, optional
-        Is told seconds, score and bound after each iteration.
+        Is told seconds, score and bound after each iteration; ends the run by returning True.
 
     Examples
     --------

@@ -32,7 +32,7 @@ class Limits:
         return time.perf_counter() - self._begin
 
     def run(self, step: Callable[[], bool], after: Callable[[float], object]) -> Ended:
-        """Steps while they return True; tells the seconds after each. Ctrl-C ends the loop like a limit."""
+        """Steps while they return True, and until `after`, which is told the seconds, does; Ctrl-C ends it as well."""
         done, reason, more = 0, "", True
         while more and not reason:
             try:
@@ -42,7 +42,8 @@ class Limits:
                 reason = "interrupted"
             if more and not reason:
                 reason = self._met(done)
-            after(self.elapsed)
+            if after(self.elapsed) and more:
+                reason = reason or "progress"
         return Ended(reason, done, self.elapsed)
 
     def _met(self, done: int) -> str:

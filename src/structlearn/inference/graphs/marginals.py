@@ -36,7 +36,7 @@ def labelling_marginals(
     max_seconds, max_iterations : optional
         When to stop, after the first iteration in any case.
     progress : callable, optional
-        Is told seconds and log Z after each iteration.
+        Is told seconds and log Z after each iteration; ends the run by returning True.
 
     Examples
     --------
@@ -50,7 +50,11 @@ def labelling_marginals(
     chosen = sum_engine_of(engine, reduced.graph)
     limits = Limits(max_seconds, max_iterations)
     sums = chosen.sums(reduced.graph)
-    ended = limits.run(sums.step, lambda seconds: progress and progress(seconds, float(sums.log_zs.sum())))
+
+    def after(seconds: float) -> bool:
+        return progress is not None and progress(seconds, float(sums.log_zs.sum())) is True
+
+    ended = limits.run(sums.step, after)
     if sums.upper == -np.inf:
         raise ValueError("every labelling is forbidden: whatever the labels, a factor scores -inf")
     nodes, joint = sums.marginals(factors)

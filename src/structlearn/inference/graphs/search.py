@@ -55,12 +55,11 @@ def run(search: Search, engine: str, limits: Limits, progress: Callable[[Record]
     def step() -> bool:
         return search.step() and not proven(search.score, search.bound)
 
-    def after(seconds: float) -> None:
+    def after(seconds: float) -> bool:
         record = Record(seconds, search.score, search.bound)
         if not history or record[1:] != history[-1][1:]:
             history.append(record)
-        if progress is not None:
-            progress(record)
+        return progress is not None and progress(record) is True
 
     ended = limits.run(step, after)
     exact = proven(search.score, search.bound)
