@@ -13,6 +13,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 SECTIONS = {
     "cuts.py": "Cuts and moves on grids",
+    "referees.py": "Exact engines and their referees",
     "uai_map.py": "Best labels of the UAI-2014 instances",
     "uai_sums.py": "log Z and marginals of the UAI-2014 instances",
     "junction_trees.py": "Growth of junction trees",

@@ -1,0 +1,116 @@
+"""What holds for every engine: answers are what they say, bounds are bounds, proofs are proofs."""
+
+import numpy as np
+import pytest
+
+from structlearn.data import FactorGraph, GridGraph, Potts, TruncatedLinear
+from structlearn.inference import best_labelling, labelling_marginals
+from structlearn.inference.graphs.engines.enumeration import all_scores
+from structlearn.inference.graphs.registry import MAP_ENGINES, SUM_ENGINES
+from tests.inference.graphs.random_graphs import MANY, SHAPES, pairwise_graph
+
+ALWAYS_EXACT = ("auto", "junction_tree", "branch_and_bound", "integer_program", "enumeration")
+
+
+@pytest.mark.parametrize("engine", ["auto", *MAP_ENGINES])
+@pytest.mark.parametrize("graph", MANY)
+def test_answers_are_what_they_say(graph, engine):
+    best = all_scores(graph).max()
+    try:
+        found = best_labelling(graph, engine, max_iterations=300)
+    except ValueError as refused:
+        told = str(refused)
+        assert (
+            ("every labelling is forbidden" in told) if best == -np.inf else ("takes" in told or "submodular" in told)
+        )
+        assert best == -np.inf or engine not in ALWAYS_EXACT
+        return
+    assert found.score == pytest.approx(graph.score(found.labels))
+    assert found.score <= best + 1e-9
+    assert found.bound >= best - 1e-9 * max(1.0, abs(best))
+    if found.exact:
+        assert found.score == pytest.approx(best)
+        assert found.stopped == "optimal"
+    assert found.exact or engine not in ALWAYS_EXACT
+    assert found.seconds >= 0.0
+    assert all(record.bound >= best - 1e-9 * max(1.0, abs(best)) for record in found.history)
+
+
+@pytest.mark.parametrize("engine", [name for name in MAP_ENGINES if name not in ("graph_cut", "qpbo")])
+def test_grids_are_served_by_every_engine(engine):
+    random = np.random.default_rng(1)
+    for pairwise in (Potts(0.4), TruncatedLinear(0.3, 0.5), random.normal(size=(3, 3))):
+        for neighbours in (4, 8):
+            grid = GridGraph(random.normal(size=(2, 4, 3)), pairwise, neighbours=neighbours)
+            best = all_scores(grid.factor_graph).max()
+            found = best_labelling(grid, engine, max_iterations=300)
+            assert found.labels.shape == (2, 4)
+            assert found.score == pytest.approx(grid.score(found.labels))
+            assert found.score <= best + 1e-9 <= found.bound + 2e-9
+            assert not found.exact or found.score == pytest.approx(best)
+
+
+@pytest.mark.parametrize("engine", SUM_ENGINES)
+@pytest.mark.parametrize("graph", MANY)
+def test_marginals_are_probabilities_and_bounds_are_bounds(graph, engine):
+    scores = all_scores(graph).ravel()
+    try:
+        found = labelling_marginals(graph, engine, max_iterations=50)
+    except ValueError as error:
+        if scores.max() > -np.inf and "Gibbs sampling found no labels" not in str(error):
+            raise
+        return
+    for node in found.nodes:
+        assert ((node >= 0.0) & (node <= 1.0 + 1e-12)).all()
+        assert node.sum() == pytest.approx(1.0)
+    if scores.max() > -np.inf:
+        log_z = np.logaddexp.reduce(scores)
+        assert found.lower - 1e-9 * abs(log_z) <= log_z <= found.upper + 1e-9 * abs(log_z) + 1e-9
+        assert not found.exact or found.log_z == pytest.approx(log_z)
+
+
+def test_exact_engines_agree_on_graphs_too_large_to_enumerate():
+    random = np.random.default_rng(2)
+    for _ in range(3):
+        n = 16
+        edges = [(i, j) for i in range(n) for j in range(i) if random.random() < 0.3]
+        tables = [random.normal(size=(3, 3)) for _ in edges]
+        graph = FactorGraph.pairwise(random.normal(size=(n, 3)), edges, tables)
+        answers = [best_labelling(graph, engine) for engine in ("junction_tree", "branch_and_bound", "integer_program")]
+        assert all(found.exact for found in answers)
+        assert np.ptp([found.score for found in answers]) < 1e-6
+
+
+@pytest.mark.parametrize("engine", ["linear_program", "dual_ascent"])
+def test_relaxations_are_tight_on_trees_and_on_submodular_pairs(engine):
+    random = np.random.default_rng(3)
+    for shape in SHAPES:
+        tree = pairwise_graph(shape, random) if shape in ("chain", "tree", "empty", "single", "disconnected") else None
+        graph = pairwise_graph(shape, random, n_labels=2)
+        unaries = graph.unaries.reshape(-1, 2)
+        attractive = FactorGraph.pairwise(unaries, graph.scopes.reshape(-1, 2), Potts(random.random(graph.n_factors)))
+        for tight in (attractive, tree if shape != "disconnected" else None):
+            if tight is not None:
+                assert best_labelling(tight, engine).bound == pytest.approx(all_scores(tight).max(), abs=1e-5)
+
+
+def test_a_frustrated_cycle_is_not_tight_without_clusters():
+    from structlearn.inference.graphs import DualAscent, LinearProgram
+
+    triangle = FactorGraph.pairwise(np.zeros((3, 2)), [(0, 1), (1, 2), (0, 2)], Potts(-1.0))
+    best = all_scores(triangle).max()
+    for loose in (LinearProgram(), DualAscent(tighten=False)):
+        assert best_labelling(triangle, loose).bound > best + 0.5
+    assert best_labelling(triangle, DualAscent()).bound == pytest.approx(best, abs=1e-6)
+
+
+def test_auto_says_what_it_chose():
+    random = np.random.default_rng(4)
+    assert best_labelling(pairwise_graph("tree", random)).engine == "junction_tree"
+    attractive = GridGraph(random.normal(size=(40, 40, 2)), Potts(0.5))
+    assert best_labelling(attractive).engine == "graph_cut"
+    mixed = GridGraph(random.normal(size=(40, 40, 2)), random.normal(size=(2, 2)))
+    found = best_labelling(mixed, max_seconds=2)
+    assert found.engine in ("branch_and_bound", "graph_cut")
+    assert found.bound >= found.score
+    assert labelling_marginals(mixed, max_iterations=1).engine == "tree_reweighted"
