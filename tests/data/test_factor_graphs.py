@@ -135,7 +135,7 @@ def test_what_is_left_scores_as_before():
         if scores.max() == -np.inf:
             continue
         reduced = ReducedGraph.of(graph)
-        left = all_scores(reduced.graph)
+        left = all_scores(reduced.graph) + reduced.constants.sum()
         assert left.max() == pytest.approx(scores.max())
         # Whatever is possible in the whole graph is possible in what is left.
         assert (left > -np.inf).sum() == (scores > -np.inf).sum()
@@ -148,7 +148,8 @@ def test_variables_of_one_label_are_no_variables():
     graph = FactorGraph.of([1, 2, 1], [([0, 1], [[1.0, 2.0]]), ([0, 1, 2], np.array([[[3.0], [4.0]]]))])
     reduced = ReducedGraph.of(graph)
     assert reduced.graph.n_variables == 1
-    np.testing.assert_array_equal(all_scores(reduced.graph), [4.0, 6.0])
+    np.testing.assert_array_equal(all_scores(reduced.graph), [-2.0, 0.0])
+    assert reduced.constants.tolist() == [6.0]
 
 
 def test_a_variable_without_labels_is_named():

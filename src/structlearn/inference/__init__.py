@@ -16,6 +16,7 @@ from structlearn.inference.forest import best_forest, best_spanning_forest
 from structlearn.inference.given import Violation
 from structlearn.inference.grammar import TreeMarginals, best_tree, k_best_trees, sample_trees, tree_marginals
 from structlearn.inference.graphs import (
+    InfeasibleError,
     Labelling,
     LabellingMarginals,
     best_labelling,
@@ -45,6 +46,7 @@ __all__ = [
     "AlignmentMarginals",
     "ChainMarginals",
     "DerivationMarginals",
+    "InfeasibleError",
     "Labelling",
     "LabellingMarginals",
     "SegmentationMarginals",

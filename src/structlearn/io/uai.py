@@ -19,13 +19,15 @@ from pathlib import Path
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, LabelArray
-from structlearn.data.factor_graphs import FactorGraph
+from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.data.ragged import Ragged
 from structlearn.io.numbers import write_number
 from structlearn.io.text import FormatError, Lines, Source, open_text, quoted
 
 #: Labels of all variables together, which take memory also where no factor has them.
 MOST_LABELS = 2**24
+#: Joint labels of a factor that is written.
+LARGEST_TABLE = 2**24
 #: Numbers are of these characters, and so are neither nan nor inf nor 0x1.
 _FIGURES = re.compile(r"[0-9+\-.eE]+")
 _WHOLE = re.compile(r"[0-9]{1,18}")
@@ -81,8 +83,16 @@ def read_evidence(source: Source, graph: FactorGraph) -> dict[int, int]:
         return found
 
 
-def write_uai(graph: FactorGraph, path: str | PathLike[str]) -> None:
+def write_uai(graph: FactorGraph | GridGraph, path: str | PathLike[str]) -> None:
     """A factor graph as a UAI file, compact factors as tables; refused where exp of a score is no number."""
+    if isinstance(graph, GridGraph):
+        graph = graph.factor_graph
+    sizes = np.diff(graph.factor_offsets)
+    if sizes.max(initial=0) > LARGEST_TABLE or sizes.min(initial=1) < 1:
+        f = int(np.argmax(np.where(sizes < 1, LARGEST_TABLE + 1, sizes)))
+        raise ValueError(
+            f"factor {f} would be a table of more than {LARGEST_TABLE:,} values, which UAI files do not save"
+        )
     Path(path).write_text("".join(f"{line}\n" for line in _written(graph)), encoding="ascii")
 
 

@@ -3,6 +3,7 @@ import pytest
 
 from structlearn.data import Cardinality, FactorGraph, Potts
 from structlearn.inference.graphs import (
+    InfeasibleError,
     best_labelling,
     k_best_labellings,
     labelling_marginals,
@@ -82,6 +83,19 @@ def test_a_batch_has_one_value_for_each_graph():
     np.testing.assert_allclose(labelling_marginals(batch).log_zs, alone)
     best = best_labelling(batch)
     np.testing.assert_allclose(batch.scores(best.labels), [best_labelling(graph).score for graph in several])
+
+
+def test_graphs_without_a_labelling_have_no_best_ones():
+    impossible = FactorGraph.pairwise(np.zeros((3, 2)), [(0, 1), (1, 2), (0, 2)], Potts(-np.inf))
+    assert k_best_labellings(impossible, 2) == []
+    with pytest.raises(InfeasibleError):
+        best_labelling(impossible)
+    with pytest.raises(InfeasibleError):
+        sample_labellings(impossible, 2)
+    possible = FactorGraph.pairwise(np.zeros((2, 2)), [(0, 1)], Potts(1.0))
+    assert sample_labellings(possible, 0).shape == (0, 2)
+    with pytest.raises(ValueError, match="expected a JunctionTree"):
+        k_best_labellings(possible, 2, "junction_tree")
 
 
 def test_width_and_memory_are_known_beforehand():

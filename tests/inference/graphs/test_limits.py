@@ -27,7 +27,8 @@ class ClimbingSearch:
     def __init__(self, graph, event, steps):
         self.graph, self.event, self.steps = graph, event, steps
         self.labels = np.zeros(graph.n_variables, np.int32)
-        self.score, self.bound = graph.score(self.labels), 10.0
+        # Engines see the graph without what all labellings have in common, here 3.
+        self.score, self.bound = graph.score(self.labels), 7.0
         self.done = 0
 
     def step(self):
@@ -60,15 +61,69 @@ def test_iterations_and_seconds_are_limits():
 
 
 def test_a_proof_ends_the_search():
-    def prove():
-        search.bound = 3.5
+    class Proving(Climbing):
+        def search(self, graph):
+            search = super().search(graph)
+            search.event = lambda: setattr(search, "bound", 0.5)
+            return search
 
-    search = Climbing(prove).search(GRAPH)
-    engine = Climbing()
-    engine.search = lambda graph: search
-    found = best_labelling(GRAPH, engine)
+    found = best_labelling(GRAPH, Proving())
     assert (found.iterations, found.exact, found.stopped) == (2, True, "optimal")
-    assert found.bound >= found.score
+    assert found.bound == found.score == 2.5
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("bound", -100.0, "has a bound of -101.0 and labels that score"),
+        ("bound", np.nan, "has a bound of nan"),
+        ("labels", np.array([0, 9, 0]), r"labels\[1\] is 9"),
+        ("labels", np.zeros(1, int), "labels has shape"),
+    ],
+)
+def test_engines_whose_answers_do_not_fit_are_refused(field, value, message):
+    class Lying(Climbing):
+        def search(self, graph):
+            search = super().search(graph)
+            step = search.step
+
+            def lie():
+                more = step()
+                setattr(search, field, value if field == "labels" else value - 1.0)
+                return more
+
+            search.step = lie
+            return search
+
+    with pytest.raises(ValueError, match=message):
+        best_labelling(GRAPH, Lying())
+
+
+def test_a_score_that_labels_do_not_have_is_refused():
+    class Boasting(Climbing):
+        def search(self, graph):
+            search = super().search(graph)
+            search.score = 100.0
+            return search
+
+    with pytest.raises(ValueError, match="says that its labels score 100"):
+        best_labelling(GRAPH, Boasting())
+
+
+@pytest.mark.parametrize("engine", ["auto", "dual_ascent", "branch_and_bound", "integer_program", "linear_program"])
+def test_what_all_labellings_have_in_common_changes_no_answer(engine):
+    random = np.random.default_rng(14)
+    for _ in range(10):
+        unaries = random.normal(size=(7, 3)).round(3)
+        edges = [(i, j) for i in range(7) for j in range(i)]
+        tables = random.normal(size=(21, 3, 3)).round(3)
+        best = all_scores(FactorGraph.pairwise(unaries, edges, tables)).max()
+        unaries[0] += 2.0**30
+        tables[3] -= 2.0**28
+        found = best_labelling(FactorGraph.pairwise(unaries, edges, tables), engine)
+        common = 2.0**30 - 2.0**28
+        assert found.bound - common >= best - 1e-5
+        assert not found.exact or found.score - common == pytest.approx(best, abs=1e-5)
 
 
 def interrupt():
@@ -78,6 +133,7 @@ def interrupt():
 def test_ctrl_c_returns_the_best_so_far():
     found = best_labelling(GRAPH, Climbing(interrupt))
     assert (found.labels.tolist(), found.score, found.bound) == ([1, 0, 0], 1.5, 9.0)
+    assert best_labelling(GRAPH, Climbing(), progress=lambda record: interrupt()).stopped == "interrupted"
     assert (found.iterations, found.stopped) == (1, "interrupted")
 
 

@@ -229,6 +229,8 @@ class FactorGraph:
 
     def split(self, values: Any) -> list[Any]:
         """What there is for each variable, such as its label, graph by graph."""
+        if len(values) != self.n_variables:
+            raise ValueError(f"values has {len(values)} entries; there are {count(self.n_variables, 'variable')}")
         return [values[begin:end] for begin, end in zip(self.variable_offsets, self.variable_offsets[1:], strict=False)]
 
     def given(self, evidence: Mapping[int, int]) -> FactorGraph:
@@ -241,6 +243,8 @@ class FactorGraph:
         >>> graph.score([1, 1]), graph.score([0, 0])
         (1.0, -inf)
         """
+        if not isinstance(evidence, Mapping):
+            raise ValueError(f"evidence is {shown(evidence)}; expected a dict, the label of each known variable")
         allowed = np.ones(len(self.unaries), bool)
         for variable, label in evidence.items():
             place = self._place(variable, label, "the evidence")
@@ -252,8 +256,10 @@ class FactorGraph:
     def forbid(self, labels: Iterable[tuple[int, int]]) -> FactorGraph:
         """The same graph without some (variable, label)."""
         allowed = np.ones(len(self.unaries), bool)
-        for variable, label in labels:
-            allowed[self._place(variable, label, "forbid")] = False
+        for pair in labels:
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise ValueError(f"forbid has {shown(pair)}; expected (variable, label)")
+            allowed[self._place(*pair, "forbid")] = False
         return self._restricted(allowed)
 
     def checked_labels(self, labels: npt.ArrayLike) -> LabelArray:

@@ -1,5 +1,6 @@
 """Engines on factor graphs: from scores of labels, pairs and larger groups to labellings, bounds and marginals."""
 
+from structlearn.data.factor_graphs.reduction import InfeasibleError
 from structlearn.inference.graphs.answers import Labelling, LabellingMarginals, Record
 from structlearn.inference.graphs.best import best_labelling
 from structlearn.inference.graphs.engines.belief_propagation import BeliefPropagation, MaxProduct
@@ -30,6 +31,7 @@ __all__ = [
     "Gibbs",
     "GraphCut",
     "Icm",
+    "InfeasibleError",
     "IntegerProgram",
     "JunctionTree",
     "Labelling",

@@ -77,7 +77,7 @@ class LabellingMarginals:
         log Z of each graph of a batch.
     exact : bool
     engine, stopped, iterations, seconds, details
-        As for `Labelling`; "exact" is why an exact engine ended.
+        As for `Labelling`; "exact" is why an exact engine ended, and "sampled" why one that draws samples did.
     """
 
     log_z: float

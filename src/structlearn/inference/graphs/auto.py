@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from structlearn.data.factor_graphs import FactorGraph, GridGraph
+from structlearn.inference.graphs.engines.belief_propagation import BeliefPropagation
 from structlearn.inference.graphs.engines.branch_and_bound import BranchAndBound
 from structlearn.inference.graphs.engines.dual_ascent import DualAscent
 from structlearn.inference.graphs.engines.graph_cut import GraphCut, check_submodular
 from structlearn.inference.graphs.engines.junction_tree import CompiledTree, JunctionTree, TooWideError
-from structlearn.inference.graphs.engines.tree_reweighted import TreeReweighted
+from structlearn.inference.graphs.engines.tree_reweighted import MOST_JOINT, TreeReweighted
 from structlearn.inference.graphs.search import MapEngine
 from structlearn.inference.graphs.sums import SumEngine
 
-#: What a junction tree may take before a cut is tried, and after.
-CHEAP, DEAR = "50MB", "1GB"
+#: Bytes that a junction tree may take before a cut is tried, and after.
+CHEAP, DEAR = 50_000_000, 1_000_000_000
 #: Graphs with cycles and more factors have no small tree-width worth looking for, and are too large to search.
 MANY = 200_000
 
@@ -24,28 +25,31 @@ def map_engine(graph: FactorGraph | GridGraph) -> MapEngine:
     if isinstance(graph, GridGraph):
         two = FactorGraph.pairwise(np.zeros((2, graph.n_labels)), [(0, 1)], graph.table)
         return GraphCut() if _submodular(two) else map_engine(graph.factor_graph)
-    if _fits(graph, CHEAP):
+    size = _tree_size(graph)
+    if size <= CHEAP:
         return JunctionTree()
     if _submodular(graph):
         return GraphCut()
-    if _fits(graph, DEAR):
+    if size <= DEAR:
         return JunctionTree(DEAR)
     return DualAscent() if graph.n_factors > MANY else BranchAndBound()
 
 
 def sum_engine(graph: FactorGraph) -> SumEngine:
-    """A junction tree if it fits, an upper bound otherwise."""
-    return JunctionTree(DEAR) if _fits(graph, DEAR) else TreeReweighted()
+    """A junction tree if it fits, an upper bound otherwise, and an estimate where factors are too large for that."""
+    if _tree_size(graph) <= DEAR:
+        return JunctionTree(DEAR)
+    return TreeReweighted() if np.diff(graph.factor_offsets).max(initial=0) <= MOST_JOINT else BeliefPropagation()
 
 
-def _fits(graph: FactorGraph, max_memory: str) -> bool:
+def _tree_size(graph: FactorGraph) -> float:
+    """Bytes of the junction tree, infinite if they are too many."""
     if graph.n_factors > max(MANY, graph.n_variables):
-        return False
+        return np.inf
     try:
-        CompiledTree(graph, max_memory)
+        return float(CompiledTree(graph, DEAR).nbytes)
     except TooWideError:
-        return False
-    return True
+        return np.inf
 
 
 def _submodular(graph: FactorGraph) -> bool:

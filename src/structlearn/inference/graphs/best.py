@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from structlearn.data.factor_graphs import FactorGraph, GridGraph
-from structlearn.data.factor_graphs.reduction import ReducedGraph
+from structlearn.data.factor_graphs.reduction import InfeasibleError, ReducedGraph
 from structlearn.inference.graphs.answers import Labelling, Record
 from structlearn.inference.graphs.limits import Limits
 from structlearn.inference.graphs.registry import GridEngine, graph_of, map_engine_of
-from structlearn.inference.graphs.search import MapEngine, run
+from structlearn.inference.graphs.search import MapEngine, checked, run
+from structlearn.wording import shown
 
 
 def best_labelling(
@@ -46,6 +47,8 @@ def best_labelling(
     (array([0, 0, 0], dtype=int32), 3.0, True)
     """
     limits = Limits(max_seconds, max_iterations)
+    if progress is not None and not callable(progress):
+        raise ValueError(f"progress is {shown(progress)}; expected a function, which is told how far the search is")
     if isinstance(graph, GridGraph) and np.isfinite(graph.unaries).all():
         chosen = map_engine_of(engine, graph)
         if isinstance(chosen, GridEngine):
@@ -53,8 +56,17 @@ def best_labelling(
             return replace(found, labels=found.labels.reshape(graph.shape))
     reduced = ReducedGraph.of(graph_of(graph))
     chosen = map_engine_of(engine, reduced.graph)
-    found = run(chosen.search(reduced.graph), chosen.name, limits, progress)
+    offset = float(reduced.constants.sum())
+    found = run(
+        checked(chosen.search(reduced.graph), reduced.graph, chosen.name), chosen.name, limits, progress, offset
+    )
     if found.score == found.bound == -np.inf:
-        raise ValueError("every labelling is forbidden: whatever the labels, a factor scores -inf")
+        raise InfeasibleError("every labelling is forbidden: whatever the labels, a factor scores -inf")
     labels = reduced.whole_labels(found.labels)
-    return replace(found, labels=labels.reshape(graph.shape) if isinstance(graph, GridGraph) else labels)
+    score = reduced.whole.score(labels)
+    return replace(
+        found,
+        labels=labels.reshape(graph.shape) if isinstance(graph, GridGraph) else labels,
+        score=score,
+        bound=score if found.exact else max(score, found.bound),
+    )

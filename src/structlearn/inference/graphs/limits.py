@@ -31,6 +31,11 @@ class Limits:
     def elapsed(self) -> float:
         return time.perf_counter() - self._begin
 
+    @property
+    def left(self) -> float:
+        """Seconds, which may be infinite, and are never below 0."""
+        return max(0.0, self._seconds - self.elapsed)
+
     def run(self, step: Callable[[], bool], after: Callable[[float], object]) -> Ended:
         """Steps while they return True, and until `after`, which is told the seconds, does; Ctrl-C ends it as well."""
         done, reason, more = 0, "", True
@@ -38,12 +43,11 @@ class Limits:
             try:
                 more = step()
                 done += 1
+                reason = self._met(done) if more else ""
+                if after(self.elapsed) and more:
+                    reason = reason or "progress"
             except KeyboardInterrupt:
                 reason = "interrupted"
-            if more and not reason:
-                reason = self._met(done)
-            if after(self.elapsed) and more:
-                reason = reason or "progress"
         return Ended(reason, done, self.elapsed)
 
     def _met(self, done: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from structlearn.data.factor_graphs import FactorGraph, GridGraph
-from structlearn.data.factor_graphs.reduction import ReducedGraph
+from structlearn.data.factor_graphs.reduction import InfeasibleError, ReducedGraph
 from structlearn.inference.graphs.answers import LabellingMarginals
 from structlearn.inference.graphs.limits import Limits
 from structlearn.inference.graphs.registry import graph_of, sum_engine_of
@@ -50,25 +50,27 @@ def labelling_marginals(
     chosen = sum_engine_of(engine, reduced.graph)
     limits = Limits(max_seconds, max_iterations)
     sums = chosen.sums(reduced.graph)
+    offset = float(reduced.constants.sum())
 
     def after(seconds: float) -> bool:
-        return progress is not None and progress(seconds, float(sums.log_zs.sum())) is True
+        return progress is not None and progress(seconds, float(sums.log_zs.sum()) + offset) is True
 
     ended = limits.run(sums.step, after)
     if sums.upper == -np.inf:
-        raise ValueError("every labelling is forbidden: whatever the labels, a factor scores -inf")
+        raise InfeasibleError("every labelling is forbidden: whatever the labels, a factor scores -inf")
     nodes, joint = sums.marginals(factors)
     exact = sums.lower == sums.upper
+    log_zs = sums.log_zs + reduced.constants
     return LabellingMarginals(
-        float(sums.log_zs.sum()),
-        sums.lower,
-        sums.upper,
+        float(log_zs.sum()),
+        sums.lower + offset,
+        sums.upper + offset,
         reduced.whole_nodes(nodes),
         None if joint is None else reduced.whole_factors(nodes, joint),
-        sums.log_zs,
+        log_zs,
         exact,
         chosen.name,
-        ended.reason or ("exact" if exact else "converged"),
+        ended.reason or ("exact" if exact else getattr(sums, "ended", "converged")),
         ended.iterations,
         limits.elapsed,
         sums.details(),

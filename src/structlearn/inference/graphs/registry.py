@@ -82,6 +82,8 @@ def graph_of(graph: Any) -> FactorGraph:
 def _named(engine: Any, engines: Mapping[str, Any], method: str) -> Any:
     if isinstance(engine, str) and engine in engines:
         return engines[engine]()
-    if isinstance(engine, str) or not callable(getattr(engine, method, None)):
+    if isinstance(engine, type) and engine in engines.values():
+        raise ValueError(f"engine is the class {engine.__name__}; give an engine, {engine.__name__}(), or its name")
+    if isinstance(engine, (str, type)) or not callable(getattr(engine, method, None)):
         raise ValueError(f"engine is {shown(engine)}; it may be {', '.join(map(repr, ['auto', *engines]))}")
     return engine

@@ -6,11 +6,12 @@ import numpy as np
 
 from structlearn.data.arrays import LabelArray
 from structlearn.data.factor_graphs import FactorGraph, GridGraph
-from structlearn.data.factor_graphs.reduction import ReducedGraph
+from structlearn.data.factor_graphs.reduction import InfeasibleError, ReducedGraph
 from structlearn.data.fields import LARGEST
 from structlearn.data.options import whole_option
 from structlearn.inference.graphs.engines.junction_tree import JunctionTree
 from structlearn.inference.graphs.registry import graph_of
+from structlearn.wording import shown
 
 _DEFAULT = JunctionTree()
 
@@ -30,9 +31,11 @@ def k_best_labellings(
     [([0, 0], 1.5), ([0, 1], 1.4), ([1, 1], 0.9)]
     """
     k = whole_option("k", k, 1, LARGEST)
+    _check_tree(engine)
     reduced = ReducedGraph.of(graph_of(graph))
     labels, scores = engine.search(reduced.graph).k_best(k)
-    return list(zip(_shaped(graph, reduced.whole_labels(labels)), scores.tolist(), strict=True))
+    found = _shaped(graph, reduced.whole_labels(labels))
+    return list(zip(found, (scores + reduced.constants.sum()).tolist(), strict=True))
 
 
 def sample_labellings(
@@ -53,11 +56,12 @@ def sample_labellings(
            [0, 1]], dtype=int32)
     """
     n_samples = whole_option("n_samples", n_samples, 0, LARGEST)
+    _check_tree(engine)
     reduced = ReducedGraph.of(graph_of(graph))
     sums = engine.sums(reduced.graph)
     sums.step()
     if sums.upper == -np.inf:
-        raise ValueError("every labelling is forbidden: whatever the labels, a factor scores -inf")
+        raise InfeasibleError("every labelling is forbidden: whatever the labels, a factor scores -inf")
     seeds = np.random.default_rng(random_state).integers(2**63 - 1, size=n_samples)
     return _shaped(graph, reduced.whole_labels(sums.samples(seeds)))
 
@@ -65,3 +69,8 @@ def sample_labellings(
 def _shaped(graph: FactorGraph | GridGraph, labels: LabelArray) -> LabelArray:
     """Rows of labels, each in rows and columns if the graph is a grid."""
     return labels.reshape(-1, *graph.shape) if isinstance(graph, GridGraph) else labels
+
+
+def _check_tree(engine: object) -> None:
+    if not isinstance(engine, JunctionTree):
+        raise ValueError(f"engine is {shown(engine)}; expected a JunctionTree, with its max_memory")

@@ -50,6 +50,9 @@ class Gibbs:
 
 
 class GibbsSums:
+    #: Not "converged": nobody knows.
+    ended = "sampled"
+
     def __init__(self, graph: FactorGraph, options: Gibbs):
         self.log_zs: FloatArray = np.full(graph.n_graphs, np.nan)
         self.lower, self.upper = -np.inf, np.inf

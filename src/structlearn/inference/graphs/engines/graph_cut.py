@@ -12,7 +12,7 @@ import numpy.typing as npt
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.factor_graphs import FactorGraph, GridGraph
-from structlearn.data.factor_graphs.reduction import ReducedGraph
+from structlearn.data.factor_graphs.reduction import InfeasibleError, ReducedGraph
 from structlearn.inference.graphs.engines.fusion import grid_fusion
 from structlearn.inference.graphs.engines.pairs import check_pairs, check_two_labels
 from structlearn.inference.graphs.search import Search
@@ -126,14 +126,14 @@ def max_marginals(graph: FactorGraph) -> FloatArray:
     cut = _core.Cut(reduced.graph.core)
     best = np.zeros(reduced.graph.n_variables, np.int32)
     if not cut.solve(best):
-        raise ValueError("every labelling is forbidden: whatever the labels, a factor scores -inf")
+        raise InfeasibleError("every labelling is forbidden: whatever the labels, a factor scores -inf")
     highest = reduced.graph.score(best)
     free = np.empty(2 * len(best))
     cut.max_marginals(best, highest, free)
     found = np.full(len(graph.unaries), -np.inf)
     found[np.arange(0, len(found), 2) + reduced.whole_labels(best)] = highest
     found.reshape(-1, 2)[reduced.variables] = free.reshape(-1, 2)
-    return found.reshape(-1, 2)
+    return np.asarray(found.reshape(-1, 2) + reduced.constants.sum())
 
 
 def check_submodular(graph: FactorGraph, engine: str) -> None:

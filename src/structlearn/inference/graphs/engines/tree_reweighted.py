@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from structlearn import _core
-from structlearn.data.arrays import IntArray
+from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.factor_graphs import FactorGraph
 from structlearn.data.factor_graphs.factors import Kind
 from structlearn.data.options import whole_option
@@ -16,7 +16,7 @@ from structlearn.data.ragged import places_of
 from structlearn.inference.graphs.engines.belief_propagation import PropagatedSums
 
 #: Joint labels of a factor: more do not become a table.
-MOST_JOINT = 2**16
+MOST_JOINT = 2**20
 
 
 @dataclass(frozen=True)
@@ -60,22 +60,26 @@ class ReweightedSums(PropagatedSums):
         self._unaries = np.empty(len(graph.unaries))
         self._values = np.empty(int(self._offsets[-1]))
         self._forests = [self._forest(factors) for factors in forests]
-        self._bound: float | None = None
+        self._bounds: FloatArray | None = None
 
     def step(self) -> bool:
-        self._bound = None
+        self._bounds = None
         return super().step()
 
     @property
     def upper(self) -> float:
-        """Of the messages as they are."""
-        if self._bound is None:
+        return float(self.log_zs.sum())
+
+    @property
+    def log_zs(self) -> FloatArray:
+        """The bounds by the messages as they are."""
+        if self._bounds is None:
             self.core.reparametrised(self._unaries, self._offsets, self._values)
             values = np.empty((len(self._forests), self.graph.n_graphs))
             for row, (_, tree) in zip(values, self._forests, strict=True):
                 tree.collect_sums(row)
-            self._bound = float(values.mean(axis=0).sum())
-        return self._bound
+            self._bounds = values.mean(axis=0)
+        return self._bounds
 
     def _forest(self, factors: IntArray) -> tuple[FactorGraph, _core.JunctionTree]:
         """The graph with these factors only, on the scores that the messages leave; all forests share their arrays."""
