@@ -146,13 +146,6 @@ def test_training_that_needs_more_memory_than_there_is_is_refused_with_options_t
     assert "but 20 kB are available; what helps: --min-count 2" in err
 
 
-@pytest.mark.parametrize("given", ["lots", "0", "-1", "nan"])
-def test_memory_that_is_no_number_is_named(folder, run, given):
-    status, _, err = run("train", "train.txt", "-q", "--max-memory", given)
-    assert status == 1
-    assert err.startswith(f"structlearn: max_memory is {given if given == '0' else repr(given)}; it must be a ")
-
-
 def test_the_size_of_the_problem_is_said_before_training_unless_quiet(folder, run):
     status, _, err = run("train", "train.txt")
     assert status == 0

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
+from structlearn.cli.options import checked
+
 if TYPE_CHECKING:
     from structlearn.io.format import Example, Format
     from structlearn.io.text import Lines
@@ -22,6 +24,20 @@ if TYPE_CHECKING:
 
 #: Examples that are held in memory at once, so that a pipe without end can be labelled.
 BATCH = 4096
+
+
+def check_format(name: str) -> None:
+    from structlearn.io.formats import check_format_name
+
+    check_format_name(name)
+
+
+def _check_encoding(name: str) -> None:
+    if name != "utf-8":
+        from structlearn.io.text import text_encoding
+
+        text_encoding(name)
+
 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A file that [bold]train[/bold] wrote.")]
 Data = Annotated[
@@ -36,6 +52,7 @@ FormatName = Annotated[
         metavar="NAME",
         help="columns, tagged, conllu, conll2012, brackets, fasta, pairs, letor, svmlight, svmhmm, crfsuite or jsonl; "
         "left out, it is recognised.",
+        callback=checked(check_format),
         rich_help_panel="Data",
     ),
 ]
@@ -73,7 +90,7 @@ Partial = Annotated[
         rich_help_panel="Data",
     ),
 ]
-Encoding = Annotated[str, typer.Option(help="Of the text.", rich_help_panel="Data")]
+Encoding = Annotated[str, typer.Option(help="Of the text.", callback=checked(_check_encoding), rich_help_panel="Data")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results and errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 

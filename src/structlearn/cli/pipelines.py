@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +17,10 @@ from structlearn.cli.components import (
     Choice,
     Component,
     choices,
+    load_class,
     when,
 )
-from structlearn.cli.options import components_with, flag
+from structlearn.cli.options import check_values, components_with, flag
 
 if TYPE_CHECKING:
     from structlearn.features import TextFeatures
@@ -50,13 +50,14 @@ def build(
     from structlearn.features.crfpp import CrfppTemplates
 
     learner, structure = LEARNERS[choice.learner], MODELS[choice.model]
+    check_values(options, lambda name: choice.components(reader.structure))
     given = structure.given(options) | _f1(structure, options)
     if isinstance(templates, CrfppTemplates) and choice.model == "chain":
         model = templates.chain(**{"pair_features": False} | given)
     else:
-        model = _class(structure.file, structure.name)(**given)
-        model = model if structure.around is None else _class(*structure.around)(model)
-    kind = _class(learner.file, learner.name)
+        model = structure.load()(**given)
+        model = model if structure.around is None else load_class(*structure.around)(model)
+    kind = learner.load()
     shown = {"verbose": verbose} if "verbose" in inspect.signature(kind).parameters else {}
     estimator = kind(model, **shown, **learner.given(options))
     if structure.takes_words:
@@ -83,7 +84,7 @@ def _f1(model: Component, options: dict[str, Any]) -> dict[str, Any]:
         return {}
     if options.get("loss") != "f1":
         raise ValueError(f"{flag(next(iter(given)))} has no effect here: it is for --loss f1")
-    return {"loss": _class(model.f1.file, model.f1.name)(**given)}
+    return {"loss": model.f1.load()(**given)}
 
 
 def _steps(*steps: Any) -> Steps:
@@ -91,11 +92,6 @@ def _steps(*steps: Any) -> Steps:
     from structlearn.persistence.steps import Steps
 
     return Steps([(type(step).__name__.lower(), step) for step in steps])
-
-
-def _class(file: str, name: str) -> Any:
-    module = file.removesuffix(".py").replace("/", ".")
-    return getattr(import_module(f"structlearn.{module}"), name)
 
 
 def check_effects(options: Iterable[str], reader: Format, asked: Iterable[Choice]) -> None:
@@ -161,7 +157,7 @@ def _labels(choice: Choice, Y: list[Any]) -> set[Any]:
 
     labels = {label for y in Y for entry in (y if isinstance(y, list) else [y]) for label in known_labels(entry)}
     model = MODELS[choice.model]
-    if getattr(_class(model.file, model.name), "kind", None) != "segments":
+    if getattr(model.load(), "kind", None) != "segments":
         return labels
     # What is no tag is refused, with its place, where the segments are made.
     return {tag_type(label) for label in labels if is_tag(label)}

@@ -81,7 +81,7 @@ def train(
         Path | None,
         typer.Option(help="Where the state of the run is kept, so that the same command goes on after a crash."),
     ] = None,
-    checkpoint_every: Annotated[float, typer.Option(metavar="SECONDS", help="How often it is written.")] = 60.0,
+    checkpoint_every: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="How often it is written.")] = 60.0,
     quiet: data.Quiet = False,
     as_json: data.Json = False,
     options: Any = None,

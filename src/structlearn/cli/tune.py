@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from structlearn.cli import data, terminal
+from structlearn.cli.components import LEARNERS, MODELS
+from structlearn.cli.options import checked
 from structlearn.cli.train import Files, Templates, save
 from structlearn.wording import count
 
@@ -15,14 +18,42 @@ if TYPE_CHECKING:
     from structlearn.cli.trials import Setting, Trial
 
 
+def _check_names(known: Collection[str]) -> Callable[[str], None]:
+    def check(names: str) -> None:
+        for name in names.split(","):
+            if name.strip() not in known:
+                raise ValueError(f"{name.strip()!r} is none of {', '.join(known)}")
+
+    return check
+
+
+def _check_jobs(jobs: int) -> None:
+    if jobs == 0:
+        raise ValueError("0 processes do nothing; -1 is one a core")
+
+
+def _check_groups(groups: str) -> None:
+    if groups not in ("documents", "files") and not Path(groups).is_file():
+        raise ValueError(f"{groups!r} is neither documents nor files nor a file with a line for each example")
+
+
 def tune(
     files: Files,
     learner: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help="Learners to try, those of train, with commas between."),
+        typer.Option(
+            metavar="NAMES",
+            help="Learners to try, those of train, with commas between.",
+            callback=checked(_check_names(LEARNERS)),
+        ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Models to try, those of train, with commas between.")
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Models to try, those of train, with commas between.",
+            callback=checked(_check_names(MODELS)),
+        ),
     ] = None,
     grid: Annotated[
         list[str] | None,
@@ -38,14 +69,19 @@ def tune(
             metavar="documents|files|FILE",
             help="What stays together in one part: the examples of a document, of a file, or those to which the lines "
             "of FILE, one for each example, give the same name.",
+            callback=checked(_check_groups),
         ),
     ] = None,
     validation: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Examples to score on; training is then on all others, without parts."),
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 for one a core.")] = -1,
-    seed: Annotated[int, typer.Option(help="Of the order in which examples are cut into parts.")] = 0,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Processes; -1 for one a core.", callback=checked(_check_jobs))
+    ] = -1,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Of the order in which examples are cut into parts.")
+    ] = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Train on all examples with the best values, into this file.")
     ] = None,
@@ -86,6 +122,7 @@ def tune(
         atomic.check_writable(output)
     if groups is not None and validation is not None:
         raise ValueError("--groups and --validation exclude each other: with held-out examples there are no parts")
+    values = trials.grid_values(grid, learner, model)
     wanted = data.layout(format_name, columns, separator, label)
     reader, examples = data.read(files, wanted, encoding, partial=partial)
     X, Y = data.labelled(reader, examples)
@@ -94,10 +131,10 @@ def tune(
     X_held_out, Y_held_out = data.labelled(reader, held_out)
     written = read_templates(templates, reader)
     choices = trials.asked_choices(reader, learner, model, partial=partial)
-    check_effects([*options, *map(trials.grid_name, grid or ())], reader, choices)
+    check_effects([*options, *values], reader, choices)
     everything = [*X, *X_held_out], [*Y, *Y_held_out]
     told = {choice: in_terms_of_the_data(reader, choice, *everything, options) for choice in choices}
-    settings = trials.settings(grid, choices, float(weight.sum()))
+    settings = trials.settings(values, choices, float(weight.sum()))
 
     def make(setting: Setting, *, verbose: int = 0) -> Any:
         used = {name for user in setting.choice.components(reader.structure) for name in user.options}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 import sys
 import warnings
@@ -175,9 +176,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         model = self.model
         if isinstance(model, type):
             raise TypeError(f"model is the class {model.__name__}; give an object, {model.__name__}()")
-        for name in ("fit_intercept", "track_loss", "warm_start"):
-            flag_option(name, getattr(self, name, False))
-        whole_option("n_iter_no_change", self.n_iter_no_change, 1)
+        self.check_options()
         for name, data in (("X", X), ("y", Y)):
             if name == "X" or data is not None:
                 check_examples(name, data)
@@ -232,6 +231,22 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         bound_memory(training, max_memory, self._named_solvers)
         return training
 
+    def check_options(self) -> None:
+        """Refuses options that mean nothing, by name; `fit` asks for it before it looks at the data."""
+        for name in ("fit_intercept", "track_loss", "warm_start"):
+            flag_option(name, getattr(self, name, False))
+        for name in ("C", "tol", "eps"):
+            if getattr(self, name, None) is not None:
+                real_option(name, getattr(self, name), positive=True)
+        whole_option("n_iter_no_change", self.n_iter_no_change, 1)
+        if self.max_iter is not None:
+            whole_option("max_iter", self.max_iter, 0)
+        if isinstance(self.random_state, numbers.Integral):
+            whole_option("random_state", self.random_state, 0, 2**32 - 1)
+        n_threads(self.n_jobs)
+        memory_option("max_memory", self.max_memory)
+        self._solver()
+
     def _all_weights_free(self) -> bool:
         """Whether no weight was named that training must treat otherwise, so that they may come into being later."""
         return not is_given(getattr(self, "nonnegative", None))
@@ -258,12 +273,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         given["max_iter"] = self.max_iter
         if "random_state" in known:
             given["random_state"] = self.random_state
-        if self.max_iter is not None:
-            whole_option("max_iter", self.max_iter, 0)
         given = {name: value for name, value in given.items() if value is not None}
-        for name in ("tol", "eps"):
-            if name in given:
-                real_option(name, given[name], positive=True)
         for name, value in given.items():
             if name not in known:
                 raise ValueError(f"{type(solver).__name__} has no option {name!r}, but {name}={value!r} was given")
@@ -353,9 +363,7 @@ def _warn_of_oracle(contradiction: str) -> None:
 
 def price(C: Any, default: float, sample_weight: FloatArray) -> float:
     """C as given, or the default times S = Σ s_i."""
-    if C is None:
-        return default * float(sample_weight.sum())
-    return real_option("C", C, positive=True)
+    return default * float(sample_weight.sum()) if C is None else float(C)
 
 
 def chosen_solver(given: Any, named: dict[str, type[Solver]], default: type[Solver]) -> Solver:

@@ -136,6 +136,7 @@ class Motif(Model):
         return tuple(map(int, widths))
 
     def check_options(self) -> None:
+        _ = self.widths
         whole_option("background_order", self.background_order, 0, HIGHEST_ORDER)
         flag_option("both_strands", self.both_strands)
         if self.positive is not None:
