@@ -1,5 +1,6 @@
 """What commands refuse, and what they say."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,22 @@ def test_training_that_needs_more_memory_than_there_is_is_refused_with_options_t
     status, _, err = run("train", "train.txt", "-q")
     assert status == 1
     assert "but 20 kB are available; what helps: --min-count 2" in err
+
+
+@pytest.mark.parametrize(
+    ("given", "helps"),
+    [
+        ([], r"--min-count 2, --n-hashed \d+, --observed-only,"),
+        (["--min-count", "2"], r"--min-count 4, --n-hashed \d+ without --min-count, --observed-only,"),
+        (["--n-hashed", "4096"], r"--n-hashed \d+, --observed-only,"),
+        (["--observed-only", "--min-count", "3"], r"--min-count 6, --n-hashed \d+ without --min-count, [^o]*labels"),
+    ],
+)
+def test_what_was_given_already_is_not_advised(folder, run, given, helps):
+    for command in (["train"], ["tune", "--grid", "C=1", "--folds", "2", "-j", "1"]):
+        status, _, err = run(*command, "train.txt", "-q", "--max-memory", "20kB", *given)
+        assert status == 1
+        assert re.search(f"but --max-memory leaves 20 kB; what helps: {helps}", err), err
 
 
 def test_the_size_of_the_problem_is_said_before_training_unless_quiet(folder, run):

@@ -66,9 +66,11 @@ def test_what_does_not_fit_is_refused_with_the_ways_out():
         ConditionalRandomField(Chain(), solver="lbfgs", max_memory="1MB").fit(X, Y)
     assert str(refused.value) == (
         "training needs about 2.5 MB for 12,054 weights, but max_memory leaves 1.0 MB; what helps: "
-        "TextFeatures(min_count=2), TextFeatures(n_hashed=512), Chain(observed_only=True), solver='dual_coordinate', "
-        "solver='exponentiated_gradient', solver='iterative_scaling', fewer labels or max_memory='2.6MB'"
+        "a larger min_count of TextFeatures, TextFeatures(n_hashed=512), Chain(observed_only=True), "
+        "solver='dual_coordinate', solver='exponentiated_gradient', solver='iterative_scaling', fewer labels or "
+        "max_memory='2.6MB'"
     )
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
     ways = dict(refused.value.ways)
     fewer = [sp.csr_array(x[:, : ways["n_hashed"]]) for x in X]
     for crf, inputs in (

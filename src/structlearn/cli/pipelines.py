@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -219,6 +220,29 @@ def read_templates(path: Path | None, reader: Format) -> Templates | None:
     if any("%x[" in line for line in written) or "B" in written:
         return read_crfpp_templates(path, reader.inputs)
     return tuple(written)
+
+
+@contextmanager
+def refusals_in_flags(choice: Choice, structure: str, options: dict[str, Any]) -> Iterator[None]:
+    """What helps against a lack of memory, as options of the command line that have an effect beside those given."""
+    from structlearn.estimators.memory import InsufficientMemoryError
+
+    try:
+        yield
+    except InsufficientMemoryError as error:
+        known = {name for component in choice.components(structure) for name in component.options}
+        # Hashed features are not counted.
+        known -= {"min_count"} if "n_hashed" in options else set()
+        ways = [(name, value) for name, value in error.ways if name in known or name == "labels"]
+        count = options.get("min_count", 1)
+
+        def way(name: str, value: Any) -> str:
+            if name == "min_count":
+                return f"{flag(name)} {2 * count}"
+            instead = f" without {flag('min_count')}" if name == "n_hashed" and count > 1 else ""
+            return flag(name) if value is True else f"{flag(name)} {value}{instead}"
+
+        raise ValueError(error.told("--max-memory", way, ways)) from None
 
 
 def fit(

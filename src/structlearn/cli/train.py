@@ -18,8 +18,6 @@ from structlearn.cli.options import flag
 from structlearn.wording import count
 
 if TYPE_CHECKING:
-    from structlearn.estimators.memory import InsufficientMemoryError
-
     LearnerName = str
     ModelName = str
 else:
@@ -101,8 +99,14 @@ def train(
         structlearn train words.svmhmm -o tagger.slm -c 100 --eps 0.1
         structlearn train folder_of_aligned_fasta -o aligner.slm --gaps affine
     """
-    from structlearn.cli.pipelines import build, check_effects, fit, in_terms_of_the_data, read_templates
-    from structlearn.estimators.memory import InsufficientMemoryError
+    from structlearn.cli.pipelines import (
+        build,
+        check_effects,
+        fit,
+        in_terms_of_the_data,
+        read_templates,
+        refusals_in_flags,
+    )
     from structlearn.persistence import atomic, model_file
 
     atomic.check_writable(output)
@@ -128,14 +132,12 @@ def train(
         how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
     interrupted = None
     try:
-        with data.places(examples):
+        with data.places(examples), refusals_in_flags(choice, reader.structure, options):
             fit(estimator, X_taken, Y_taken, written, data.weights(examples), **how)
     except KeyboardInterrupt as interrupt:
         if not hasattr(last, "w_"):
             raise
         interrupted = interrupt
-    except InsufficientMemoryError as error:
-        raise ValueError(_in_flags(error, choice, reader)) from None
     if len(getattr(last, "classes_", "ab")) == 1:
         typer.echo(f"structlearn: warning: every label is {last.classes_[0]}: there was nothing to learn", err=True)
     save(estimator, output, reader, files, Y)
@@ -162,15 +164,6 @@ def _warn(choice: Choice, options: Any, reader: Any, Y: list[Any]) -> None:
     told = reader.hint(label for y in Y for label in (y if isinstance(y, list) else [y]))
     if told:
         typer.echo(f"structlearn: warning: {told}", err=True)
-
-
-def _in_flags(error: InsufficientMemoryError, choice: Choice, reader: Any) -> str:
-    """The message of a refusal with the options of the command line, of those that have an effect."""
-    known = {name for component in choice.components(reader.structure) for name in component.options}
-    ways = [(name, value) for name, value in error.ways if name in known or name == "labels"]
-    return error.told(
-        "--max-memory", lambda name, value: flag(name) if value is True else f"{flag(name)} {value}", ways
-    )
 
 
 def _tell_what_was_guessed(reader: Any, wanted: Any, learner: Any, X: list[Any], Y: list[Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import groupby, product
 from pathlib import Path
@@ -49,6 +50,7 @@ class Task:
     """Settings that differ in C only, to be trained on some examples and scored on others."""
 
     build: Callable[[Setting], Any]
+    refusals: Callable[[Setting], AbstractContextManager[None]]
     templates: Any
     path: list[Setting]
     examples: Sequence[Example] = field(repr=False)
@@ -192,7 +194,8 @@ def _follow(task: Task) -> list[Trial]:
     for setting in task.path:
         if "C" in setting.options:
             last.set_params(C=setting.options["C"] * share)
-        fit_learner(last, X_train, Y_train, weight)
+        with task.refusals(setting):
+            fit_learner(last, X_train, Y_train, weight)
         predicted = data.as_labels(estimator, last.predict(X_test))
         metric, score = _score(getattr(last, "model_", None), X_test, task, Y_test, predicted)
         trials.append(Trial(setting, task.fold, metric, score, time.perf_counter() - begin))

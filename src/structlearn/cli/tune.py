@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -115,7 +116,14 @@ def tune(
     import numpy as np
 
     from structlearn.cli import trials
-    from structlearn.cli.pipelines import build, check_effects, fit, in_terms_of_the_data, read_templates
+    from structlearn.cli.pipelines import (
+        build,
+        check_effects,
+        fit,
+        in_terms_of_the_data,
+        read_templates,
+        refusals_in_flags,
+    )
     from structlearn.persistence import atomic
 
     if output is not None:
@@ -136,17 +144,22 @@ def tune(
     told = {choice: in_terms_of_the_data(reader, choice, *everything, options) for choice in choices}
     settings = trials.settings(values, choices, float(weight.sum()))
 
-    def make(setting: Setting, *, verbose: int = 0) -> Any:
+    def asked(setting: Setting) -> dict[str, Any]:
         used = {name for user in setting.choice.components(reader.structure) for name in user.options}
-        applicable = {name: value for name, value in told[setting.choice].items() if name in used}
-        return build(reader, setting.choice, applicable | setting.options, written, verbose=verbose)
+        return {name: value for name, value in told[setting.choice].items() if name in used} | setting.options
+
+    def make(setting: Setting, *, verbose: int = 0) -> Any:
+        return build(reader, setting.choice, asked(setting), written, verbose=verbose)
+
+    def refusals(setting: Setting) -> AbstractContextManager[None]:
+        return refusals_in_flags(setting.choice, reader.structure, asked(setting))
 
     for setting in settings:
         make(setting)
     together = None if groups is None else trials.groups_of(groups, reader, examples, encoding)
     parts = _parts(len(X), len(held_out), folds, seed, together)
     tasks = [
-        trials.Task(make, written, path, [*examples, *held_out], weight, fold, *part)
+        trials.Task(make, refusals, written, path, [*examples, *held_out], weight, fold, *part)
         for fold, part in enumerate(parts)
         for path in trials.paths(settings)
     ]
@@ -165,7 +178,7 @@ def tune(
         typer.echo(_in_words(results, results[best]))
     if output is not None:
         estimator = make(settings[best], verbose=int(show))
-        with data.places(examples):
+        with data.places(examples), refusals(settings[best]):
             fit(estimator, *data.as_taken(estimator, examples), written, given)
         save(estimator, output, reader, files, Y)
 

@@ -28,7 +28,8 @@ class InsufficientMemoryError(ValueError):
     Attributes
     ----------
     ways : tuple of (option, value)
-        What would need less, and last what would grant enough; "labels" is no option, but there may be fewer of them.
+        What would need less, and last what would grant enough. A value of None is not known here: a larger `min_count`
+        than the features were made with; "labels" is no option, but there may be fewer of them.
     """
 
     def __init__(self, needed: str, limit: int, given: bool, ways: tuple[Way, ...], model: str):
@@ -36,12 +37,19 @@ class InsufficientMemoryError(ValueError):
         self.limit = limit
         self.given = given
         self.ways = ways
+        self._model = model
         owners = {"min_count": "TextFeatures", "n_hashed": "TextFeatures", "observed_only": model}
 
         def option(name: str, value: Any) -> str:
-            return f"{owners[name]}({name}={value})" if name in owners else f"{name}={value!r}"
+            if name not in owners:
+                return f"{name}={value!r}"
+            return f"a larger {name} of {owners[name]}" if value is None else f"{owners[name]}({name}={value})"
 
         super().__init__(self.told("max_memory", option, ways))
+
+    def __reduce__(self) -> Any:
+        # As an exception is copied otherwise, from its message, it cannot be made again.
+        return type(self), (self.needed, self.limit, self.given, self.ways, self._model)
 
     def told(self, max_memory: str, option: Callable[[str, Any], str], ways: Iterable[Way]) -> str:
         """The message, for an interface that has its own words for options, and not all of them."""
@@ -127,7 +135,7 @@ def _ways(training: Training, limit: int, named: Mapping[str, type[Solver]]) -> 
     share = (limit - parts) / max(solver.nbytes(problem) - parts, 1)
     n_inputs = getattr(training.spec, "n_inputs", 0)
     if share * n_inputs >= 2 and not model.tabular:
-        ways += [("min_count", 2), ("n_hashed", 2 ** int(math.log2(share * n_inputs)))]
+        ways += [("min_count", None), ("n_hashed", 2 ** int(math.log2(share * n_inputs)))]
     if share > 0 and not problem.latent and getattr(model, "observed_only", True) is False:
         ways.append(("observed_only", True))
     ways += [("solver", name) for name, other in named.items() if _fits(other(), training, limit)]
