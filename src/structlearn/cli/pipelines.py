@@ -39,8 +39,6 @@ def build(
     choice: Choice,
     options: dict[str, Any],
     templates: Templates | None = None,
-    *,
-    verbose: int = 0,
 ) -> Any:
     """An estimator for the examples of a format, or steps that end with one.
 
@@ -58,9 +56,7 @@ def build(
     else:
         model = structure.load()(**given)
         model = model if structure.around is None else load_class(*structure.around)(model)
-    kind = learner.load()
-    shown = {"verbose": verbose} if "verbose" in inspect.signature(kind).parameters else {}
-    estimator = kind(model, **shown, **learner.given(options))
+    estimator = learner.load()(model, **learner.given(options))
     if structure.takes_words:
         if templates is not None:
             raise ValueError(f"--templates has no effect here: --learner {choice.learner} takes words as they are")
@@ -253,15 +249,27 @@ def fit(
     weight: Any = None,
     *,
     validation: tuple[Any, Any] | None = None,
+    show: bool = False,
     **options: Any,
 ) -> None:
-    """Fits what `build` made; held-out examples go through the same features, further options to the learner."""
+    """Fits what `build` made; held-out examples go through the same features, further options to the learner.
+
+    Whether the run is shown is a matter of this command, and nothing that the model keeps.
+    """
     from structlearn.persistence.model_file import steps_of
 
     X = fit_features(estimator, X, templates)
     if validation is not None:
         validation = features(estimator, validation[0]), validation[1]
-    fit_learner(steps_of(estimator)[1], X, Y, weight, validation=validation, **options)
+    _, last = steps_of(estimator)
+    tells = hasattr(last, "verbose")
+    if tells:
+        last.verbose = int(show)
+    try:
+        fit_learner(last, X, Y, weight, validation=validation, **options)
+    finally:
+        if tells:
+            last.verbose = 0
 
 
 def fit_learner(learner: Any, X: Any, Y: Any, weight: Any, **options: Any) -> None:

@@ -117,7 +117,7 @@ def train(
     written = read_templates(templates, reader)
     choice = chosen(reader.structure, reader.name, learner, model, partial=partial)
     check_effects(options, reader, [choice])
-    estimator = build(reader, choice, in_terms_of_the_data(reader, choice, X, Y, options), written, verbose=int(show))
+    estimator = build(reader, choice, in_terms_of_the_data(reader, choice, X, Y, options), written)
     _, last = model_file.steps_of(estimator)
     X_taken, Y_taken = data.as_taken(estimator, examples)
     if show:
@@ -133,7 +133,7 @@ def train(
     interrupted = None
     try:
         with data.places(examples), refusals_in_flags(choice, reader.structure, options):
-            fit(estimator, X_taken, Y_taken, written, data.weights(examples), **how)
+            fit(estimator, X_taken, Y_taken, written, data.weights(examples), show=show, **how)
     except KeyboardInterrupt as interrupt:
         if not hasattr(last, "w_"):
             raise

@@ -148,8 +148,8 @@ def tune(
         used = {name for user in setting.choice.components(reader.structure) for name in user.options}
         return {name: value for name, value in told[setting.choice].items() if name in used} | setting.options
 
-    def make(setting: Setting, *, verbose: int = 0) -> Any:
-        return build(reader, setting.choice, asked(setting), written, verbose=verbose)
+    def make(setting: Setting) -> Any:
+        return build(reader, setting.choice, asked(setting), written)
 
     def refusals(setting: Setting) -> AbstractContextManager[None]:
         return refusals_in_flags(setting.choice, reader.structure, asked(setting))
@@ -177,9 +177,9 @@ def tune(
             _print(results, results[best], metric)
         typer.echo(_in_words(results, results[best]))
     if output is not None:
-        estimator = make(settings[best], verbose=int(show))
+        estimator = make(settings[best])
         with data.places(examples), refusals(settings[best]):
-            fit(estimator, *data.as_taken(estimator, examples), written, given)
+            fit(estimator, *data.as_taken(estimator, examples), written, given, show=show)
         save(estimator, output, reader, files, Y)
 
 
