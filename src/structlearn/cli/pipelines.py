@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -223,22 +224,34 @@ def refusals_in_flags(choice: Choice, structure: str, options: dict[str, Any]) -
     """What helps against a lack of memory, as options of the command line that have an effect beside those given."""
     from structlearn.estimators.memory import InsufficientMemoryError
 
+    show = warnings.showwarning
+    known = {name for component in choice.components(structure) for name in component.options}
+    # Hashed features are not counted.
+    known -= {"min_count"} if "n_hashed" in options else set()
+    count = options.get("min_count", 1)
+
+    def way(name: str, value: Any) -> str:
+        if name == "min_count":
+            return f"{flag(name)} {2 * count}"
+        instead = f" without {flag('min_count')}" if name == "n_hashed" and count > 1 else ""
+        return flag(name) if value is True else f"{flag(name)} {value}{instead}"
+
+    def told(refused: InsufficientMemoryError) -> str:
+        ways = [(name, value) for name, value in refused.ways if name in known or name == "labels"]
+        return refused.told("--max-memory", way, ways)
+
+    def in_flags(message: Warning | str, *where: Any, **more: Any) -> None:
+        refused = getattr(message, "refused", None)
+        text = message if refused is None else str(message).replace(str(refused), told(refused))
+        show(text, *where, **more)
+
+    warnings.showwarning = in_flags
     try:
         yield
     except InsufficientMemoryError as error:
-        known = {name for component in choice.components(structure) for name in component.options}
-        # Hashed features are not counted.
-        known -= {"min_count"} if "n_hashed" in options else set()
-        ways = [(name, value) for name, value in error.ways if name in known or name == "labels"]
-        count = options.get("min_count", 1)
-
-        def way(name: str, value: Any) -> str:
-            if name == "min_count":
-                return f"{flag(name)} {2 * count}"
-            instead = f" without {flag('min_count')}" if name == "n_hashed" and count > 1 else ""
-            return flag(name) if value is True else f"{flag(name)} {value}{instead}"
-
-        raise ValueError(error.told("--max-memory", way, ways)) from None
+        raise ValueError(told(error)) from None
+    finally:
+        warnings.showwarning = show
 
 
 def fit(

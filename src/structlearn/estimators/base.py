@@ -24,7 +24,7 @@ from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.estimators.abilities import check_decoder
 from structlearn.estimators.checkpoint import Checkpoint, identity
 from structlearn.estimators.interruption import Interruption
-from structlearn.estimators.memory import announcement, bound_memory, fitting
+from structlearn.estimators.memory import announcement, bound_memory, fitting, warn_of_growth
 from structlearn.estimators.predictor import StructuredPredictor
 from structlearn.estimators.training import (
     Training,
@@ -139,11 +139,16 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
             training = replace(training, contradiction=training.problem.contradiction(watch.chosen[1]))
             if training.contradiction is not None:
                 _warn_of_oracle(training.contradiction)
+        outgrown = None if solution.converged else watch.refused
+        if outgrown is not None and not solution.w.any():
+            raise outgrown
         self._take_over(training, solution, watch, X)
         if file is not None and (solution.converged or not watch.ended_from_outside):
             self._dispose(file)
         if interruption.requested:
             raise KeyboardInterrupt(self._interrupted(file))
+        if outgrown is not None:
+            warn_of_growth(outgrown, self.n_iter_, self.duality_gap_)
         unfinished = training.solver.unfinished(solution.state)
         if unfinished and not (solution.converged or watch.stopped):
             from sklearn.exceptions import ConvergenceWarning
@@ -228,8 +233,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         if contradiction is not None:
             problem.exactness = "approximate"
         training = Training(model, problem, spec, objective, solver, kept, contradiction)
-        bound_memory(training, max_memory, self._named_solvers)
-        return training
+        return bound_memory(training, max_memory, self._named_solvers)
 
     def check_options(self) -> None:
         """Refuses options that mean nothing, by name; `fit` asks for it before it looks at the data."""
