@@ -254,8 +254,8 @@ def as_taken(estimator: Any, examples: Sequence[Example]) -> tuple[list[Any], li
 
 
 def _segments(examples: Sequence[Example]) -> list[Any]:
-    from structlearn.data.segments import from_bio
-    from structlearn.data.tags import is_tag
+    from structlearn.data.tokens.segments import from_bio
+    from structlearn.data.tokens.tags import is_tag
 
     for example in examples:
         wrong = next((label for label in example.y if not is_tag(label)), None)
@@ -281,7 +281,7 @@ def _among_all(X: Sequence[tuple[Any, Any]], Y: Sequence[Any]) -> tuple[list[Any
 
 def as_labels(estimator: Any, outputs: Any) -> Any:
     """Outputs of the model as labels of files: segments become tags, in the scheme of the training file."""
-    from structlearn.data.segments import to_bio
+    from structlearn.data.tokens.segments import to_bio
     from structlearn.persistence.model_file import steps_of
 
     _, last = steps_of(estimator)

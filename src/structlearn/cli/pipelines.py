@@ -151,7 +151,7 @@ def in_terms_of_the_data(
 def _labels(choice: Choice, Y: list[Any]) -> set[Any]:
     """All labels that a model has after training: those of the file, or of the segments that its tags stand for."""
     from structlearn.data.labels import known_labels
-    from structlearn.data.tags import is_tag, tag_type
+    from structlearn.data.tokens.tags import is_tag, tag_type
 
     labels = {label for y in Y for entry in (y if isinstance(y, list) else [y]) for label in known_labels(entry)}
     model = MODELS[choice.model]

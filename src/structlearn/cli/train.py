@@ -187,7 +187,7 @@ def _tell_what_was_guessed(reader: Any, wanted: Any, learner: Any, X: list[Any],
 
 def save(estimator: Any, output: Path, reader: Any, files: Sequence[str], labels: Sequence[Any]) -> None:
     """Writes the model with what it was made from; if that fails now, after all the work, then somewhere else."""
-    from structlearn.data.tags import scheme_of
+    from structlearn.data.tokens.tags import scheme_of
     from structlearn.persistence import model_file
 
     _, last = model_file.steps_of(estimator)

@@ -218,7 +218,7 @@ def _ends_the_same(estimator: Any) -> bool:
 def _score(model: Any, X: Any, task: Task, Y: list[Any], predicted: Any) -> tuple[str, float]:
     """What settings are compared by: its name and its value."""
     from structlearn.data.labels import is_partial
-    from structlearn.data.tags import are_tags
+    from structlearn.data.tokens.tags import are_tags
     from structlearn.metrics import span_scores, token_accuracy
 
     # By the labels of all examples: a part may have none but O, or none that is known in part.

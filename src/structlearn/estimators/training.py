@@ -16,7 +16,7 @@ from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import is_listed
 from structlearn.data.labels import label_array
 from structlearn.data.matrices import check_squares, checked_numbers
-from structlearn.data.sequences import Sequences, entry_names
+from structlearn.data.tokens.sequences import Sequences, entry_names
 from structlearn.models.base import Model
 from structlearn.solvers import Solver
 from structlearn.waist.latent import Start

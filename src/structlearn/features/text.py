@@ -13,7 +13,7 @@ from structlearn.contract import Estimator, check_is_fitted
 from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
 from structlearn.data.options import flag_option, whole_option
-from structlearn.data.sequences import Sequences
+from structlearn.data.tokens.sequences import Sequences
 from structlearn.features.template_columns import Columns, Hashing, Vocabulary
 from structlearn.features.templates import Template, default_templates, name, parse
 from structlearn.features.token_columns import TokenColumns

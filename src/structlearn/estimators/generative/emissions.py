@@ -15,7 +15,7 @@ from structlearn.data.examples import check_examples, is_listed
 from structlearn.data.fields import check_tuple, check_whole
 from structlearn.data.labels import LabelCodes, check_label, declared_classes, label_array, observed_classes, plain
 from structlearn.data.options import real_option
-from structlearn.data.sequences import check_tokens, stack
+from structlearn.data.tokens.sequences import check_tokens, stack
 from structlearn.estimators.generative.probabilities import (
     Smoothing,
     check_smoothing,

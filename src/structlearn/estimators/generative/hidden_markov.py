@@ -18,7 +18,7 @@ from structlearn.data.labels import LabelCodes, check_label, declared_classes, l
 from structlearn.data.matrices import checked_numbers
 from structlearn.data.options import whole_option
 from structlearn.data.ragged import Ragged, offsets_of
-from structlearn.data.sequences import chosen, with_tokens
+from structlearn.data.tokens.sequences import chosen, with_tokens
 from structlearn.estimators.generative.emissions import Emission
 from structlearn.estimators.generative.probabilities import (
     Smoothing,

@@ -13,8 +13,8 @@ from structlearn.data.known.labels import label_mask
 from structlearn.data.labels import declared_classes
 from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.data.ragged import Ragged, reduced
-from structlearn.data.sequences import Sequences, read_sequences
-from structlearn.data.tokens import TokenMatrix
+from structlearn.data.tokens.matrix import TokenMatrix
+from structlearn.data.tokens.sequences import Sequences, read_sequences
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, bound_possible_costs, level_table
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
 from structlearn.models.chain.allowed_labels import first_impossible, labels_in

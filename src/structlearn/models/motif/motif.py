@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.data.dna import BASES, base_codes
+from structlearn.data.biosequences.dna import BASES, base_codes
 from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_distinct
 from structlearn.data.labels import LabelCodes, check_label, observed_classes, plain

@@ -15,8 +15,8 @@ from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import is_listed
 from structlearn.data.hypergraphs import Hypergraph, Step
 from structlearn.data.memory import available_memory
-from structlearn.data.sequences import Sequences, read_sequences
-from structlearn.data.tokens import TokenMatrix
+from structlearn.data.tokens.matrix import TokenMatrix
+from structlearn.data.tokens.sequences import Sequences, read_sequences
 from structlearn.losses import Loss, MissedParts
 from structlearn.losses.bound import BoundLoss
 from structlearn.models.base import Ability, ByDecoder, Spec, TokenColumns
