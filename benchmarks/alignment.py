@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from structlearn.data.substitution import AMINO_ACIDS, BLOSUM62
+from structlearn.data.biosequences.substitution import AMINO_ACIDS, BLOSUM62
 from structlearn.models import Alignment
 from structlearn.models.alignment.features import AlignmentSpec
 

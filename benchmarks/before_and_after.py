@@ -9,8 +9,8 @@ code 1 if objectives disagree or more than 0.1 % of the predictions differ.
 
 Sums in another order change the last digits, and solvers then go another way. What that does by itself shows a run of
 one checkout against itself with ``--rounding``, which makes the C of the second larger by 1e-12 of itself: convex
-problems still agree, but equally good trees and the local minima of latent variables need not. ``same w`` has the
-predictions of both with the weights of BEFORE, where nothing but the decoder counts.
+problems still agree, but equally good trees and alignments and the local minima of latent variables need not. ``same
+w`` has the predictions of both with the weights of BEFORE, where nothing but the decoder counts.
 """
 
 from __future__ import annotations

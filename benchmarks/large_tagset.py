@@ -22,11 +22,11 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
-import crfsuite
 import data
 import numpy as np
 import numpy.typing as npt
 from measure import SCRATCH, Run, in_fresh_process, peak_mb
+from races import crfsuite
 
 from structlearn import StructuralSVM
 from structlearn.datasets import fetch_conll2000

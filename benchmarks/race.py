@@ -14,15 +14,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-import chunking
 import measure
-import page
 from measure import HERE, ONE_THREAD, SCRATCH, Report
+from races import chunking, page
 
 TASKS = ("chunking", "letters", "likelihood", "prediction", "multiclass", "coreference", "motifs", "scaling")
 #: Tasks whose data come with the libraries, or are made.
 WITHOUT_FILES = ("multiclass", "motifs")
-BASELINE = HERE / "baseline.json"
+BASELINE = HERE / "races" / "baseline.json"
 #: A ratio may grow by this factor before the short version fails.
 TOLERATED = 2.0
 
@@ -62,7 +61,7 @@ def _run(options: argparse.Namespace) -> Report:
         if not os.environ.get("STRUCTLEARN_DATA") and name not in WITHOUT_FILES:
             print("  left out: STRUCTLEARN_DATA is not set", file=sys.stderr)
             continue
-        _extend(report, importlib.import_module(name).run(options.smoke))
+        _extend(report, importlib.import_module(f"races.{name}").run(options.smoke))
     return report
 
 

@@ -22,8 +22,8 @@ from sklearn.exceptions import ConvergenceWarning
 import structlearn
 from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM
 from structlearn.data import from_bio
+from structlearn.data.biosequences.substitution import AMINO_ACIDS, BLOSUM62
 from structlearn.data.clusterings import to_clusters
-from structlearn.data.substitution import AMINO_ACIDS, BLOSUM62
 from structlearn.data.trees import brackets
 from structlearn.datasets import fetch_homstrad, fetch_litbank, fetch_mq2007_agg, fetch_treebank, fetch_yeast_origins
 from structlearn.features import MentionPairs

@@ -50,7 +50,7 @@ from scipy.stats import t as student
 from sklearn.exceptions import ConvergenceWarning
 
 from structlearn import StructuralSVM
-from structlearn.data.substitution import log_odds
+from structlearn.data.biosequences.substitution import log_odds
 from structlearn.datasets import make_homologues
 from structlearn.metrics import Interval
 from structlearn.models import Alignment, Homologues

@@ -47,7 +47,7 @@ from report import Run, findings, percent, publish, table, verdict
 
 from structlearn import StructuralSVM
 from structlearn.data import from_bio, to_bio
-from structlearn.data.sequences import Sequences
+from structlearn.data.tokens.sequences import Sequences
 from structlearn.datasets import fetch_conll2002
 from structlearn.features import TextFeatures
 from structlearn.metrics import Interval, bootstrap_counts, f1, mcnemar, span_counts

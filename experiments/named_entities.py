@@ -63,7 +63,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from structlearn import ConditionalRandomField, HiddenMarkov, StructuralSVM, StructuredPerceptron, __version__
 from structlearn.data.arrays import IntArray
-from structlearn.data.sequences import Sequences
+from structlearn.data.tokens.sequences import Sequences
 from structlearn.datasets import fetch_conll2002
 from structlearn.estimators.generative import Discrete
 from structlearn.features import TextFeatures

@@ -49,7 +49,7 @@ from structlearn import (
     StructuralSVM,
 )
 from structlearn.data import Sequences
-from structlearn.data.tags import follows
+from structlearn.data.tokens.tags import follows
 from structlearn.datasets import fetch_conll2000
 from structlearn.features import TextFeatures
 from structlearn.metrics import bootstrap_counts, f1, span_counts

@@ -57,7 +57,7 @@ from report import Run, findings, percent, publish, table, verdict
 from sklearn.exceptions import ConvergenceWarning
 
 from structlearn import StructuralSVM
-from structlearn.data.substitution import AMINO_ACIDS, BLOSUM62
+from structlearn.data.biosequences.substitution import AMINO_ACIDS, BLOSUM62
 from structlearn.datasets import AlignedPairs, fetch_balibase_pairs, fetch_homstrad, fetch_tmalign_pairs
 from structlearn.inference.alignment import align
 from structlearn.io.aligned import AlignedRows

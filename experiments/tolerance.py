@@ -29,7 +29,7 @@ from sklearn.datasets import load_digits
 import structlearn
 from structlearn import StructuralSVM
 from structlearn.callbacks import Callback
-from structlearn.data.substitution import AMINO_ACIDS
+from structlearn.data.biosequences.substitution import AMINO_ACIDS
 from structlearn.datasets import (
     fetch_conll2000,
     fetch_conll2002,

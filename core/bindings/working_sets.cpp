@@ -64,7 +64,9 @@ nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name
         .def("mark_used", [](Sets& sets, Vector<std::int64_t> which) { sets.mark_used(which.data()); })
         .def("drop_idle", &Sets::drop_idle)
         .def("limit_memory",
-             [](Sets& sets, std::size_t most, MutableVector<double> w) { return sets.limit_memory(most, w.data()); })
+             [](Sets& sets, std::size_t most, MutableVector<double> w, bool spare_weight) {
+                 return sets.limit_memory(most, w.data(), spare_weight);
+             })
         .def("alpha", [](const Sets& sets, std::int64_t i) { return to_numpy(copied(sets.dual(i).alpha())); })
         .def("offsets", [](const Sets& sets, std::int64_t i) { return to_numpy(copied(sets.dual(i).b())); })
         .def("gram", [](Sets& sets, std::int64_t i) { return to_numpy(sets.gram(i)); })

@@ -255,8 +255,9 @@ public:
     }
 
     // Forgets planes until the others take about `most` bytes: those without weight first, the longest idle among them
-    // before the rest, then those with the least weight, which is taken out of w. Returns whether that was necessary.
-    bool limit_memory(std::size_t most, double* w) {
+    // before the rest, then, unless these are spared, those with the least weight, which is taken out of w. Returns
+    // whether those without weight were not enough.
+    bool limit_memory(std::size_t most, double* w, bool spare_weight) {
         const std::size_t bytes = nbytes();
         if (bytes <= most) return false;
         std::vector<double> worth;  // α, or minus the idle turns
@@ -270,7 +271,8 @@ public:
                                        std::ssize(worth) - 1);
         if (too_many <= 0) return false;
         std::ranges::nth_element(worth, worth.begin() + too_many);
-        const double least = worth[static_cast<std::size_t>(too_many)];
+        const double found = worth[static_cast<std::size_t>(too_many)];
+        const double least = spare_weight ? std::min(found, 0.0) : found;
         for (std::int64_t i = 0; i < n_blocks(); ++i) {
             DualBlock& dual = blocks_[i].dual;
             before_.assign(static_cast<std::size_t>(dual.size()), 0.0);
@@ -280,7 +282,7 @@ public:
             keep_if(i, [&](DualBlock& block, std::int64_t k) { return worth_of(block, k) >= least; });
         }
         nonnegative_.clip(w);
-        return least > 0.0;
+        return found > 0.0;
     }
 
     // The norm of the longest row.

@@ -178,4 +178,4 @@ def test_files_of_labels_are_for_models_that_take_them(folder, run):
     status, _, err = run("train", "train.txt", "--taxonomy", "above.csv")
     assert (status, "--taxonomy has no effect here: it is for files of single examples" in err) == (1, True)
     status, _, err = run("tune", "train.txt", "--grid", "costs=a,b")
-    assert (status, "--costs is a file; give it to all settings" in err) == (1, True)
+    assert (status, "--costs is a file; give it to all settings" in err) == (2, True)

@@ -43,6 +43,16 @@ def test_the_command_line_learns_what_the_library_learns(folder, run_json):
     np.testing.assert_array_equal(structlearn.load("tagger.slm")[-1].w_, svm.w_)
 
 
+def test_what_the_command_shows_of_its_run_is_not_kept_in_the_model(folder, run, capsys):
+    for command in (["train"], ["tune", "--grid", "C=5", "--folds", "2", "-j", "1"]):
+        assert "60 examples, " in run(*command, "train.txt", "-o", "tagger.slm")[2]
+        tagger = structlearn.load("tagger.slm")
+        assert tagger[-1].verbose == 0
+        drawn = make_sentences(60, random_state=0)
+        tagger.fit([[word for word, _ in x] for x in drawn.X], drawn.Y)
+        assert capsys.readouterr().err == ""
+
+
 def test_predictions_go_through_pipes(tagger, run, monkeypatch):
     class Stdin:
         buffer = io.BytesIO(b"The\ndog\nsleeps\n")

@@ -7,7 +7,7 @@ import pytest
 
 import structlearn
 from structlearn import LatentStructuralSVM
-from structlearn.data.dna import reverse_complement
+from structlearn.data.biosequences.dna import reverse_complement
 from structlearn.datasets import make_motifs
 from structlearn.io import LabelledFasta
 from structlearn.io.pairs import NamedSequence

@@ -80,7 +80,7 @@ def test_options_of_other_structures_are_refused(folders, run):
     status, _, err = run("train", "train.txt", "--gaps", "affine")
     assert (status, err) == (1, "structlearn: --gaps has no effect here: it is for files of pairs\n")
     status, _, err = run("train", "train", "--loss", "hamming", "-q")
-    assert (status, err) == (1, "structlearn: loss is 'hamming'; it may be 'q', 'q_shift', 'f1' or 'zero_one'\n")
+    assert (status, "'--loss': 'hamming'; it may be 'q', 'q_shift', 'f1' or 'zero_one'" in err) == (2, True)
     status, _, err = run("train", "train", "--templates", "x")
     assert (status, err.startswith("structlearn: --templates are for files of words")) == (1, True)
 

@@ -1,10 +1,12 @@
 """What commands refuse, and what they say."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from structlearn import GibbsMotif
+from structlearn.estimators.memory import InsufficientMemoryError, warn_of_growth
 
 
 def test_an_option_of_another_learner_is_refused(folder, run):
@@ -146,11 +148,36 @@ def test_training_that_needs_more_memory_than_there_is_is_refused_with_options_t
     assert "but 20 kB are available; what helps: --min-count 2" in err
 
 
-@pytest.mark.parametrize("given", ["lots", "0", "-1", "nan"])
-def test_memory_that_is_no_number_is_named(folder, run, given):
-    status, _, err = run("train", "train.txt", "-q", "--max-memory", given)
-    assert status == 1
-    assert err.startswith(f"structlearn: max_memory is {given if given == '0' else repr(given)}; it must be a ")
+@pytest.mark.parametrize(
+    ("given", "helps"),
+    [
+        ([], r"--min-count 2, --n-hashed \d+, --observed-only,"),
+        (["--min-count", "2"], r"--min-count 4, --n-hashed \d+ without --min-count, --observed-only,"),
+        (["--n-hashed", "4096"], r"--n-hashed \d+, --observed-only,"),
+        (["--observed-only", "--min-count", "3"], r"--min-count 6, --n-hashed \d+ without --min-count, [^o]*labels"),
+    ],
+)
+def test_what_was_given_already_is_not_advised(folder, run, given, helps):
+    for command in (["train"], ["tune", "--grid", "C=1", "--folds", "2", "-j", "1"]):
+        status, _, err = run(*command, "train.txt", "-q", "--max-memory", "20kB", *given)
+        assert status == 1
+        assert re.search(f"but --max-memory leaves 20 kB; what helps: {helps}", err), err
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_run_that_outgrows_its_memory_is_told_of_in_options(folder, run, monkeypatch):
+    refused = InsufficientMemoryError("much", 1000, True, (("min_count", None), ("max_memory", "1MB")), "Chain")
+
+    def fit(learner, X, Y, weight, **options):
+        learner.fit(X, Y)
+        warn_of_growth(refused, 3, 0.5)
+
+    monkeypatch.setattr("structlearn.cli.pipelines.fit_learner", fit)
+    assert run("train", "train.txt", "-q")[::2] == (
+        0,
+        "structlearn: warning: stopped after 3 iterations at a relative duality gap of 0.5, with the best weights so "
+        "far: training needs much, but --max-memory leaves 1.0 kB; what helps: --min-count 2 or --max-memory 1MB\n",
+    )
 
 
 def test_the_size_of_the_problem_is_said_before_training_unless_quiet(folder, run):

@@ -178,4 +178,4 @@ def test_random_bytes_never_break_the_core(seed):
         return
     sets.solve(w, 1e-3, 1000, 0)
     sets.violations(w)
-    sets.limit_memory(100, w)
+    sets.limit_memory(100, w, False)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from structlearn import _core
-from structlearn.data.substitution import BLOSUM62
+from structlearn.data.biosequences.substitution import BLOSUM62
 from structlearn.inference import align
 from structlearn.losses import LabelF1
 from structlearn.models import Chain

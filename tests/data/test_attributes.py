@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from structlearn import StructuralSVM
-from structlearn.data.sequences import NamedColumns, read_sequences, stack
+from structlearn.data.tokens.sequences import NamedColumns, read_sequences, stack
 from structlearn.models import Chain
 
 

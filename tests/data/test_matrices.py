@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from structlearn import StructuralSVM
 from structlearn.data import Sequences
 from structlearn.data.matrices import checked_matrix, checked_sparse
-from structlearn.data.sequences import read_sequences
+from structlearn.data.tokens.sequences import read_sequences
 from structlearn.models import Chain, CorrelationClustering, Multiclass, Ranking
 
 PAIRS = [(0, 1), (1, 2)]

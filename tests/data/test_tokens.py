@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from structlearn.data.tokens import TokenMatrix
+from structlearn.data.tokens.matrix import TokenMatrix
 
 values = st.sampled_from([0.0, 0.0, -0.0, 1.0, -2.5, 1e-300])
 matrices = arrays(float, array_shapes(min_dims=2, max_dims=2, min_side=0, max_side=6), elements=values)

@@ -6,7 +6,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from structlearn import ConditionalRandomField, HiddenMarkov, LatentStructuralSVM, StructuralSVM
-from structlearn.data.sequences import Sequences
+from structlearn.data.tokens.sequences import Sequences
 from structlearn.estimators.generative import Discrete, Gaussian
 from structlearn.evaluation import evaluate
 from structlearn.features import TextFeatures, TokenTransformer

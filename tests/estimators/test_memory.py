@@ -1,6 +1,7 @@
 """`max_memory`: one budget for weights, planes and listed structures, and the refusal of what does not fit."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -66,9 +67,11 @@ def test_what_does_not_fit_is_refused_with_the_ways_out():
         ConditionalRandomField(Chain(), solver="lbfgs", max_memory="1MB").fit(X, Y)
     assert str(refused.value) == (
         "training needs about 2.5 MB for 12,054 weights, but max_memory leaves 1.0 MB; what helps: "
-        "TextFeatures(min_count=2), TextFeatures(n_hashed=512), Chain(observed_only=True), solver='dual_coordinate', "
-        "solver='exponentiated_gradient', solver='iterative_scaling', fewer labels or max_memory='2.6MB'"
+        "a larger min_count of TextFeatures, TextFeatures(n_hashed=512), Chain(observed_only=True), "
+        "solver='dual_coordinate', solver='exponentiated_gradient', solver='iterative_scaling', fewer labels or "
+        "max_memory='2.6MB'"
     )
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
     ways = dict(refused.value.ways)
     fewer = [sp.csr_array(x[:, : ways["n_hashed"]]) for x in X]
     for crf, inputs in (
@@ -148,8 +151,85 @@ def test_planes_are_given_up_where_the_budget_is_small_and_the_optimum_is_certif
 @pytest.mark.filterwarnings("ignore:stopped after max_iter")
 def test_planes_with_weight_are_given_up_with_a_warning():
     X, Y = sentences(n=60)
-    with pytest.warns(ConvergenceWarning, match="max_memory leaves 1.0 kB for planes"):
+    with pytest.warns(ConvergenceWarning, match="planes with weight take more than the 1.0 kB of memory"):
         StructuralSVM(Chain(), C=60.0, max_iter=5, max_memory=dense_bytes(X, Y) + 1000).fit(X, Y)
+
+
+def ambiguous(n=30, n_labels=200, n_words=20, seed=0):
+    """Words with a label that half of their tokens have, so that training looks at many labels of each."""
+    random = np.random.default_rng(seed)
+    usual = random.integers(n_labels, size=n_words)
+    X, Y = [], []
+    for words in random.integers(n_words, size=(n, 8)):
+        X.append(sp.csr_array((np.ones(8), (np.arange(8), words)), shape=(8, 30_000)))
+        Y.append(np.where(random.random(8) < 0.5, usual[words], random.integers(n_labels, size=8)).tolist())
+    return X, Y
+
+
+def sizes_of(estimator, X, Y):
+    """What the vectors take before a run, and after each of its iterations."""
+    training = estimator._prepare(X, Y, None, None)
+    problem, solver = training.problem, training.solver
+    assert problem.grows
+    sizes = [solver.nbytes(problem)]
+    solver.iterate(problem, training.objective, observe=lambda state: sizes.append(solver.nbytes(problem)))
+    return sizes
+
+
+@pytest.mark.parametrize("solver", [BlockCoordinate(), NSlack(), OneSlack()], ids=repr)
+def test_weights_that_outgrow_the_budget_end_the_run_with_the_best_point(solver):
+    X, Y = ambiguous()
+    svm = StructuralSVM(Chain(), C=300.0, solver=solver, max_memory=dense_bytes(X, Y, solver) - 1)
+    to_the_end = clone(svm).fit(X, Y)
+    svm.set_params(max_memory=max(sizes_of(svm, X, Y)) - 1)
+    with pytest.warns(ConvergenceWarning) as warned:
+        svm.fit(X, Y)
+    told = rf"stopped after {svm.n_iter_} iterations at a relative duality gap of .*, with the best weights so far: "
+    told += "training needs about .* but max_memory leaves .*; what helps: .* or max_memory='"
+    assert [bool(re.match(told, str(each.message))) for each in warned] == [True]
+    assert (svm.n_iter_ < to_the_end.n_iter_, svm.converged_) == (True, False)
+    assert to_the_end.objective_ < svm.objective_ < 0.9 * svm.history_[0]["primal"]
+    assert svm.objective_ == min(record["primal"] for record in svm.history_ if record["certified"])
+    assert svm.score(X, Y) > 0.5
+
+
+def test_room_that_weights_have_taken_from_planes_ends_the_run():
+    X, Y = ambiguous()
+    svm = StructuralSVM(Chain(), C=300.0, max_memory=dense_bytes(X, Y) - 1)
+    weights = max(sizes_of(svm, X, Y))
+    with pytest.warns(ConvergenceWarning, match="stopped after .* with the best weights so far: ") as warned:
+        svm.set_params(max_memory=weights + 1000).fit(X, Y)
+    assert len(warned) == 1
+    assert "solver='block_coordinate'" not in str(warned[0].message)
+    assert svm.objective_ < 0.9 * svm.history_[0]["primal"]
+
+
+def test_weights_of_the_first_look_at_the_data_that_do_not_fit_are_refused():
+    X, Y = ambiguous(n=200, n_labels=30, n_words=100)
+    svm = StructuralSVM(Chain(), C=30.0, max_memory=dense_bytes(X, Y) - 1)
+    before, first, *_ = sizes_of(svm, X, Y)
+    assert before < first
+    with pytest.raises(InsufficientMemoryError, match=r"come to be needed, and .* but max_memory leaves"):
+        svm.set_params(max_memory=first - 1).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "data"),
+    [
+        (StructuralSVM(Chain(), C=300.0), {}),
+        (StructuredPerceptron(Chain()), {"n": 100, "n_labels": 60, "n_words": 60}),
+    ],
+)
+def test_weights_that_outgrow_the_machine_end_the_run(estimator, data, monkeypatch):
+    X, Y = ambiguous(**data)
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**6)
+    sizes = sizes_of(estimator, X, Y)
+    assert max(sizes) > sizes[1]
+    monkeypatch.setattr(memory, "available_memory", lambda: max(sizes) - 1)
+    with pytest.warns(ConvergenceWarning, match=r"stopped after .* are available; what helps: .* or max_memory='"):
+        estimator.fit(X, Y)
+    assert estimator.n_iter_ <= len(sizes)
+    assert estimator.w_.any()
 
 
 def test_a_warm_start_goes_on_within_another_budget():

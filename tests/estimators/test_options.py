@@ -76,8 +76,11 @@ def test_options_of_a_chain_are_refused_by_name_and_value(option, message):
         (LatentConditionalRandomField(Chain(), init="best"), "init is 'best'"),
         (LatentConditionalRandomField(Chain(), l1_ratio=2), "l1_ratio is 2"),
         (LatentStructuralSVM(LatentChain(), init=5), "init is 5"),
-        (LatentStructuralSVM(LatentChain(states=True)), "states=True"),
-        (LatentStructuralSVM(LatentChain(states=10**12)), "states=1000000000000; .* at most 1000"),
+        (LatentStructuralSVM(LatentChain(states=True)), "states is True"),
+        (
+            LatentStructuralSVM(LatentChain(states=10**12)),
+            "states is 1000000000000; it must be a whole number from 1 to 1000",
+        ),
         (LatentStructuralSVM(LatentChain(balance=np.nan)), "balance is nan"),
     ],
 )

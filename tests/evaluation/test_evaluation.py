@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
 from structlearn.data import from_bio
-from structlearn.data.tags import are_tags
+from structlearn.data.tokens.tags import are_tags
 from structlearn.data.trees import leaves, parse_tree
 from structlearn.evaluation import evaluate
 from structlearn.features import TextFeatures

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structlearn.data.matches import ENDS
+from structlearn.data.biosequences.matches import ENDS
 from structlearn.inference import (
     align,
     alignment_marginals,

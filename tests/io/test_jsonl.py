@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structlearn.data.sequences import read_sequences
+from structlearn.data.tokens.sequences import read_sequences
 from structlearn.io import FormatError, JsonLines, Lines, recognise
 
 words = st.text(st.characters(codec="utf-8"), max_size=5)

@@ -98,7 +98,7 @@ def test_memory_is_bounded(twins, slack):
 
     vectors = BlockCoordinate().nbytes(problem)
     problem.max_memory = vectors + room // 4
-    with pytest.warns(ConvergenceWarning, match=r"max_memory leaves .* for planes"):
+    with pytest.warns(ConvergenceWarning, match=r"planes with weight take more than the .* of memory"):
         BlockCoordinate(tol=1e-12, max_iter=20).run(problem, objective, observe=observe)
     # A certificate adds a plane an example after the bound was kept.
     assert max(sizes) < room
@@ -116,9 +116,14 @@ def test_planes_without_weight_go_first():
     w = np.zeros(problem.n_features)
     free.weights(w)
     before = w.copy()
-    assert not free.limit_memory(int(free.nbytes() * 0.7), w)
+    assert not free.limit_memory(int(free.nbytes() * 0.7), w, False)
     assert int(free.sizes().sum()) < planes
     np.testing.assert_array_equal(w, before)
+    assert free.limit_memory(100, w, True)
+    assert int(free.sizes().sum()) == weighted
+    np.testing.assert_array_equal(w, before)
+    assert free.limit_memory(100, w, False)
+    assert int(free.sizes().sum()) < weighted
 
 
 @pytest.mark.parametrize(("n", "size"), [(0, 16), (1, 16), (100, 1), (100, 7), (1000, 64), (1001, 512)])

@@ -146,7 +146,7 @@ def test_a_run_goes_on_under_another_price_and_other_constraints(solver, slack):
         assert state.primal == pytest.approx(full_optimum(twins, changed)[0], rel=1e-5)
 
 
-@pytest.mark.filterwarnings("ignore:max_memory")
+@pytest.mark.filterwarnings("ignore:planes with weight")
 @pytest.mark.parametrize("slack", ["linear", "squared"])
 @pytest.mark.parametrize("room", [None, 1000])
 @pytest.mark.parametrize(

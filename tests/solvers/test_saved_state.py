@@ -118,7 +118,7 @@ def test_margin_solvers_go_on_exactly(solver, stop_at):
     assert_goes_on_exactly(solver, chain, MarginObjective(np.linspace(0.5, 2, 28), 40.0), stop_at)
 
 
-@pytest.mark.filterwarnings("ignore:max_memory")
+@pytest.mark.filterwarnings("ignore:planes with weight")
 @pytest.mark.parametrize(
     "solver",
     [BlockCoordinate(max_iter=12, tol=1e-12), NSlack(max_iter=8, tol=1e-12), OneSlack(max_iter=12, tol=1e-12)],

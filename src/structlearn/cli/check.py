@@ -21,7 +21,7 @@ MOST_LABELS = 30
 
 def check(
     file: data.Data = "-",
-    most: Annotated[int, typer.Option(metavar="N", help="How many odd places to show.")] = 20,
+    most: Annotated[int, typer.Option(min=0, metavar="N", help="How many odd places to show.")] = 20,
     format_name: data.FormatName = None,
     columns: data.Columns = None,
     separator: data.Separator = None,

@@ -1,13 +1,14 @@
 """What the command line learns with: every learner, model and maker of features, each declared here and nowhere else.
 
-An entry names a class, the file it is in and which of its parameters are options. Nothing is imported: help and
-completion must not wait for scikit-learn; see `structlearn.cli.options` for what the files say about the parameters. To
-bring a model to the command line is one entry in `MODELS`.
+An entry names a class, the file it is in and which of its parameters are options. No class is imported before it is
+asked for: help and completion must not wait for scikit-learn; see `structlearn.cli.options` for what the files say
+about the parameters. To bring a model to the command line is one entry in `MODELS`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 #: What files of a structure hold, see `structlearn.io.format.Structure`.
@@ -73,6 +74,14 @@ class Component:
         """The values of its parameters among those of all options."""
         given = {self.options[name]: value for name, value in options.items() if name in self.options}
         return dict(self.defaults) | given
+
+    def load(self) -> Any:
+        """The class itself."""
+        return load_class(self.file, self.name)
+
+
+def load_class(file: str, name: str) -> Any:
+    return getattr(import_module(f"structlearn.{file.removesuffix('.py').replace('/', '.')}"), name)
 
 
 _RUN = ("max_iter", "n_iter_no_change", "random_state", "n_jobs", "max_memory")

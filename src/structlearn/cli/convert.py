@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from structlearn.cli import data
+from structlearn.cli.options import checked
 from structlearn.cli.train import Templates
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 def convert(
     file: data.Data = "-",
-    to: Annotated[str, typer.Option(metavar="NAME", help="The format that is written.")] = "jsonl",
+    to: Annotated[
+        str, typer.Option(metavar="NAME", help="The format that is written.", callback=checked(data.check_format))
+    ] = "jsonl",
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Where it goes; standard output if left out.")
     ] = None,
@@ -51,8 +54,6 @@ def convert(
     from structlearn.io.format import STRUCTURES
     from structlearn.io.formats import FORMATS
 
-    if to not in FORMATS:
-        raise ValueError(f"--to is {to!r}; it may be {', '.join(FORMATS)}")
     reader, examples = data.read([file], data.layout(format_name, columns, separator, label), encoding)
     if clean_trees:
         examples = _cleaned(reader, examples)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
+from structlearn.cli.options import checked
+
 if TYPE_CHECKING:
     from structlearn.io.format import Example, Format
     from structlearn.io.text import Lines
@@ -22,6 +24,20 @@ if TYPE_CHECKING:
 
 #: Examples that are held in memory at once, so that a pipe without end can be labelled.
 BATCH = 4096
+
+
+def check_format(name: str) -> None:
+    from structlearn.io.formats import check_format_name
+
+    check_format_name(name)
+
+
+def _check_encoding(name: str) -> None:
+    if name != "utf-8":
+        from structlearn.io.text import text_encoding
+
+        text_encoding(name)
+
 
 Model = Annotated[str, typer.Argument(metavar="MODEL", help="A file that [bold]train[/bold] wrote.")]
 Data = Annotated[
@@ -36,6 +52,7 @@ FormatName = Annotated[
         metavar="NAME",
         help="columns, tagged, conllu, conll2012, brackets, fasta, pairs, letor, svmlight, svmhmm, crfsuite or jsonl; "
         "left out, it is recognised.",
+        callback=checked(check_format),
         rich_help_panel="Data",
     ),
 ]
@@ -73,7 +90,7 @@ Partial = Annotated[
         rich_help_panel="Data",
     ),
 ]
-Encoding = Annotated[str, typer.Option(help="Of the text.", rich_help_panel="Data")]
+Encoding = Annotated[str, typer.Option(help="Of the text.", callback=checked(_check_encoding), rich_help_panel="Data")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results and errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 
@@ -237,8 +254,8 @@ def as_taken(estimator: Any, examples: Sequence[Example]) -> tuple[list[Any], li
 
 
 def _segments(examples: Sequence[Example]) -> list[Any]:
-    from structlearn.data.segments import from_bio
-    from structlearn.data.tags import is_tag
+    from structlearn.data.tokens.segments import from_bio
+    from structlearn.data.tokens.tags import is_tag
 
     for example in examples:
         wrong = next((label for label in example.y if not is_tag(label)), None)
@@ -264,7 +281,7 @@ def _among_all(X: Sequence[tuple[Any, Any]], Y: Sequence[Any]) -> tuple[list[Any
 
 def as_labels(estimator: Any, outputs: Any) -> Any:
     """Outputs of the model as labels of files: segments become tags, in the scheme of the training file."""
-    from structlearn.data.segments import to_bio
+    from structlearn.data.tokens.segments import to_bio
     from structlearn.persistence.model_file import steps_of
 
     _, last = steps_of(estimator)

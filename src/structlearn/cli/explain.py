@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from structlearn.cli import data, terminal
+from structlearn.cli.options import checked
 from structlearn.wording import count
 
 if TYPE_CHECKING:
@@ -23,16 +24,22 @@ class Question(NamedTuple):
     words: str
 
 
+def _check_against(text: str) -> None:
+    if text not in ("truth", "second") and not (text.isascii() and text.isdigit() and int(text) > 1):
+        raise ValueError(f"{text!r} is neither truth nor second nor a whole number from 2 on")
+
+
 def explain(
     model: data.Model,
     file: data.Data = "-",
-    example: Annotated[int, typer.Option(metavar="N", help="Which example of the file, counted from 0.")] = 0,
+    example: Annotated[int, typer.Option(min=0, metavar="N", help="Which example of the file, counted from 0.")] = 0,
     against: Annotated[
         str | None,
         typer.Option(
             metavar="OTHER",
             help="What the prediction is compared with: truth, second (best), or the K-th best output, K from 2 on. "
             "Left out: truth if the file has it and the prediction is wrong, otherwise second.",
+            callback=checked(_check_against),
         ),
     ] = None,
     token: Annotated[
@@ -89,8 +96,6 @@ def explain(
 
 def _chosen(examples: Any, number: int, file: str) -> Example:
     """The example with this number; refused if there is none."""
-    if number < 0:
-        raise ValueError(f"--example is {number}; examples are counted from 0")
     before = 0
     for before, found in enumerate(islice(examples, number + 1), 1):
         if before == number + 1:
@@ -101,8 +106,6 @@ def _chosen(examples: Any, number: int, file: str) -> Example:
 
 def _question(estimator: Any, last: Any, example: Example, against: str | None, token: int | None) -> Question:
     """What the prediction is compared with, as it was asked for or as it is most of use."""
-    if against not in (None, "truth", "second") and not (against.isascii() and against.isdigit() and int(against) > 1):
-        raise ValueError(f"--against is {against!r}; it may be truth, second, or a whole number from 2 on")
     if token is not None and last.model_.kind != "sequences":
         raise ValueError(f"--token is for the labels of tokens, which a {last.model_.class_name} does not give")
     if token is not None and not -len(example.x) <= token < len(example.x):

@@ -11,7 +11,9 @@ from structlearn.cli import data, terminal
 
 def inspect_model(
     model: data.Model,
-    top: Annotated[int, typer.Option(metavar="N", help="How many of the strongest weights a label to show.")] = 5,
+    top: Annotated[
+        int, typer.Option(min=0, metavar="N", help="How many of the strongest weights a label to show.")
+    ] = 5,
     as_json: data.Json = False,
 ) -> None:
     """Show what is in a model file: sizes, labels, how it was trained, the strongest weights, the pattern of a motif.

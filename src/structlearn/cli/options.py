@@ -1,7 +1,8 @@
 """Options of the command line that are parameters of the library's classes: declared there, read from there.
 
 A parameter's type, default and description come from the source of the class, which is parsed and not imported: help
-and completion must not wait for scikit-learn.
+and completion must not wait for scikit-learn. Whether a value means anything is asked of the class, which is imported
+then, before any file is read.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from structlearn.cli.components import COMPONENTS, FROM_FILES, Component, when
+from structlearn.cli.components import COMPONENTS, FROM_FILES, LEARNERS, MODELS, Component, when
 
 PACKAGE = Path(__file__).parents[1]
 #: The parameter of commands that shows help with all options, and its help.
@@ -98,6 +99,7 @@ def shared_options(command: Callable[..., None]) -> Callable[..., None]:
             for name, value in values.items()
             if value is not None
         }
+        check_values(options, lambda name: asked(name, given["learner"], given["model"]))
         command(**given, options=options)
 
     kept = [
@@ -143,6 +145,62 @@ def option_value(name: str, text: str) -> Any:
         return parameter.kind(text)
     except ValueError:
         raise ValueError(f"{flag(name)} is {text!r}; expected a number") from None
+
+
+def checked(check: Callable[[Any], object]) -> Callable[[Any], Any]:
+    """A callback for an option of a command: what a check refuses by a `ValueError` is a wrong option."""
+
+    def callback(value: Any) -> Any:
+        if value is not None:
+            try:
+                check(value)
+            except ValueError as error:
+                raise typer.BadParameter(str(error)) from None
+        return value
+
+    return callback
+
+
+def check_values(options: Mapping[str, Any], users: Callable[[str], Iterable[Component]], where: str = "") -> None:
+    """Refuses, as a wrong option, a value that means nothing to any of the classes that could use the option.
+
+    What is wrong with several options together is left to where all are known.
+    """
+    for name, value in options.items():
+        refusals = []
+        for component in users(name):
+            if name not in FROM_FILES and name in component.options:
+                refusals.append(_refusal(component, name, value))
+                if refusals[-1] is None:
+                    break
+        else:
+            if refusals:
+                raise typer.BadParameter(str(refusals[0]), param_hint=f"'{where or flag(name)}'")
+
+
+def _refusal(component: Component, name: str, value: Any) -> str | None:
+    """What a class says against a value of one of its parameters."""
+    needed = [None] if component in LEARNERS.values() else []
+    made = component.load()(*needed, **component.given({name: value}))
+    try:
+        made.check_options()
+    except ValueError as error:
+        begin = f"{component.options[name]} is "
+        return str(error).removeprefix(begin) if str(error).startswith(begin) else None
+    return None
+
+
+def asked(name: str, learner: str | None, model: str | None) -> list[Component]:
+    """The classes that have an option, without the learners and models that are others than those named."""
+    named = ((LEARNERS, learner), (MODELS, model))
+    others = [
+        component
+        for table, names in named
+        if names is not None
+        for key, component in table.items()
+        if key not in re.split(r"\s*,\s*", names)
+    ]
+    return [component for component in components_with(name) if component not in others]
 
 
 def components_with(name: str) -> list[Component]:

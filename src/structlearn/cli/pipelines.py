@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable
-from importlib import import_module
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +19,10 @@ from structlearn.cli.components import (
     Choice,
     Component,
     choices,
+    load_class,
     when,
 )
-from structlearn.cli.options import components_with, flag
+from structlearn.cli.options import check_values, components_with, flag
 
 if TYPE_CHECKING:
     from structlearn.features import TextFeatures
@@ -38,8 +40,6 @@ def build(
     choice: Choice,
     options: dict[str, Any],
     templates: Templates | None = None,
-    *,
-    verbose: int = 0,
 ) -> Any:
     """An estimator for the examples of a format, or steps that end with one.
 
@@ -50,15 +50,14 @@ def build(
     from structlearn.features.crfpp import CrfppTemplates
 
     learner, structure = LEARNERS[choice.learner], MODELS[choice.model]
+    check_values(options, lambda name: choice.components(reader.structure))
     given = structure.given(options) | _f1(structure, options)
     if isinstance(templates, CrfppTemplates) and choice.model == "chain":
         model = templates.chain(**{"pair_features": False} | given)
     else:
-        model = _class(structure.file, structure.name)(**given)
-        model = model if structure.around is None else _class(*structure.around)(model)
-    kind = _class(learner.file, learner.name)
-    shown = {"verbose": verbose} if "verbose" in inspect.signature(kind).parameters else {}
-    estimator = kind(model, **shown, **learner.given(options))
+        model = structure.load()(**given)
+        model = model if structure.around is None else load_class(*structure.around)(model)
+    estimator = learner.load()(model, **learner.given(options))
     if structure.takes_words:
         if templates is not None:
             raise ValueError(f"--templates has no effect here: --learner {choice.learner} takes words as they are")
@@ -83,7 +82,7 @@ def _f1(model: Component, options: dict[str, Any]) -> dict[str, Any]:
         return {}
     if options.get("loss") != "f1":
         raise ValueError(f"{flag(next(iter(given)))} has no effect here: it is for --loss f1")
-    return {"loss": _class(model.f1.file, model.f1.name)(**given)}
+    return {"loss": model.f1.load()(**given)}
 
 
 def _steps(*steps: Any) -> Steps:
@@ -91,11 +90,6 @@ def _steps(*steps: Any) -> Steps:
     from structlearn.persistence.steps import Steps
 
     return Steps([(type(step).__name__.lower(), step) for step in steps])
-
-
-def _class(file: str, name: str) -> Any:
-    module = file.removesuffix(".py").replace("/", ".")
-    return getattr(import_module(f"structlearn.{module}"), name)
 
 
 def check_effects(options: Iterable[str], reader: Format, asked: Iterable[Choice]) -> None:
@@ -157,11 +151,11 @@ def in_terms_of_the_data(
 def _labels(choice: Choice, Y: list[Any]) -> set[Any]:
     """All labels that a model has after training: those of the file, or of the segments that its tags stand for."""
     from structlearn.data.labels import known_labels
-    from structlearn.data.tags import is_tag, tag_type
+    from structlearn.data.tokens.tags import is_tag, tag_type
 
     labels = {label for y in Y for entry in (y if isinstance(y, list) else [y]) for label in known_labels(entry)}
     model = MODELS[choice.model]
-    if getattr(_class(model.file, model.name), "kind", None) != "segments":
+    if getattr(model.load(), "kind", None) != "segments":
         return labels
     # What is no tag is refused, with its place, where the segments are made.
     return {tag_type(label) for label in labels if is_tag(label)}
@@ -225,6 +219,41 @@ def read_templates(path: Path | None, reader: Format) -> Templates | None:
     return tuple(written)
 
 
+@contextmanager
+def refusals_in_flags(choice: Choice, structure: str, options: dict[str, Any]) -> Iterator[None]:
+    """What helps against a lack of memory, as options of the command line that have an effect beside those given."""
+    from structlearn.estimators.memory import InsufficientMemoryError
+
+    show = warnings.showwarning
+    known = {name for component in choice.components(structure) for name in component.options}
+    # Hashed features are not counted.
+    known -= {"min_count"} if "n_hashed" in options else set()
+    count = options.get("min_count", 1)
+
+    def way(name: str, value: Any) -> str:
+        if name == "min_count":
+            return f"{flag(name)} {2 * count}"
+        instead = f" without {flag('min_count')}" if name == "n_hashed" and count > 1 else ""
+        return flag(name) if value is True else f"{flag(name)} {value}{instead}"
+
+    def told(refused: InsufficientMemoryError) -> str:
+        ways = [(name, value) for name, value in refused.ways if name in known or name == "labels"]
+        return refused.told("--max-memory", way, ways)
+
+    def in_flags(message: Warning | str, *where: Any, **more: Any) -> None:
+        refused = getattr(message, "refused", None)
+        text = message if refused is None else str(message).replace(str(refused), told(refused))
+        show(text, *where, **more)
+
+    warnings.showwarning = in_flags
+    try:
+        yield
+    except InsufficientMemoryError as error:
+        raise ValueError(told(error)) from None
+    finally:
+        warnings.showwarning = show
+
+
 def fit(
     estimator: Any,
     X: Any,
@@ -233,15 +262,27 @@ def fit(
     weight: Any = None,
     *,
     validation: tuple[Any, Any] | None = None,
+    show: bool = False,
     **options: Any,
 ) -> None:
-    """Fits what `build` made; held-out examples go through the same features, further options to the learner."""
+    """Fits what `build` made; held-out examples go through the same features, further options to the learner.
+
+    Whether the run is shown is a matter of this command, and nothing that the model keeps.
+    """
     from structlearn.persistence.model_file import steps_of
 
     X = fit_features(estimator, X, templates)
     if validation is not None:
         validation = features(estimator, validation[0]), validation[1]
-    fit_learner(steps_of(estimator)[1], X, Y, weight, validation=validation, **options)
+    _, last = steps_of(estimator)
+    tells = hasattr(last, "verbose")
+    if tells:
+        last.verbose = int(show)
+    try:
+        fit_learner(last, X, Y, weight, validation=validation, **options)
+    finally:
+        if tells:
+            last.verbose = 0
 
 
 def fit_learner(learner: Any, X: Any, Y: Any, weight: Any, **options: Any) -> None:

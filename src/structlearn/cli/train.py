@@ -18,8 +18,6 @@ from structlearn.cli.options import flag
 from structlearn.wording import count
 
 if TYPE_CHECKING:
-    from structlearn.estimators.memory import InsufficientMemoryError
-
     LearnerName = str
     ModelName = str
 else:
@@ -81,7 +79,7 @@ def train(
         Path | None,
         typer.Option(help="Where the state of the run is kept, so that the same command goes on after a crash."),
     ] = None,
-    checkpoint_every: Annotated[float, typer.Option(metavar="SECONDS", help="How often it is written.")] = 60.0,
+    checkpoint_every: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="How often it is written.")] = 60.0,
     quiet: data.Quiet = False,
     as_json: data.Json = False,
     options: Any = None,
@@ -101,8 +99,14 @@ def train(
         structlearn train words.svmhmm -o tagger.slm -c 100 --eps 0.1
         structlearn train folder_of_aligned_fasta -o aligner.slm --gaps affine
     """
-    from structlearn.cli.pipelines import build, check_effects, fit, in_terms_of_the_data, read_templates
-    from structlearn.estimators.memory import InsufficientMemoryError
+    from structlearn.cli.pipelines import (
+        build,
+        check_effects,
+        fit,
+        in_terms_of_the_data,
+        read_templates,
+        refusals_in_flags,
+    )
     from structlearn.persistence import atomic, model_file
 
     atomic.check_writable(output)
@@ -113,7 +117,7 @@ def train(
     written = read_templates(templates, reader)
     choice = chosen(reader.structure, reader.name, learner, model, partial=partial)
     check_effects(options, reader, [choice])
-    estimator = build(reader, choice, in_terms_of_the_data(reader, choice, X, Y, options), written, verbose=int(show))
+    estimator = build(reader, choice, in_terms_of_the_data(reader, choice, X, Y, options), written)
     _, last = model_file.steps_of(estimator)
     X_taken, Y_taken = data.as_taken(estimator, examples)
     if show:
@@ -128,14 +132,12 @@ def train(
         how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
     interrupted = None
     try:
-        with data.places(examples):
-            fit(estimator, X_taken, Y_taken, written, data.weights(examples), **how)
+        with data.places(examples), refusals_in_flags(choice, reader.structure, options):
+            fit(estimator, X_taken, Y_taken, written, data.weights(examples), show=show, **how)
     except KeyboardInterrupt as interrupt:
         if not hasattr(last, "w_"):
             raise
         interrupted = interrupt
-    except InsufficientMemoryError as error:
-        raise ValueError(_in_flags(error, choice, reader)) from None
     if len(getattr(last, "classes_", "ab")) == 1:
         typer.echo(f"structlearn: warning: every label is {last.classes_[0]}: there was nothing to learn", err=True)
     save(estimator, output, reader, files, Y)
@@ -164,15 +166,6 @@ def _warn(choice: Choice, options: Any, reader: Any, Y: list[Any]) -> None:
         typer.echo(f"structlearn: warning: {told}", err=True)
 
 
-def _in_flags(error: InsufficientMemoryError, choice: Choice, reader: Any) -> str:
-    """The message of a refusal with the options of the command line, of those that have an effect."""
-    known = {name for component in choice.components(reader.structure) for name in component.options}
-    ways = [(name, value) for name, value in error.ways if name in known or name == "labels"]
-    return error.told(
-        "--max-memory", lambda name, value: flag(name) if value is True else f"{flag(name)} {value}", ways
-    )
-
-
 def _tell_what_was_guessed(reader: Any, wanted: Any, learner: Any, X: list[Any], Y: list[Any]) -> None:
     """The format, where it was not named, and what its labels are taken for."""
     from structlearn.cli.summaries.tokens import TERMS, TOKENS
@@ -194,7 +187,7 @@ def _tell_what_was_guessed(reader: Any, wanted: Any, learner: Any, X: list[Any],
 
 def save(estimator: Any, output: Path, reader: Any, files: Sequence[str], labels: Sequence[Any]) -> None:
     """Writes the model with what it was made from; if that fails now, after all the work, then somewhere else."""
-    from structlearn.data.tags import scheme_of
+    from structlearn.data.tokens.tags import scheme_of
     from structlearn.persistence import model_file
 
     _, last = model_file.steps_of(estimator)

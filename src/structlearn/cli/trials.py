@@ -5,14 +5,17 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import groupby, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from structlearn.cli import data
 from structlearn.cli.components import LEARNERS, MODELS, Choice, chosen
-from structlearn.cli.options import option_value
+from structlearn.cli.options import asked, check_values, option_value
 from structlearn.wording import count
 
 if TYPE_CHECKING:
@@ -47,6 +50,7 @@ class Task:
     """Settings that differ in C only, to be trained on some examples and scored on others."""
 
     build: Callable[[Setting], Any]
+    refusals: Callable[[Setting], AbstractContextManager[None]]
     templates: Any
     path: list[Setting]
     examples: Sequence[Example] = field(repr=False)
@@ -75,28 +79,29 @@ def asked_choices(reader: Format, learners: str | None, models: str | None, *, p
     return list(dict.fromkeys(able))
 
 
-def settings(grid: list[str] | None, choices: Sequence[Choice], total: float) -> list[Setting]:
-    """All combinations of the values to try, those that differ in C only one after another."""
+def grid_values(grid: list[str] | None, learner: str | None, model: str | None) -> dict[str, list[Any]]:
+    """The values to try by the names of the options; what is wrong with them needs no file to be said."""
     values: dict[str, list[Any]] = {}
     for text in grid or []:
-        _, equals, listed = text.partition("=")
-        name = grid_name(text)
-        if not equals or not listed:
-            raise ValueError(f"--grid is {text!r}; expected a name and values, such as C=0.1,1,10")
-        values[name] = [option_value(name, value.strip()) for value in listed.split(",")]
+        name, equals, listed = text.partition("=")
+        name = name.strip().removeprefix("--").replace("-", "_")
+        try:
+            if not equals or not listed:
+                raise ValueError(f"{text!r} is no name with values, such as C=0.1,1,10")
+            values[name] = [option_value(name, value.strip()) for value in listed.split(",")]
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="'--grid'") from None
+        for value in values[name]:
+            check_values({name: value}, lambda name: asked(name, learner, model), f"--grid {name}")
+    return values
+
+
+def settings(values: dict[str, list[Any]], choices: Sequence[Choice], total: float) -> list[Setting]:
+    """All combinations of the values to try, those that differ in C only one after another."""
     found = [setting for choice in choices for setting in _settings(values, choice, choices, total)]
     if not values and len(found) == 1:
         raise ValueError(f"--grid is missing: --learner {choices[0].learner} has no C to choose")
     return found
-
-
-def grid_name(text: str) -> str:
-    """The option that a text of --grid is about.
-
-    >>> grid_name("--min-count=1,2")
-    'min_count'
-    """
-    return text.partition("=")[0].strip().removeprefix("--").replace("-", "_")
 
 
 def _settings(
@@ -132,8 +137,6 @@ def groups_of(wanted: str, reader: Format, examples: Sequence[Example], encoding
         # A comment that begins a document may stand among the lines of its first sentence.
         ends = [(example.file, example.line + max(len(example.source) - 1, 0)) for example in examples]
         return [(file, bisect_right(begins[file], line)) for file, line in ends]
-    if not Path(wanted).is_file():
-        raise ValueError(f"--groups is {wanted!r}; it may be documents, files, or a file with a line for each example")
     from structlearn.io.text import open_text
 
     with open_text(wanted, encoding) as lines:
@@ -191,7 +194,8 @@ def _follow(task: Task) -> list[Trial]:
     for setting in task.path:
         if "C" in setting.options:
             last.set_params(C=setting.options["C"] * share)
-        fit_learner(last, X_train, Y_train, weight)
+        with task.refusals(setting):
+            fit_learner(last, X_train, Y_train, weight)
         predicted = data.as_labels(estimator, last.predict(X_test))
         metric, score = _score(getattr(last, "model_", None), X_test, task, Y_test, predicted)
         trials.append(Trial(setting, task.fold, metric, score, time.perf_counter() - begin))
@@ -214,7 +218,7 @@ def _ends_the_same(estimator: Any) -> bool:
 def _score(model: Any, X: Any, task: Task, Y: list[Any], predicted: Any) -> tuple[str, float]:
     """What settings are compared by: its name and its value."""
     from structlearn.data.labels import is_partial
-    from structlearn.data.tags import are_tags
+    from structlearn.data.tokens.tags import are_tags
     from structlearn.metrics import span_scores, token_accuracy
 
     # By the labels of all examples: a part may have none but O, or none that is known in part.

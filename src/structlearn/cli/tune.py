@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from structlearn.cli import data, terminal
+from structlearn.cli.components import LEARNERS, MODELS
+from structlearn.cli.options import checked
 from structlearn.cli.train import Files, Templates, save
 from structlearn.wording import count
 
@@ -15,14 +19,42 @@ if TYPE_CHECKING:
     from structlearn.cli.trials import Setting, Trial
 
 
+def _check_names(known: Collection[str]) -> Callable[[str], None]:
+    def check(names: str) -> None:
+        for name in names.split(","):
+            if name.strip() not in known:
+                raise ValueError(f"{name.strip()!r} is none of {', '.join(known)}")
+
+    return check
+
+
+def _check_jobs(jobs: int) -> None:
+    if jobs == 0:
+        raise ValueError("0 processes do nothing; -1 is one a core")
+
+
+def _check_groups(groups: str) -> None:
+    if groups not in ("documents", "files") and not Path(groups).is_file():
+        raise ValueError(f"{groups!r} is neither documents nor files nor a file with a line for each example")
+
+
 def tune(
     files: Files,
     learner: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help="Learners to try, those of train, with commas between."),
+        typer.Option(
+            metavar="NAMES",
+            help="Learners to try, those of train, with commas between.",
+            callback=checked(_check_names(LEARNERS)),
+        ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Models to try, those of train, with commas between.")
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Models to try, those of train, with commas between.",
+            callback=checked(_check_names(MODELS)),
+        ),
     ] = None,
     grid: Annotated[
         list[str] | None,
@@ -38,14 +70,19 @@ def tune(
             metavar="documents|files|FILE",
             help="What stays together in one part: the examples of a document, of a file, or those to which the lines "
             "of FILE, one for each example, give the same name.",
+            callback=checked(_check_groups),
         ),
     ] = None,
     validation: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Examples to score on; training is then on all others, without parts."),
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 for one a core.")] = -1,
-    seed: Annotated[int, typer.Option(help="Of the order in which examples are cut into parts.")] = 0,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Processes; -1 for one a core.", callback=checked(_check_jobs))
+    ] = -1,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Of the order in which examples are cut into parts.")
+    ] = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Train on all examples with the best values, into this file.")
     ] = None,
@@ -79,13 +116,21 @@ def tune(
     import numpy as np
 
     from structlearn.cli import trials
-    from structlearn.cli.pipelines import build, check_effects, fit, in_terms_of_the_data, read_templates
+    from structlearn.cli.pipelines import (
+        build,
+        check_effects,
+        fit,
+        in_terms_of_the_data,
+        read_templates,
+        refusals_in_flags,
+    )
     from structlearn.persistence import atomic
 
     if output is not None:
         atomic.check_writable(output)
     if groups is not None and validation is not None:
         raise ValueError("--groups and --validation exclude each other: with held-out examples there are no parts")
+    values = trials.grid_values(grid, learner, model)
     wanted = data.layout(format_name, columns, separator, label)
     reader, examples = data.read(files, wanted, encoding, partial=partial)
     X, Y = data.labelled(reader, examples)
@@ -94,22 +139,27 @@ def tune(
     X_held_out, Y_held_out = data.labelled(reader, held_out)
     written = read_templates(templates, reader)
     choices = trials.asked_choices(reader, learner, model, partial=partial)
-    check_effects([*options, *map(trials.grid_name, grid or ())], reader, choices)
+    check_effects([*options, *values], reader, choices)
     everything = [*X, *X_held_out], [*Y, *Y_held_out]
     told = {choice: in_terms_of_the_data(reader, choice, *everything, options) for choice in choices}
-    settings = trials.settings(grid, choices, float(weight.sum()))
+    settings = trials.settings(values, choices, float(weight.sum()))
 
-    def make(setting: Setting, *, verbose: int = 0) -> Any:
+    def asked(setting: Setting) -> dict[str, Any]:
         used = {name for user in setting.choice.components(reader.structure) for name in user.options}
-        applicable = {name: value for name, value in told[setting.choice].items() if name in used}
-        return build(reader, setting.choice, applicable | setting.options, written, verbose=verbose)
+        return {name: value for name, value in told[setting.choice].items() if name in used} | setting.options
+
+    def make(setting: Setting) -> Any:
+        return build(reader, setting.choice, asked(setting), written)
+
+    def refusals(setting: Setting) -> AbstractContextManager[None]:
+        return refusals_in_flags(setting.choice, reader.structure, asked(setting))
 
     for setting in settings:
         make(setting)
     together = None if groups is None else trials.groups_of(groups, reader, examples, encoding)
     parts = _parts(len(X), len(held_out), folds, seed, together)
     tasks = [
-        trials.Task(make, written, path, [*examples, *held_out], weight, fold, *part)
+        trials.Task(make, refusals, written, path, [*examples, *held_out], weight, fold, *part)
         for fold, part in enumerate(parts)
         for path in trials.paths(settings)
     ]
@@ -127,9 +177,9 @@ def tune(
             _print(results, results[best], metric)
         typer.echo(_in_words(results, results[best]))
     if output is not None:
-        estimator = make(settings[best], verbose=int(show))
-        with data.places(examples):
-            fit(estimator, *data.as_taken(estimator, examples), written, given)
+        estimator = make(settings[best])
+        with data.places(examples), refusals(settings[best]):
+            fit(estimator, *data.as_taken(estimator, examples), written, given, show=show)
         save(estimator, output, reader, files, Y)
 
 

@@ -1,18 +1,27 @@
 """The values that flow through everything else, and what checks them where they enter."""
 
+from structlearn.data.biosequences.dna import (
+    Site,
+    base_counts,
+    consensus,
+    information,
+    reverse_complement,
+    site_letters,
+)
+from structlearn.data.biosequences.matches import from_gapped, to_gapped
+from structlearn.data.biosequences.substitution import BLOSUM62, log_odds
 from structlearn.data.clusterings import to_clusters, to_labels
-from structlearn.data.dna import Site, base_counts, consensus, information, reverse_complement, site_letters
 from structlearn.data.documents import Document, Mention
 from structlearn.data.factor_graphs import AtMostOne, Cardinality, FactorGraph, GridGraph, Potts, TruncatedLinear
 from structlearn.data.hypergraphs import Hypergraph
 from structlearn.data.item_pairs import ItemPairs
-from structlearn.data.matches import from_gapped, to_gapped
-from structlearn.data.segments import from_bio, to_bio
-from structlearn.data.sequences import Sequences
-from structlearn.data.tags import spans
+from structlearn.data.tokens.segments import from_bio, to_bio
+from structlearn.data.tokens.sequences import Sequences
+from structlearn.data.tokens.tags import spans
 from structlearn.data.trees import as_tree, brackets, clean_tree, format_tree, leaves, parse_tree, remove_unary_cycles
 
 __all__ = [
+    "BLOSUM62",
     "AtMostOne",
     "Cardinality",
     "Document",
@@ -35,6 +44,7 @@ __all__ = [
     "from_gapped",
     "information",
     "leaves",
+    "log_odds",
     "parse_tree",
     "remove_unary_cycles",
     "reverse_complement",

@@ -58,7 +58,13 @@ class Hypergraph:
         return parts + self.edges.nbytes + self.tails.nbytes + self.edge_parts.nbytes + self.part_numbers.nbytes
 
     @classmethod
-    def of(cls, steps: Iterable[Step], what: str = "the hypergraph", max_memory: int | None = None) -> Hypergraph:
+    def of(
+        cls,
+        steps: Iterable[Step],
+        what: str = "the hypergraph",
+        max_memory: int | None = None,
+        limit: str | None = None,
+    ) -> Hypergraph:
         """The hypergraph of these steps; the head of the last one is the goal.
 
         Parameters
@@ -70,6 +76,8 @@ class Hypergraph:
             How messages call the hypergraph.
         max_memory : int, optional
             Bytes that the arrays may take; steps that need more are refused while they are listed.
+        limit : str, optional
+            How messages call that bound, if nobody has given it.
 
         Examples
         --------
@@ -79,7 +87,7 @@ class Hypergraph:
         >>> graph.n_items, graph.n_edges, graph.parts
         (3, 5, ('a', 'b', 'c'))
         """
-        listed = _read(steps, what, max_memory)
+        listed = _read(steps, what, max_memory, limit or f"max_memory={max_memory} bytes")
         edges = [edge for k, step in enumerate(listed) for edge in _binary(step, k)]
         number = _numbers(edges, listed[-1][0], what)
         edges = [edge for edge in edges if edge[0] in number]
@@ -97,7 +105,7 @@ class Hypergraph:
         )
 
 
-def _read(steps: Iterable[Step], what: str, max_memory: int | None) -> list[Step]:
+def _read(steps: Iterable[Step], what: str, max_memory: int | None, limit: str) -> list[Step]:
     if not isinstance(steps, Iterable):
         raise ValueError(f"the steps of {what} are {shown(steps)}; expected (head, tails, parts), one after another")
     listed: list[Step] = []
@@ -116,9 +124,7 @@ def _read(steps: Iterable[Step], what: str, max_memory: int | None) -> list[Step
         # Two tails and an offset for each of the binary steps, and the numbers of the parts.
         size += 16 * max(len(tails) - 1, 1) + 4 * len(parts)
         if max_memory is not None and size > max_memory:
-            raise ValueError(
-                f"{what} takes more than max_memory={max_memory} bytes: its first {k + 1} steps need {size} bytes"
-            )
+            raise ValueError(f"{what} takes more than {limit}: its first {k + 1} steps need {size} bytes")
     if not listed:
         raise ValueError(f"{what} has no steps")
     return listed

@@ -16,7 +16,7 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.clusterings import to_labels
 from structlearn.data.matrices import check_finite, checked_matrix
 from structlearn.data.ragged import offsets_of, reduced
-from structlearn.data.tokens import TokenMatrix
+from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.wording import shown
 
 

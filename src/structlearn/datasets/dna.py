@@ -3,7 +3,7 @@
 import gzip
 from dataclasses import dataclass
 
-from structlearn.data.dna import base_codes
+from structlearn.data.biosequences.dna import base_codes
 from structlearn.datasets._files import find_file, reading
 
 PROMOTERS = "https://archive.ics.uci.edu/dataset/67"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from structlearn.data.matches import Matches
+from structlearn.data.biosequences.matches import Matches
 from structlearn.datasets._checks import RandomState, as_generator, check_at_least
 
 N_LETTERS = 20

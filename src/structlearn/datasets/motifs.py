@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.data.dna import BASES, Site, reverse_complement
+from structlearn.data.biosequences.dna import BASES, Site, reverse_complement
 from structlearn.datasets._checks import RandomState, as_generator, check_at_least, check_fraction
 
 

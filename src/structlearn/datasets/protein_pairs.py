@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from structlearn.data.matches import Matches, from_gapped
+from structlearn.data.biosequences.matches import Matches, from_gapped
 from structlearn.datasets import balibase
 from structlearn.datasets._files import find_file, reading
 from structlearn.io.aligned import AlignedRows

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from structlearn.data.dna import Site, reverse_complement
+from structlearn.data.biosequences.dna import Site, reverse_complement
 from structlearn.datasets._checks import RandomState, as_generator
 from structlearn.datasets._files import find_file, reading
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from structlearn.data.matches import checked_matches
-from structlearn.data.substitution import BLOSUM62
+from structlearn.data.biosequences.matches import checked_matches
+from structlearn.data.biosequences.substitution import BLOSUM62
 from structlearn.drawing.base import Drawing
 from structlearn.drawing.markup import Html, element, markup
 from structlearn.wording import count

@@ -8,7 +8,7 @@ import numpy as np
 from rich.text import Text
 
 from structlearn.data.arrays import FloatArray
-from structlearn.data.dna import BASES, Site, base_counts, consensus, information
+from structlearn.data.biosequences.dna import BASES, Site, base_counts, consensus, information
 from structlearn.drawing.base import Drawing
 from structlearn.drawing.markup import Html, element
 from structlearn.wording import count

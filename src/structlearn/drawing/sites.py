@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
-from structlearn.data.dna import Site, site_letters
+from structlearn.data.biosequences.dna import Site, site_letters
 from structlearn.drawing.base import Drawing
 from structlearn.drawing.markup import element
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 import sys
 import warnings
@@ -23,7 +24,7 @@ from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.estimators.abilities import check_decoder
 from structlearn.estimators.checkpoint import Checkpoint, identity
 from structlearn.estimators.interruption import Interruption
-from structlearn.estimators.memory import announcement, bound_memory, fitting
+from structlearn.estimators.memory import announcement, bound_memory, fitting, warn_of_growth
 from structlearn.estimators.predictor import StructuredPredictor
 from structlearn.estimators.training import (
     Training,
@@ -138,11 +139,16 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
             training = replace(training, contradiction=training.problem.contradiction(watch.chosen[1]))
             if training.contradiction is not None:
                 _warn_of_oracle(training.contradiction)
+        outgrown = None if solution.converged else watch.refused
+        if outgrown is not None and not solution.w.any():
+            raise outgrown
         self._take_over(training, solution, watch, X)
         if file is not None and (solution.converged or not watch.ended_from_outside):
             self._dispose(file)
         if interruption.requested:
             raise KeyboardInterrupt(self._interrupted(file))
+        if outgrown is not None:
+            warn_of_growth(outgrown, self.n_iter_, self.duality_gap_)
         unfinished = training.solver.unfinished(solution.state)
         if unfinished and not (solution.converged or watch.stopped):
             from sklearn.exceptions import ConvergenceWarning
@@ -175,9 +181,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         model = self.model
         if isinstance(model, type):
             raise TypeError(f"model is the class {model.__name__}; give an object, {model.__name__}()")
-        for name in ("fit_intercept", "track_loss", "warm_start"):
-            flag_option(name, getattr(self, name, False))
-        whole_option("n_iter_no_change", self.n_iter_no_change, 1)
+        self.check_options()
         for name, data in (("X", X), ("y", Y)):
             if name == "X" or data is not None:
                 check_examples(name, data)
@@ -229,8 +233,23 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         if contradiction is not None:
             problem.exactness = "approximate"
         training = Training(model, problem, spec, objective, solver, kept, contradiction)
-        bound_memory(training, max_memory, self._named_solvers)
-        return training
+        return bound_memory(training, max_memory, self._named_solvers)
+
+    def check_options(self) -> None:
+        """Refuses options that mean nothing, by name; `fit` asks for it before it looks at the data."""
+        for name in ("fit_intercept", "track_loss", "warm_start"):
+            flag_option(name, getattr(self, name, False))
+        for name in ("C", "tol", "eps"):
+            if getattr(self, name, None) is not None:
+                real_option(name, getattr(self, name), positive=True)
+        whole_option("n_iter_no_change", self.n_iter_no_change, 1)
+        if self.max_iter is not None:
+            whole_option("max_iter", self.max_iter, 0)
+        if isinstance(self.random_state, numbers.Integral):
+            whole_option("random_state", self.random_state, 0, 2**32 - 1)
+        n_threads(self.n_jobs)
+        memory_option("max_memory", self.max_memory)
+        self._solver()
 
     def _all_weights_free(self) -> bool:
         """Whether no weight was named that training must treat otherwise, so that they may come into being later."""
@@ -258,12 +277,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         given["max_iter"] = self.max_iter
         if "random_state" in known:
             given["random_state"] = self.random_state
-        if self.max_iter is not None:
-            whole_option("max_iter", self.max_iter, 0)
         given = {name: value for name, value in given.items() if value is not None}
-        for name in ("tol", "eps"):
-            if name in given:
-                real_option(name, given[name], positive=True)
         for name, value in given.items():
             if name not in known:
                 raise ValueError(f"{type(solver).__name__} has no option {name!r}, but {name}={value!r} was given")
@@ -353,9 +367,7 @@ def _warn_of_oracle(contradiction: str) -> None:
 
 def price(C: Any, default: float, sample_weight: FloatArray) -> float:
     """C as given, or the default times S = Σ s_i."""
-    if C is None:
-        return default * float(sample_weight.sum())
-    return real_option("C", C, positive=True)
+    return default * float(sample_weight.sum()) if C is None else float(C)
 
 
 def chosen_solver(given: Any, named: dict[str, type[Solver]], default: type[Solver]) -> Solver:

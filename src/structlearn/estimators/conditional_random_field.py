@@ -213,6 +213,10 @@ class ConditionalRandomField(StructuredEstimator):
         assert isinstance(problem, PartProblem)
         return problem
 
+    def check_options(self) -> None:
+        super().check_options()
+        LikelihoodObjective(np.ones(1), 1.0, self.l1_ratio)
+
     def _objective(self, sample_weight: FloatArray, problem: Problem) -> LikelihoodObjective:
         return LikelihoodObjective(sample_weight, price(self.C, 1.0, sample_weight), self.l1_ratio)
 

@@ -57,7 +57,7 @@ class LatentEstimator(StructuredEstimator):
         checkpoint_every: float = 60.0,
     ) -> Self:
         """Trains; see `StructuralSVM.fit`. With several runs, `checkpoint` is a folder with a file for each."""
-        whole_option("n_init", self.n_init, 1)
+        self.check_options()
         options: dict[str, Any] = {"validation": validation, "checkpoint_every": checkpoint_every}
         if self.n_init == 1 or (self.warm_start and "_ended_at" in vars(self)):
             super().fit(X, y, sample_weight, checkpoint=checkpoint, **options)
@@ -107,6 +107,12 @@ class LatentEstimator(StructuredEstimator):
                 told += f"; fit it again with checkpoint='{folder}' to go on"
             raise KeyboardInterrupt(told)
         return self
+
+    def check_options(self) -> None:
+        super().check_options()
+        whole_option("n_init", self.n_init, 1)
+        if isinstance(self.init, str) and self.init not in ("model", "random"):
+            raise ValueError(f"init is {self.init!r}; as a word it may be 'model' or 'random'")
 
     @available_if(_predicts_latent)
     def predict_latent(self, X: Any) -> list[Any]:
@@ -166,8 +172,6 @@ class LatentEstimator(StructuredEstimator):
 
     def _prepare(self, X: Any, Y: Any, sample_weight: Any, allowed: Any) -> Training:
         training = super()._prepare(X, Y, sample_weight, allowed)
-        if isinstance(self.init, str) and self.init not in ("model", "random"):
-            raise ValueError(f"init is {self.init!r}; as a word it may be 'model' or 'random'")
         problem, init = training.problem, self.init
         if isinstance(init, str) and init == "model":
             return training

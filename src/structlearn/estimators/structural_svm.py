@@ -160,6 +160,10 @@ class StructuralSVM(StructuredEstimator):
         self.max_memory = max_memory
         self.verbose = verbose
 
+    def check_options(self) -> None:
+        super().check_options()
+        MarginObjective(np.ones(1), 1.0, self.rescaling, self.slack)
+
     def _objective(self, sample_weight: FloatArray, problem: Problem) -> MarginObjective:
         return margin_objective(self, sample_weight, problem)
 

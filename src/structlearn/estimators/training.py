@@ -16,7 +16,7 @@ from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import is_listed
 from structlearn.data.labels import label_array
 from structlearn.data.matrices import check_squares, checked_numbers
-from structlearn.data.sequences import Sequences, entry_names
+from structlearn.data.tokens.sequences import Sequences, entry_names
 from structlearn.models.base import Model
 from structlearn.solvers import Solver
 from structlearn.waist.latent import Start
@@ -30,7 +30,7 @@ class Training:
     """Everything a run needs, made before the estimator itself is touched.
 
     Where the oracles contradict each other, `contradiction` says how, and the problem counts as approximate. `start` is
-    where learning begins, if latent parts were given.
+    where learning begins, if latent parts were given. `memory` are the bytes that a run may take beside the problem.
     """
 
     model: Model
@@ -41,6 +41,7 @@ class Training:
     kept: npt.NDArray[np.bool_]
     contradiction: str | None = None
     start: Start | None = None
+    memory: int | None = None
 
     def fitted(self, w: FloatArray) -> dict[str, Any]:
         """The attributes that make an estimator ready to predict with w."""

@@ -10,7 +10,9 @@ import numpy as np
 from structlearn.callbacks import Progress
 from structlearn.contract import has_callbacks
 from structlearn.data.arrays import FloatArray
+from structlearn.estimators.memory import InsufficientMemoryError, refusal
 from structlearn.solvers import State
+from structlearn.solvers.working_sets import WorkingSetState
 from structlearn.waist.problem import Problem
 
 if TYPE_CHECKING:
@@ -34,9 +36,11 @@ class Watch:
     history : list of dict
         The records so far.
     stopped : bool
-        Whether a callback, Ctrl-C or early stopping ended the run.
+        Whether a callback, Ctrl-C, early stopping or a lack of memory ended the run.
     ended_from_outside : bool
         Whether it was a callback or Ctrl-C, so that the run might go on.
+    refused : InsufficientMemoryError or None
+        What is against the weights that have come into being, if they no longer fit.
     """
 
     def __init__(
@@ -68,6 +72,7 @@ class Watch:
         self.chosen: tuple[dict[str, Any], FloatArray] = ({}, np.empty(0))
         self.stopped = False
         self.ended_from_outside = False
+        self.refused: InsufficientMemoryError | None = None
 
     def __enter__(self) -> None:
         tasks = self._training.solver.max_iter + 1
@@ -105,7 +110,7 @@ class Watch:
         if self._progress is not None:
             self._progress.show(self._estimator, record)
         self.ended_from_outside = not patience_is_over and (bool(stop) or self._interruption.requested)
-        self.stopped = self.ended_from_outside or patience_is_over
+        self.stopped = self.ended_from_outside or patience_is_over or self._outgrown(state)
         # A state at which patience was over would be gone on from.
         due = self._checkpoint is not None and self._checkpoint.is_due and not patience_is_over
         if self._checkpoint is not None and (self.ended_from_outside or due):
@@ -113,6 +118,18 @@ class Watch:
         if not self.stopped and state.iteration < self._training.solver.max_iter:
             self._begin_task()
         return self.stopped
+
+    def _outgrown(self, state: State) -> bool:
+        """Whether weights that have come into being leave no room to go on."""
+        if self.problem.grows:
+            planes = state.sets.nbytes() if isinstance(state, WorkingSetState) and state.crowded else 0
+            self.refused = refusal(
+                self._training,
+                self._estimator._named_solvers,
+                given=self._estimator.max_memory is not None,
+                planes=planes,
+            )
+        return self.refused is not None
 
     def save(self) -> dict[str, Any] | None:
         """What early stopping remembers, as plain values and arrays."""

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from structlearn.data.arrays import FloatArray
-from structlearn.data.segments import from_bio
-from structlearn.data.tags import Scheme
+from structlearn.data.tokens.segments import from_bio
+from structlearn.data.tokens.tags import Scheme
 from structlearn.evaluation.result import Evaluation, as_text
 from structlearn.evaluation.scoring import evaluate, kind_of, loss_of
 from structlearn.metrics import Comparison, Interval, mcnemar

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from structlearn.data.arrays import IntArray
 from structlearn.data.labels import is_partial, known_labels, observed_classes, plain
-from structlearn.data.segments import to_bio
-from structlearn.data.tags import Scheme, is_tag, spans
+from structlearn.data.tokens.segments import to_bio
+from structlearn.data.tokens.tags import Scheme, is_tag, spans
 from structlearn.models.base import Kind
 
 

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from structlearn.data.arrays import FloatArray
-from structlearn.data.tags import Scheme
+from structlearn.data.tokens.tags import Scheme
 from structlearn.metrics import Confusion, Interval
 from structlearn.metrics.resampled import ClassScore
 from structlearn.models.base import Kind

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import same_output
 from structlearn.data.labels import LabelCodes, plain
-from structlearn.data.segments import checked_segments
-from structlearn.data.tags import Scheme, are_tags
+from structlearn.data.tokens.segments import checked_segments
+from structlearn.data.tokens.tags import Scheme, are_tags
 from structlearn.estimators.generative.hidden_markov import HiddenMarkov
 from structlearn.evaluation.label_counts import (
     in_order,

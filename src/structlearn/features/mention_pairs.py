@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from structlearn.data.arrays import IntArray
 from structlearn.data.documents import Document
 from structlearn.data.item_pairs import ItemPairs
+from structlearn.data.options import whole_option
 from structlearn.data.ragged import offsets_of
 from structlearn.features.mentions import ARTICLES, GENDERS, PRONOUN, PRONOUNS, TYPES, mention_traits
 
@@ -89,11 +89,11 @@ class MentionPairs(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Nothing is learnt: the features are always the same."""
-        self._check_window()
+        self.check_options()
         return self
 
     def transform(self, X: Any) -> list[ItemPairs]:
-        self._check_window()
+        self.check_options()
         return [self._pairs(document, i) for i, document in enumerate(X)]
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
@@ -128,9 +128,10 @@ class MentionPairs(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         features = sp.csr_array((np.ones(len(indices), np.float32), indices, indptr), shape=(len(codes), begin))
         return ItemPairs(n, features, np.stack([first, second], axis=1), kinds.astype(np.int32))
 
-    def _check_window(self) -> None:
-        if self.window is not None and not (isinstance(self.window, numbers.Integral) and self.window >= 1):
-            raise ValueError(f"window is {self.window!r}; it must be a whole number ≥ 1, or None")
+    def check_options(self) -> None:
+        """Refuses options that mean nothing, by name."""
+        if self.window is not None:
+            whole_option("window", self.window, 1)
 
 
 _SIZES = tuple(len(answers) for answers in QUESTIONS.values())

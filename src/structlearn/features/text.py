@@ -13,7 +13,7 @@ from structlearn.contract import Estimator, check_is_fitted
 from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
 from structlearn.data.options import flag_option, whole_option
-from structlearn.data.sequences import Sequences
+from structlearn.data.tokens.sequences import Sequences
 from structlearn.features.template_columns import Columns, Hashing, Vocabulary
 from structlearn.features.templates import Template, default_templates, name, parse
 from structlearn.features.token_columns import TokenColumns
@@ -129,8 +129,8 @@ class TextFeatures(Estimator):
         margin = max((abs(part.offset) for template in templates for part in template), default=0)
         return TokenColumns(X, self.columns, margin, self.boundary)
 
-    def _parsed_templates(self) -> tuple[Template, ...]:
-        """The templates, after a look at all options."""
+    def check_options(self) -> None:
+        """Refuses options that mean nothing, by name."""
         for option in ("columns", "templates"):
             value: Any = getattr(self, option)
             listed = is_listed(value) and len(value) and all(isinstance(each, str) for each in value)
@@ -142,6 +142,10 @@ class TextFeatures(Estimator):
             whole_option("n_hashed", self.n_hashed, 1, LARGEST)
         if self.n_hashed is not None and self.min_count > 1:
             raise ValueError("min_count needs a vocabulary of features; with n_hashed leave it at 1")
+
+    def _parsed_templates(self) -> tuple[Template, ...]:
+        """The templates, after a look at all options."""
+        self.check_options()
         templates = parse(default_templates(self.columns) if self.templates is None else self.templates)
         self._check_columns(templates)
         return templates

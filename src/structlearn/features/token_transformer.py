@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from structlearn.data.fields import check_distinct, check_tuple
 from structlearn.data.labels import LabelSequences, label_array, read_label_sequences
-from structlearn.data.sequences import NamedColumns, Sequences, read_sequences, stack
+from structlearn.data.tokens.sequences import NamedColumns, Sequences, read_sequences, stack
 from structlearn.wording import shown
 
 

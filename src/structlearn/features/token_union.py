@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from structlearn.data.fields import check_distinct, check_tuple, check_whole
-from structlearn.data.sequences import NamedColumns, Sequences, chosen, read_sequences, stack, with_tokens
+from structlearn.data.tokens.sequences import NamedColumns, Sequences, chosen, read_sequences, stack, with_tokens
 
 
 class TokenUnion(TransformerMixin, _BaseComposition, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]

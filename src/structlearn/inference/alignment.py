@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, LabelArray, checked_scores
+from structlearn.data.biosequences.matches import ENDS, Ends, Matches, matches_of
 from structlearn.data.known.partners import known_partners
-from structlearn.data.matches import ENDS, Ends, Matches, matches_of
 from structlearn.data.ragged import Ragged
 from structlearn.inference.given import GivenParts, scores_of, table_of
 from structlearn.wording import shown
@@ -187,7 +187,7 @@ def align(
 
     Examples
     --------
-    >>> from structlearn.data.substitution import BLOSUM62
+    >>> from structlearn.data.biosequences.substitution import BLOSUM62
     >>> align([("HEAGAWGHEE", "PAWHEAE")], BLOSUM62, gap=-8)
     [(((2, 0), (4, 1), (5, 2), (6, 3), (7, 4), (8, 5), (9, 6)), -8.0)]
     """

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.known.segments import KnownSegments
-from structlearn.data.segments import Segment
+from structlearn.data.tokens.segments import Segment
 from structlearn.inference.given import GivenParts, scores_of, table_of
 
 #: Segments (label, begin, end) that there must be, with None for any label, or a set of labels.

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray
-from structlearn.data.dna import BASES, OTHER, Site, base_codes
+from structlearn.data.biosequences.dna import BASES, OTHER, Site, base_codes
 from structlearn.data.ragged import Ragged
 
 #: How many letters the background may look back: its scores are numbered by 16 bits.

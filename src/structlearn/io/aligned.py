@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from structlearn.data.matches import Matches, from_gapped, to_gapped
+from structlearn.data.biosequences.matches import Matches, from_gapped, to_gapped
 from structlearn.io.a3m import read_a3m_rows
 from structlearn.io.fasta import Row, read_fasta, write_fasta
 from structlearn.io.stockholm import read_stockholm_rows

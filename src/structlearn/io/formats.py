@@ -59,10 +59,15 @@ def recognise(head: Sequence[str], filename: str = "") -> Format:
     raise ValueError(f"this looks like none of the formats {', '.join(FORMATS)}; name the one it is")
 
 
+def check_format_name(name: str) -> None:
+    if name not in FORMATS:
+        raise ValueError(f"there is no format {name!r}; there are {', '.join(FORMATS)}")
+
+
 def format_of(lines: Lines, format: Format | str | None = None, *, check: bool = False) -> Format:
     """The format of lines of which none was taken yet; see `read_examples`."""
-    if isinstance(format, str) and format not in FORMATS:
-        raise ValueError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
+    if isinstance(format, str):
+        check_format_name(format)
     if isinstance(format, Format) and not check:
         return format
     head = lines.head()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from structlearn.data.matches import from_gapped, to_gapped
+from structlearn.data.biosequences.matches import from_gapped, to_gapped
 from structlearn.io.a3m import read_a3m_pairs
 from structlearn.io.fasta import Row, read_fasta, without_rest, write_fasta
 from structlearn.io.format import Example, Format, Structure

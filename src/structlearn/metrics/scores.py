@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn.data.arrays import FloatArray
-from structlearn.data.tags import Scheme
+from structlearn.data.tokens.tags import Scheme
 
 
 @dataclass(frozen=True, slots=True)

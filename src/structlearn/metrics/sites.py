@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from structlearn.data.arrays import FloatArray
-from structlearn.data.dna import Site
+from structlearn.data.biosequences.dna import Site
 from structlearn.metrics.significance import Interval
 
 

@@ -1,4 +1,4 @@
-"""How many spans (chunks, entities) were found; what a span is, see `structlearn.data.tags`."""
+"""How many spans (chunks, entities) were found; what a span is, see `structlearn.data.tokens.tags`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.data.tags import Scheme, Span, spans
+from structlearn.data.tokens.tags import Scheme, Span, spans
 from structlearn.metrics._checks import paired
 from structlearn.metrics.scores import Report, report
 

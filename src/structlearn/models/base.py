@@ -13,7 +13,7 @@ from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import same_output
 from structlearn.data.feature_pairs import FeaturePairs
 from structlearn.data.fields import check_distinct, check_flag, check_tuple, check_whole
-from structlearn.data.sequences import NamedColumns, stack
+from structlearn.data.tokens.sequences import NamedColumns, stack
 from structlearn.models.description import TransitionScores, WeightBlock, blocks_of, given_names
 from structlearn.models.explanation import Comparison, Explanation, compare
 from structlearn.waist.problem import Problem

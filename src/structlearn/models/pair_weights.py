@@ -14,7 +14,7 @@ import numpy.typing as npt
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.feature_pairs import FeaturePairs
-from structlearn.data.tokens import TokenMatrix
+from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.models.base import LinearSpec
 from structlearn.models.composed import ComposedProblem
 from structlearn.waist.problem import Problem

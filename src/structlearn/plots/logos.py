@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.data.dna import BASES, information
+from structlearn.data.biosequences.dna import BASES, information
 from structlearn.plots.canvas import axes, pyplot
 
 if TYPE_CHECKING:

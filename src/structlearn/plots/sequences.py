@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn.data.labels import observed_classes, plain
-from structlearn.data.segments import Segment, checked_segments
+from structlearn.data.tokens.segments import Segment, checked_segments
 from structlearn.plots.canvas import FADED, INK, RED, axes, pyplot
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from structlearn.data.tags import are_tags
+from structlearn.data.tokens.tags import are_tags
 from structlearn.drawing.markup import Html, element
 from structlearn.report.assets import fill
 from structlearn.report.formatting import duration, number, percent

@@ -337,7 +337,9 @@ class DualSolver(GapSolver):
 
     def room_for_planes(self, problem: Problem) -> int:
         """Bytes that planes may take now: weights that come into being leave less."""
-        return PLANE_BYTES if problem.max_memory is None else max(0, problem.max_memory - self.nbytes(problem))
+        left = PLANE_BYTES if problem.max_memory is None else problem.max_memory - self.nbytes(problem)
+        # Weights that outgrow what there is end the run, and to give up all planes now would only spoil its answer.
+        return PLANE_BYTES if problem.grows and left < 0 else max(0, left)
 
     @property
     def tolerance(self) -> float:

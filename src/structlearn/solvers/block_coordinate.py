@@ -132,7 +132,7 @@ class BlockCoordinate(DualSolver):
             remaining = estimate / max(state.dual_value() + estimate, 1e-300)
             gap, _ = state.solve(max(0.1 * remaining, 1e-13), state.cached_passes * asked)
             state.sets.drop_idle(self.idle_passes)
-            state.limit_memory(self.room_for_planes(problem))
+            state.limit_memory(self.room_for_planes(problem), problem)
             if self.averaging:
                 self._average(state)
         # Where the cached planes still hold most of the gap, asking for more planes would not help; the bound is for

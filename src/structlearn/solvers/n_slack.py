@@ -80,7 +80,7 @@ class NSlack(DualSolver):
         if self.update_on != "pass":
             self._sequential_pass(state, problem, objective)
         self._solve(state, objective)
-        state.limit_memory(self.room_for_planes(problem))
+        state.limit_memory(self.room_for_planes(problem), problem)
         self._survey(state, problem, objective)
         return state
 

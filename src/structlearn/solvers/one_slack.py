@@ -135,7 +135,7 @@ class OneSlack(DualSolver):
         while state.cuts.nbytes() > room and idle:
             idle //= 2
             self._drop_idle_cuts(state, idle)
-        state.cached.limit_memory(max(0, room - state.cuts.nbytes()), state.iterate)
+        state.cached.limit_memory(max(0, room - state.cuts.nbytes()), state.iterate, False)
 
     @staticmethod
     def _drop_idle_cuts(state: OneSlackState, idle: int) -> None:

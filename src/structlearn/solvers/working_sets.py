@@ -39,6 +39,9 @@ class WorkingSetState(DualState):
 
     over_weights: ClassVar[tuple[str, ...]] = ("w", "iterate")
 
+    #: Whether weights that have come into being leave too little room for the planes; no part of a saved state.
+    crowded = False
+
     def extend(self, problem: Problem) -> None:
         super().extend(problem)
         if problem.grows:
@@ -86,14 +89,20 @@ class WorkingSetState(DualState):
         self.restricted_gap = gap / max(dual + gap, 1e-300)
         return gap, unbounded
 
-    def limit_memory(self, most: int) -> None:
-        """Gives up planes beyond so many bytes, those without weight first."""
-        if self.sets.limit_memory(most, self.iterate):
+    def limit_memory(self, most: int, problem: Problem) -> None:
+        """Gives up planes beyond so many bytes, those without weight first.
+
+        Where weights come into being, room that these have taken does not come back: no plane with weight is given up,
+        so that the answer stays as good as it is, and the state is `crowded`.
+        """
+        short = self.sets.limit_memory(most, self.iterate, problem.grows)
+        self.crowded = short and problem.grows
+        if short and not problem.grows:
             from sklearn.exceptions import ConvergenceWarning
 
             warnings.warn(
-                f"max_memory leaves {in_bytes(most)} for planes, which does not hold those with weight; some were "
-                "given up, and the run may not converge",
+                f"planes with weight take more than the {in_bytes(most)} of memory that are left for them; some were "
+                "given up, and the run may not converge; a larger max_memory would hold them",
                 ConvergenceWarning,
                 stacklevel=2,
             )

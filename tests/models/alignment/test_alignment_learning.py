@@ -9,7 +9,7 @@ from sklearn.base import clone
 import structlearn
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
 from structlearn.data import from_gapped, to_gapped
-from structlearn.data.substitution import AMINO_ACIDS, BLOSUM62, log_odds
+from structlearn.data.biosequences.substitution import AMINO_ACIDS, BLOSUM62, log_odds
 from structlearn.inference import align, edit_distance
 from structlearn.models import Alignment
 from tests.models import sums

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from structlearn import _core
-from structlearn.data.matches import ENDS
+from structlearn.data.biosequences.matches import ENDS
 
 #: Whose lengths are on both sides of the blocks of sixteen columns that share a power of two.
 SIZES = [(1, 1), (15, 16), (16, 15), (17, 33), (2, 90), (90, 2)]

@@ -174,7 +174,7 @@ def test_saves_evaluates_and_names_states(tmp_path: Path) -> None:
         ({}, [[None, None]], "Y says nothing about any token"),
         ({}, [["a"]], r"Y\[0\] has 1 entries but X\[0\] has 2 rows"),
         ({"classes": "a"}, [["a", "b"]], r"Y\[0\]\[1\] is 'b', but 'b' is not one of the labels"),
-        ({"states": 0}, [["a", "b"]], "label 'a' has states=0; it must be a whole number ≥ 1"),
+        ({"states": 0}, [["a", "b"]], "states is 0; it must be a whole number ≥ 1"),
         ({"states": {"z": 2}}, [["a", "b"]], "states names 'z', which is not one of the labels"),
         ({"allowed_transitions": [("a", "a")]}, [["a", "b"]], r"Y\[0\] admits no labelling"),
         ({}, [["a", set()]], r"Y\[0\]\[1\] is set\(\): no label is left"),

@@ -155,3 +155,14 @@ def test_hypergraphs_are_refused_while_they_are_listed():
         small.fit([np.ones(2)] * 30, leaf * 30)
     graph = Hypergraph.of(Bracketings().steps(np.ones(2)))
     assert int(re.search(many, str(told.value))[1]) == graph.nbytes
+
+
+def test_a_refusal_says_whether_the_user_or_the_machine_sets_the_bound(monkeypatch):
+    leaf = [((0, 0, 2), ("node", 0, 1, 2))]
+    monkeypatch.setattr("structlearn.models.own.hypergraph_model.available_memory", lambda: 3000)
+    for bound, told in ({"max_memory": 2900}, "max_memory=2900 bytes"), ({}, "the 3000 bytes of memory that are"):
+        svm = StructuralSVM(Bracketings(), **bound)
+        with pytest.raises(ValueError, match=rf"the hypergraph of X\[0\] takes more than {told}"):
+            svm.fit([np.ones(9)], leaf)
+        with pytest.raises(ValueError, match=rf"the hypergraphs of X\[0\] to X\[\d+\] take .* more than {told}"):
+            svm.fit([np.ones(2)] * 30, leaf * 30)

@@ -12,7 +12,7 @@ import numpy as np
 
 from structlearn.cli import data
 from structlearn.cli.pipelines import features
-from structlearn.data.matches import to_gapped
+from structlearn.data.biosequences.matches import to_gapped
 from structlearn.data.trees import brackets, format_tree
 from structlearn.estimators.abilities import lacks
 from structlearn.io.columns import Columns

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from structlearn.data.matches import to_gapped
+from structlearn.data.biosequences.matches import to_gapped
 from structlearn.io.fasta import Row, read_fasta
 from structlearn.io.text import open_text
 from structlearn.persistence.model_file import steps_of

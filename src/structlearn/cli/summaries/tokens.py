@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, get_args
 from structlearn.cli.summaries.oddities import MOST_REMEMBERED, Counts, Inputs, Oddity
 from structlearn.data.labels import is_partial
 from structlearn.data.queries import MOST_GAIN
-from structlearn.data.tags import TagScheme, are_tags, follows, is_tag
+from structlearn.data.tokens.tags import TagScheme, are_tags, follows, is_tag
 from structlearn.data.trees import unary_cycle
 from structlearn.io.format import Example, Structure
 from structlearn.wording import several

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import IntArray, LabelArray
+from structlearn.data.biosequences.matches import checked_matches
 from structlearn.data.examples import is_listed
 from structlearn.data.known.labels import called, check_allowed
-from structlearn.data.matches import checked_matches
 
 
 def partners_of(

@@ -11,7 +11,7 @@ import numpy as np
 from structlearn.data.arrays import IntArray, LabelArray
 from structlearn.data.known.labels import called, check_allowed
 from structlearn.data.ragged import offsets_of
-from structlearn.data.segments import checked_triple
+from structlearn.data.tokens.segments import checked_triple
 from structlearn.data.trees import Tree, as_tree, leaves, nodes
 from structlearn.wording import shown
 

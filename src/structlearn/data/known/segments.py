@@ -13,7 +13,7 @@ from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray
 from structlearn.data.examples import is_listed
 from structlearn.data.known.labels import called, check_allowed, label_flags
 from structlearn.data.ragged import locate
-from structlearn.data.segments import Segment, checked_triple
+from structlearn.data.tokens.segments import Segment, checked_triple
 from structlearn.wording import shown
 
 

@@ -15,8 +15,14 @@ from structlearn.data.examples import check_examples, is_listed
 from structlearn.data.fields import check_tuple, check_whole
 from structlearn.data.labels import LabelCodes, check_label, declared_classes, label_array, observed_classes, plain
 from structlearn.data.options import real_option
-from structlearn.data.sequences import check_tokens, stack
-from structlearn.estimators.generative.probabilities import Smoothing, checked_distributions, frequencies, log
+from structlearn.data.tokens.sequences import check_tokens, stack
+from structlearn.estimators.generative.probabilities import (
+    Smoothing,
+    check_smoothing,
+    checked_distributions,
+    frequencies,
+    log,
+)
 from structlearn.wording import shown
 
 
@@ -71,6 +77,9 @@ class Discrete(Emission):
 
     def __init__(self, smoothing: Smoothing = 1.0):
         self.smoothing = smoothing
+
+    def check_options(self) -> None:
+        check_smoothing(self.smoothing)
 
     @classmethod
     def from_parameters(cls, symbols: Sequence[Any], probabilities: Any) -> Self:

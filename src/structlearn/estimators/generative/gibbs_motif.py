@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from structlearn.contract import Estimator, check_is_fitted
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.data.dna import BASES, OTHER, Site, base_codes
+from structlearn.data.biosequences.dna import BASES, OTHER, Site, base_codes
 from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_whole
 from structlearn.data.labels import LabelCodes, declared_classes, label_array

@@ -18,9 +18,15 @@ from structlearn.data.labels import LabelCodes, check_label, declared_classes, l
 from structlearn.data.matrices import checked_numbers
 from structlearn.data.options import whole_option
 from structlearn.data.ragged import Ragged, offsets_of
-from structlearn.data.sequences import chosen, with_tokens
+from structlearn.data.tokens.sequences import chosen, with_tokens
 from structlearn.estimators.generative.emissions import Emission
-from structlearn.estimators.generative.probabilities import Smoothing, checked_distributions, frequencies, log
+from structlearn.estimators.generative.probabilities import (
+    Smoothing,
+    check_smoothing,
+    checked_distributions,
+    frequencies,
+    log,
+)
 from structlearn.inference.chain import k_best, marginals
 from structlearn.persistence import model_file
 from structlearn.wording import shown
@@ -94,6 +100,10 @@ class HiddenMarkov(Estimator):
         self.classes = classes
         self.ends = ends
 
+    def check_options(self) -> None:
+        """Refuses options that mean nothing, by name; `fit` asks for it before it looks at the data."""
+        check_smoothing(self.smoothing)
+
     @classmethod
     def from_parameters(
         cls, start: Any, transition: Any, emission: Emission, classes: Sequence[Any], *, ends: Any = None
@@ -133,6 +143,7 @@ class HiddenMarkov(Estimator):
             (length, n_features) arrays for numeric emissions, sequences of symbols for `Discrete`.
         y : list of label sequences
         """
+        self.check_options()
         self._check_emission()
         from sklearn.base import clone
 

@@ -22,14 +22,17 @@ def frequencies(counts: FloatArray, smoothing: Smoothing) -> FloatArray:
     >>> frequencies(np.array([3.0, 1.0, 0.0]), "floor").tolist()
     [0.6, 0.2, 0.2]
     """
-    if isinstance(smoothing, str) and smoothing == "floor":
-        counts = np.maximum(counts, 1.0)
-    elif not isinstance(smoothing, (int, float, np.number)) or not 0 <= smoothing < np.inf:
-        raise ValueError(f"smoothing is {smoothing!r}; it may be a number ≥ 0 or 'floor'")
-    else:
-        counts = counts + float(smoothing)
+    check_smoothing(smoothing)
+    counts = np.maximum(counts, 1.0) if isinstance(smoothing, str) else counts + float(smoothing)
     total = counts.sum(axis=-1, keepdims=True)
     return np.asarray(np.where(total > 0, counts, 1.0) / np.where(total > 0, total, counts.shape[-1]))
+
+
+def check_smoothing(smoothing: Any) -> None:
+    if isinstance(smoothing, str) and smoothing == "floor":
+        return
+    if not isinstance(smoothing, (int, float, np.number)) or not 0 <= smoothing < np.inf:
+        raise ValueError(f"smoothing is {smoothing!r}; it may be a number ≥ 0 or 'floor'")
 
 
 def checked_distributions(name: str, given: Any, shape: tuple[int | None, ...]) -> FloatArray:

@@ -37,6 +37,10 @@ class RelativeFrequencies(StructuredPredictor):
         self.model = model
         self.n_jobs = n_jobs
 
+    def check_options(self) -> None:
+        """Refuses options that mean nothing, by name; `fit` asks for it before it looks at the data."""
+        n_threads(self.n_jobs)
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Counts.
 
@@ -48,6 +52,7 @@ class RelativeFrequencies(StructuredPredictor):
         """
         if not isinstance(self.model, Model):
             raise TypeError(f"model is {shown(self.model)}; expected a Model, such as Grammar()")
+        self.check_options()
         check_examples("X", X)
         check_examples("y", y)
         X, y = self.model.read(X, y)

@@ -10,13 +10,13 @@ import numpy as np
 from rich.cells import cell_len
 
 from structlearn import _core
-from structlearn.data.annotations import ANNOTATIONS, AnnotatedPairs, annotated, read_pairs
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.biosequences.annotations import ANNOTATIONS, AnnotatedPairs, annotated, read_pairs
+from structlearn.data.biosequences.matches import ENDS, Ends, matches_of
 from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
 from structlearn.data.known.partners import known_partners, partners_of
 from structlearn.data.labels import check_label, observed_classes
-from structlearn.data.matches import ENDS, Ends, matches_of
 from structlearn.data.options import choice_option, flag_option, whole_option
 from structlearn.data.ragged import Ragged, locate, offsets_of, ranks_of, summed
 from structlearn.drawing import Drawing, draw_alignment

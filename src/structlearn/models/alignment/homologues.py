@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
+from structlearn.data.biosequences.matches import Matches, checked_matches, matches_of
 from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
-from structlearn.data.matches import Matches, checked_matches, matches_of
 from structlearn.data.options import whole_option
 from structlearn.data.ragged import Ragged, places_of, reduced
 from structlearn.metrics import Measures

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
-from structlearn.data.matches import ENDS, Ends, Matches, matches_of
+from structlearn.data.biosequences.matches import ENDS, Ends, Matches, matches_of
 from structlearn.data.ragged import Ragged, offsets_of, reduced
 from structlearn.losses.bound import MAX_LEVEL_TABLE, NO_UNIT, BoundLoss
 from structlearn.models.alignment.codes import CodedSequences

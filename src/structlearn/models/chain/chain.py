@@ -20,8 +20,8 @@ from structlearn.data.labels import (
 )
 from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.data.ragged import Ragged, locate, reduced
-from structlearn.data.sequences import Sequences, check_tokens, read_sequences
-from structlearn.data.tokens import TokenMatrix
+from structlearn.data.tokens.matrix import TokenMatrix
+from structlearn.data.tokens.sequences import Sequences, check_tokens, read_sequences
 from structlearn.losses import Hamming, LabelF1, LabelLoss, Loss, MissedSegments, SpanF1, ZeroOneLoss, loss_option
 from structlearn.losses.bound import (
     MAX_LEVEL_TABLE,

@@ -11,10 +11,10 @@ import numpy as np
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray
 from structlearn.data.known.labels import label_mask
 from structlearn.data.labels import declared_classes
-from structlearn.data.options import flag_option, real_option
+from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.data.ragged import Ragged, reduced
-from structlearn.data.sequences import Sequences, read_sequences
-from structlearn.data.tokens import TokenMatrix
+from structlearn.data.tokens.matrix import TokenMatrix
+from structlearn.data.tokens.sequences import Sequences, read_sequences
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, bound_possible_costs, level_table
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
 from structlearn.models.chain.allowed_labels import first_impossible, labels_in
@@ -119,6 +119,8 @@ class LatentChain(Model):
         if abs(real_option("balance", self.balance)) > LARGEST_BALANCE:
             raise ValueError(f"balance is {self.balance:g}; beyond {LARGEST_BALANCE:g} emissions would no longer count")
         flag_option("boundaries", self.boundaries)
+        if not isinstance(self.states, Mapping):
+            whole_option("states", self.states, 1, MOST_STATES)
 
     def specify(self, X: Any, Y: Any) -> LinearSpec:
         self.check_options()

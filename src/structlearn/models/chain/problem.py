@@ -13,7 +13,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.feature_pairs import FeaturePairs
 from structlearn.data.ragged import Ragged, reduced, summed
-from structlearn.data.tokens import TokenMatrix
+from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.losses.bound import BoundLoss, no_levels
 from structlearn.models.chain.description import chain_part
 from structlearn.models.chain.transitions import TransitionMask

@@ -9,7 +9,7 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.data.tags import TagScheme, follows
+from structlearn.data.tokens.tags import TagScheme, follows
 from structlearn.wording import shown
 
 Mask = npt.NDArray[np.bool_]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.data.dna import BASES
+from structlearn.data.biosequences.dna import BASES
 
 
 class BestWord(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.data.dna import BASES, base_codes
+from structlearn.data.biosequences.dna import BASES, base_codes
 from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_distinct
 from structlearn.data.labels import LabelCodes, check_label, observed_classes, plain
@@ -136,6 +136,7 @@ class Motif(Model):
         return tuple(map(int, widths))
 
     def check_options(self) -> None:
+        _ = self.widths
         whole_option("background_order", self.background_order, 0, HIGHEST_ORDER)
         flag_option("both_strands", self.both_strands)
         if self.positive is not None:

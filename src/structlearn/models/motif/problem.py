@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
-from structlearn.data.dna import BASES, Site, reverse_complement
+from structlearn.data.biosequences.dna import BASES, Site, reverse_complement
 from structlearn.data.labels import label_array
 from structlearn.inference.sites import Sites, no_sites
 from structlearn.models.explanation import PartFeatures

@@ -23,7 +23,7 @@ from structlearn.data.labels import (
     partial_label,
 )
 from structlearn.data.matrices import checked_matrix, checked_numbers, checked_table
-from structlearn.data.tokens import TokenMatrix
+from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.losses import Hamming, LabelLoss, Loss, ZeroOneLoss
 from structlearn.losses.bound import BoundLoss, Levels, bound_label_costs, class_levels
 from structlearn.losses.own import bound_own, single_label_truth

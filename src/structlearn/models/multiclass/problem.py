@@ -13,7 +13,7 @@ from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray, dig
 from structlearn.data.feature_pairs import FeaturePairs
 from structlearn.data.labels import label_array
 from structlearn.data.ragged import Ragged
-from structlearn.data.tokens import TokenMatrix
+from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.losses.bound import BoundLoss
 from structlearn.models.pair_weights import PairedProblem, fixed_layout
 from structlearn.models.token_scorer import token_scorer

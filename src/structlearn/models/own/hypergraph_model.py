@@ -15,8 +15,8 @@ from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import is_listed
 from structlearn.data.hypergraphs import Hypergraph, Step
 from structlearn.data.memory import available_memory
-from structlearn.data.sequences import Sequences, read_sequences
-from structlearn.data.tokens import TokenMatrix
+from structlearn.data.tokens.matrix import TokenMatrix
+from structlearn.data.tokens.sequences import Sequences, read_sequences
 from structlearn.losses import Loss, MissedParts
 from structlearn.losses.bound import BoundLoss
 from structlearn.models.base import Ability, ByDecoder, Spec, TokenColumns
@@ -234,15 +234,18 @@ class HypergraphModel(PartialModel):
     def _listed(self, X: Any) -> list[Hypergraph]:
         graphs: list[Hypergraph] = []
         size = 0
-        most = available_memory() if self._max_memory is None else self._max_memory
+        most, limit = self._max_memory, f"max_memory={self._max_memory} bytes"
+        if most is None:
+            most = available_memory()
+            limit = f"the {most} bytes of memory that are available"
         for i, x in enumerate(X):
             with noted(f"{type(self).__name__}.steps(X[{i}])"):
-                graphs.append(Hypergraph.of(self.steps(x), f"the hypergraph of X[{i}]", most))
+                graphs.append(Hypergraph.of(self.steps(x), f"the hypergraph of X[{i}]", most, limit))
             size += graphs[i].nbytes
             if most is not None and size > most:
                 raise ValueError(
                     f"the hypergraphs of X[0] to X[{i}] take {size} bytes, {graphs[i].nbytes} of them for the "
-                    f"{graphs[i].n_edges} steps of the last, more than max_memory={most}"
+                    f"{graphs[i].n_edges} steps of the last, more than {limit}"
                 )
         return graphs
 

@@ -14,7 +14,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.hypergraphs import Hypergraph
 from structlearn.data.ragged import Ragged, offsets_of
-from structlearn.data.tokens import TokenMatrix
+from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.losses import AdditiveLoss, LocalParts, Loss, ZeroOneLoss
 from structlearn.losses.bound import BoundLoss
 from structlearn.losses.own import Truth, bound_own

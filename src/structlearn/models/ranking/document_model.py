@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from structlearn.data.arrays import FloatArray
-from structlearn.data.sequences import Sequences, read_sequences
+from structlearn.data.tokens.sequences import Sequences, read_sequences
 from structlearn.models.base import Ability, Model
 from structlearn.models.description import WeightBlock
 from structlearn.models.explanation import Comparison

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray, digest
 from structlearn.data.ragged import Ragged, offsets_of, places_of, reduced, summed
-from structlearn.data.sequences import check_tokens
+from structlearn.data.tokens.sequences import check_tokens
 from structlearn.models.base import TokenColumns
 from structlearn.waist.rows import SparseRows
 

@@ -17,7 +17,7 @@ from structlearn.data.labels import (
 )
 from structlearn.data.options import choice_option
 from structlearn.data.ragged import Ragged, summed
-from structlearn.data.sequences import Sequences, read_sequences
+from structlearn.data.tokens.sequences import Sequences, read_sequences
 from structlearn.losses.binary_labels import BINARY_LOSSES, BinaryLabels, BinaryLoss
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
 from structlearn.models.description import WeightBlock, blocks_of, column_names

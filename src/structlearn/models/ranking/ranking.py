@@ -9,7 +9,7 @@ import numpy as np
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.queries import Gain, ranked, relevances, warn_of_empty
 from structlearn.data.ragged import Ragged
-from structlearn.data.sequences import read_sequences
+from structlearn.data.tokens.sequences import read_sequences
 from structlearn.drawing import Drawing, draw_ranking
 from structlearn.losses.rankings import LossName, RankingLoss, check_ranking_loss, ranking_loss
 from structlearn.metrics import Measures

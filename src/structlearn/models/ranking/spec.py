@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
-from structlearn.data.sequences import read_sequences
+from structlearn.data.tokens.sequences import read_sequences
 from structlearn.models.base import Spec, TokenColumns
 
 

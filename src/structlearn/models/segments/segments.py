@@ -15,9 +15,9 @@ from structlearn.data.known.segments import KnownSegments, check_truth, checked_
 from structlearn.data.labels import LabelCodes, check_label, declared_classes, known_labels, observed_classes
 from structlearn.data.options import flag_option, whole_option
 from structlearn.data.ragged import reduced, summed
-from structlearn.data.segments import Segmentations, read_segmentations
-from structlearn.data.sequences import Sequences, read_sequences
-from structlearn.data.tokens import TokenMatrix
+from structlearn.data.tokens.matrix import TokenMatrix
+from structlearn.data.tokens.segments import Segmentations, read_segmentations
+from structlearn.data.tokens.sequences import Sequences, read_sequences
 from structlearn.losses import Hamming, LabelLoss, Loss, MissedSegments, SpanF1, ZeroOneLoss, loss_option
 from structlearn.losses.bound import (
     MAX_LEVEL_TABLE,

@@ -8,15 +8,15 @@ from itertools import product
 from statistics import mean
 from typing import Any
 
-import crfsuite
 import data
 from measure import HERE, SCRATCH, Entry, Report, Row, Run, median, race
 
+from races import crfsuite
 from structlearn import StructuralSVM
 from structlearn.models import Chain
 from structlearn.solvers import BlockCoordinate
 
-CHOSEN = HERE / "chosen.json"
+CHOSEN = HERE / "races" / "chosen.json"
 PRICES = (0.1, 0.3, 1.0)
 TOLERANCES = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
 #: Training sentences held out in turn: those whose number ends in this digit.
@@ -132,7 +132,7 @@ def choose() -> dict[str, Any]:
     """The setting, by held-out training sentences: of those nearly as good as the best, the quickest."""
     grid = product(PRICES, TOLERANCES, (False, True))
     settings = [{"price": price, "tol": tol, "averaging": averaging} for price, tol, averaging in grid]
-    found = race(Entry(f"{fold}", "chunking:held_out", {"fold": fold, "settings": settings}, 1) for fold in FOLDS)
+    found = race(Entry(f"{fold}", "races.chunking:held_out", {"fold": fold, "settings": settings}, 1) for fold in FOLDS)
     folds = [found[f"{fold}"][0]["runs"] for fold in FOLDS]
     tried = [
         setting | {key: mean(runs[k][key] for runs in folds) for key in ("f1", "seconds")}
@@ -158,8 +158,8 @@ def _smoke(setting: dict[str, Any]) -> Report:
     limit, name = SMOKE_SENTENCES, "L-BFGS, c2 = 1"
     runs = race(
         [
-            Entry("ours", "chunking:ours", setting | {"limit": limit}),
-            Entry("theirs", "chunking:theirs", {"name": name, "limit": limit}, 1),
+            Entry("ours", "races.chunking:ours", setting | {"limit": limit}),
+            Entry("theirs", "races.chunking:theirs", {"name": name, "limit": limit}, 1),
         ]
     )
     ours_f1, theirs_f1 = median(runs["ours"], "f1"), median(runs["theirs"], "f1")
@@ -177,13 +177,13 @@ def _smoke(setting: dict[str, Any]) -> Report:
 
 def _full(setting: dict[str, Any]) -> Report:
     entries = [
-        Entry("ours", "chunking:ours", setting, seeded=True),
-        Entry("ours, lists", "chunking:ours", setting | {"from_lists": True}, seeded=True),
+        Entry("ours", "races.chunking:ours", setting, seeded=True),
+        Entry("ours, lists", "races.chunking:ours", setting | {"from_lists": True}, seeded=True),
         *(
-            Entry(name, "chunking:theirs", {"name": name}, 3 if name == "passive-aggressive" else 1)
+            Entry(name, "races.chunking:theirs", {"name": name}, 3 if name == "passive-aggressive" else 1)
             for name in crfsuite.ALGORITHMS
         ),
-        Entry("curve", "chunking:curve", setting, 1),
+        Entry("curve", "races.chunking:curve", setting, 1),
     ]
     runs = race(entries)
     prepared, lists = median(runs["ours"]), median(runs["ours, lists"])

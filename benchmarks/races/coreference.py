@@ -48,7 +48,7 @@ def both(n_documents: int) -> Run:
 
 
 def run(smoke: bool) -> Report:
-    found = in_fresh_process("coreference:both", n_documents=8 if smoke else 100)
+    found = in_fresh_process("races.coreference:both", n_documents=8 if smoke else 100)
     reached = f"{found['mentions']} mentions in {found['clusters']} clusters"
     rows = [
         Row(key, key, "SciPy, minimum spanning trees", found[what], found["theirs"], reached=reached)

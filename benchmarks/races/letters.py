@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-import crfsuite
 import data
 import numpy as np
 from measure import SCRATCH, Entry, Report, Row, Run, median, race
 
+from races import crfsuite
 from structlearn import StructuralSVM
 from structlearn.models import Chain
 
@@ -52,9 +52,9 @@ def run(smoke: bool) -> Report:
     C = 62.6 if smoke else 625.1
     runs = race(
         [
-            Entry("ours", "letters:ours", folds | {"C": C, "tol": 0.01}),
-            Entry("theirs", "letters:theirs", folds | {"c2": 5.0}, 3 if smoke else 1),
-            *([] if smoke else [Entry("default", "letters:theirs", folds | {"c2": 1.0}, 1)]),
+            Entry("ours", "races.letters:ours", folds | {"C": C, "tol": 0.01}),
+            Entry("theirs", "races.letters:theirs", folds | {"c2": 5.0}, 3 if smoke else 1),
+            *([] if smoke else [Entry("default", "races.letters:theirs", folds | {"c2": 1.0}, 1)]),
         ]
     )
     errors = median(runs["ours"], "error"), median(runs["theirs"], "error")
@@ -75,7 +75,7 @@ def run(smoke: bool) -> Report:
         rival = "L-BFGS to convergence, c2 = 1"
         report.rows.append(Row("letters c2 = 1", "OCR letters, folds 1-9, gap 1 %", rival, *times, reached=reached))
         fold0 = {"train_folds": [0], "test_folds": ALL_BUT_0, "tol": 1e-4}
-        exact = race(Entry(f"{price}", "letters:ours", fold0 | {"C": price}, 1) for price in (62.6, 626.0))
+        exact = race(Entry(f"{price}", "races.letters:ours", fold0 | {"C": price}, 1) for price in (62.6, 626.0))
         for price, done in exact.items():
             report.facts.append(
                 (f"OCR letters, fold 0, C = {price}: seconds to relative gap 1e-4", f"{median(done):.2f}")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import crfsuite
 import data
 import numpy as np
 from measure import SCRATCH, Entry, Report, Row, Run, median, race
 
+from races import crfsuite
 from structlearn import ConditionalRandomField
 from structlearn.models import Chain
 
@@ -88,12 +88,12 @@ def run(smoke: bool) -> Report:
 
 
 def _compare(report: Report, setting: dict[str, Any], smoke: bool) -> None:
-    rival = race([Entry("theirs", "likelihood:theirs", setting, 1)])["theirs"]
+    rival = race([Entry("theirs", "races.likelihood:theirs", setting, 1)])["theirs"]
     loss = median(rival, "loss")
     goal = setting | {"target": loss * (1 + SLACK)}
     solvers = ("dual_coordinate",) if smoke else ("dual_coordinate", "lbfgs")
     runs = race(
-        Entry(solver, "likelihood:ours", goal | {"solver": solver}, 3 if solver == solvers[0] else 1)
+        Entry(solver, "races.likelihood:ours", goal | {"solver": solver}, 3 if solver == solvers[0] else 1)
         for solver in solvers
     )
     features = "observed pairs" if setting["observed"] else "all pairs"

@@ -73,8 +73,8 @@ def run(smoke: bool) -> Report:
     for name, C, tol, bar, repeats in tasks:
         runs = race(
             [
-                Entry("ours", "multiclass:ours", {"name": name, "C": C, "tol": AGREEMENT}, repeats),
-                Entry("theirs", "multiclass:theirs", {"name": name, "C": C, "tol": tol}, repeats),
+                Entry("ours", "races.multiclass:ours", {"name": name, "C": C, "tol": AGREEMENT}, repeats),
+                Entry("theirs", "races.multiclass:theirs", {"name": name, "C": C, "tol": tol}, repeats),
             ]
         )
         mine, other = median(runs["ours"], "primal"), median(runs["theirs"], "primal")

@@ -34,7 +34,7 @@ def both(n_sequences: int) -> Run:
 
 def run(smoke: bool) -> Report:
     n_sequences = 1000 if smoke else 20_000
-    found = in_fresh_process("motifs:both", n_sequences=n_sequences)
+    found = in_fresh_process("races.motifs:both", n_sequences=n_sequences)
     reached = f"{found['positive']} of {n_sequences} sequences"
     row = Row("motifs", "motifs, from sequences", "scan in NumPy", found["ours"], found["theirs"], reached=reached)
     return Report([row], failures=[] if found["same"] else ["motifs: NumPy finds other labels"])

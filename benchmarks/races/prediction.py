@@ -5,12 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import chunking
-import crfsuite
 import data
 import pycrfsuite
 from measure import Entry, Report, Row, Run, in_fresh_process, median, race, seconds
 
+from races import chunking, crfsuite
 from structlearn import StructuralSVM
 from structlearn.models import Chain
 
@@ -54,12 +53,17 @@ def theirs(limit: int | None, repeats: int) -> Run:
 def run(smoke: bool) -> Report:
     limit = chunking.SMOKE_SENTENCES if smoke else None
     if not chunking.model_path(RIVAL, limit).exists():
-        in_fresh_process("chunking:theirs", name=RIVAL, limit=limit)
+        in_fresh_process("races.chunking:theirs", name=RIVAL, limit=limit)
     turns = 3
     runs = race(
         [
-            Entry("ours", "prediction:ours", {"setting": chunking.chosen(), "limit": limit, "repeats": PASSES}, turns),
-            Entry("theirs", "prediction:theirs", {"limit": limit, "repeats": PASSES}, turns),
+            Entry(
+                "ours",
+                "races.prediction:ours",
+                {"setting": chunking.chosen(), "limit": limit, "repeats": PASSES},
+                turns,
+            ),
+            Entry("theirs", "races.prediction:theirs", {"limit": limit, "repeats": PASSES}, turns),
         ]
     )
     rows = []

@@ -68,14 +68,14 @@ def threads(limit: int | None = None) -> Run:
 def run(smoke: bool) -> Report:
     report = Report()
     if smoke:
-        run = race([Entry("threads", "scaling:threads", {"limit": 500}, 1)])["threads"][0]
+        run = race([Entry("threads", "races.scaling:threads", {"limit": 500}, 1)])["threads"][0]
         if not run["identical"]:
             report.failures.append("two threads give another w than one")
         return report
     base = {"n": 500, "length": 20, "n_labels": 20}
     axes = {"n": (500, 1000, 2000, 4000), "length": (20, 40, 80, 160), "n_labels": (10, 20, 40, 80, 160, 320)}
     for axis, values in axes.items():
-        runs = race(Entry(f"{v}", "scaling:one_pass", base | {axis: v}, 1) for v in values)
+        runs = race(Entry(f"{v}", "races.scaling:one_pass", base | {axis: v}, 1) for v in values)
         spent = [median(runs[f"{v}"]) for v in values]
         # The last three: few labels cost less than the features do.
         growth = np.polyfit(np.log(values[-3:]), np.log(spent[-3:]), 1)[0]
@@ -83,10 +83,12 @@ def run(smoke: bool) -> Report:
         report.series[f"pass against {name}"] = [list(values), spent]
         report.facts.append((f"oracle pass against {name}, {values[-3]} to {values[-1]}: exponent", f"{growth:.2f}"))
     parts = (0.125, 0.25, 0.5, 1.0)
-    runs = race(Entry(f"{part:g}", "scaling:conll", {"part": part, "price": 0.1, "tol": 0.1}, 1) for part in parts)
+    runs = race(
+        Entry(f"{part:g}", "races.scaling:conll", {"part": part, "price": 0.1, "tol": 0.1}, 1) for part in parts
+    )
     lines = [runs[f"{part:g}"][0] for part in parts]
     report.series["CoNLL-2000"] = {k: [line[k] for line in lines] for k in ("n", "seconds", "pass_seconds", "peak_mb")}
-    both = race([Entry("threads", "scaling:threads", {}, 1)])["threads"][0]
+    both = race([Entry("threads", "races.scaling:threads", {}, 1)])["threads"][0]
     identical = "identical" if both["identical"] else "DIFFERENT"
     report.facts.append(
         (

@@ -32,11 +32,11 @@ NOTES = """\
 - **Chunking**: CoNLL-2000, words and tags at −2…2 and the four pairs of neighbouring tags; 8,936 sentences for
   training, F1 of exact chunks on the 2,012 test sentences. C, the relative gap to stop at and whether to average were
   chosen on three folds of held-out training sentences (`python benchmarks/race.py --choose`, kept in
-  `benchmarks/chosen.json`), never on the test set: the quickest setting whose mean F1 is within 0.05 of the best. Then
-  all sentences were used, with another seed in every run; the F1 is the median of theirs. Plain lines time the training
-  alone on data that both programs have already taken in; "from attribute lists" adds the building of vocabularies. The
-  bar on the time of L-BFGS is for whichever of its two settings has the higher F1. L-BFGS and stochastic gradient
-  descent run to convergence by CRFsuite's rules, the other algorithms make 50 passes.
+  `benchmarks/races/chosen.json`), never on the test set: the quickest setting whose mean F1 is within 0.05 of the best.
+  Then all sentences were used, with another seed in every run; the F1 is the median of theirs. Plain lines time the
+  training alone on data that both programs have already taken in; "from attribute lists" adds the building of
+  vocabularies. The bar on the time of L-BFGS is for whichever of its two settings has the higher F1. L-BFGS and
+  stochastic gradient descent run to convergence by CRFsuite's rules, the other algorithms make 50 passes.
 - **Letters**: C = 625.1 is C/n = 0.1, which is CRFsuite's c2 = 5 and the quicker rival; c2 = 1 is its default. It stops
   by its own rule.
 - **CRF**: the letters of folds 1-9 and the chunking data, c2 = 1, no scores for the ends, as CRFsuite has none. Its

@@ -8,7 +8,7 @@ from typing import Any
 
 from structlearn.data.examples import is_listed
 from structlearn.data.labels import check_label
-from structlearn.data.tags import TagScheme, spans
+from structlearn.data.tokens.tags import TagScheme, spans
 from structlearn.wording import shown
 
 #: A label, and the tokens begin, …, end − 1 that have it together.

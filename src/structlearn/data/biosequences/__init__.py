@@ -1,0 +1,1 @@
+"""Biological sequences: DNA and sites in it, alignments of two sequences, substitution scores, annotated letters."""
