@@ -33,9 +33,10 @@ def infer(
 ) -> None:
     """Inference on a factor graph: the best labels, marginals or log Z.
 
-    Prints the answer as the UAI competitions want it, or with --json all there is to know: `score`, the natural
-    logarithm of the product of the factors at the labels, and `bound`, which no labels exceed; or `log_z` and
-    `marginals`. What is not finite is null. Ctrl-C ends an engine that goes on and on, and the best so far is printed.
+    Prints the answer as the UAI competitions want it, log Z to the base of ten, or with --json all there is to know:
+    `score`, the natural logarithm of the product of the factors at the labels, and `bound`, which no labels exceed; or
+    `log_z`, a natural logarithm, and `marginals`. What is not finite is null. Ctrl-C ends an engine that goes on and
+    on, and the best so far is printed.
 
     \b
         structlearn infer model.uai --evidence model.uai.evid
