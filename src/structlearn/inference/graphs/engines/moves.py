@@ -63,10 +63,10 @@ class AlphaBetaSwap:
 
 
 class MoveSearch:
-    """All moves in turn from the best unaries on, all in reverse from there, then both ends as one, and on from it.
+    """From the best unaries on, all moves in turn; from there again, all in reverse; the best of both ends; and on.
 
-    Where moves of one order have gone astray, those of the other seldom have, too: the cut that chooses between the two
-    ends, variable by variable, gains more than many turns of moves.
+    Where one order of moves has gone astray, the other seldom has, too: a cut that chooses between their ends, variable
+    by variable, gains more than many turns of moves.
     """
 
     def __init__(self, fusion: Fusion, kind: str, moves: Iterable[tuple[int, ...]], graph: FactorGraph | GridGraph):
