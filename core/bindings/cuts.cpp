@@ -33,6 +33,9 @@ void bind_moves(nb::class_<Fusion<Energy>>& fusion) {
         .def("swap", unlocked_change(&Moves::swap), nb::arg("a"), nb::arg("b"))
         .def("fuse", unlocked_change(&Moves::fuse), nb::arg("others"))
         .def("take", unlocked_change(&Moves::take), nb::arg("others"))
+        .def("begin_cut", unlocked_change(&Moves::begin_cut))
+        .def("advance", unlocked_change(&Moves::advance))
+        .def("bound", &Moves::bound)
         .def("cut", unlocked_change(&Moves::cut))
         .def("labels", [](const Moves& moves) { return to_numpy(std::vector<std::int32_t>(moves.labels())); })
         .def("lower_bound", &Moves::lower_bound)
@@ -70,6 +73,8 @@ void bind_cuts(nb::module_& module) {
     nb::class_<Cut>(module, "Cut")
         .def("__init__", make<Cut>, nb::arg("graph"))
         .def("set_unaries", unlocked_change(&Cut::set_unaries), nb::arg("scores"))
+        .def("advance", unlocked_change(&Cut::advance))
+        .def("bound", &Cut::bound)
         .def("solve", unlocked_change(&Cut::solve), nb::arg("labels"))
         .def("max_marginals", unlocked_change(&Cut::max_marginals), nb::arg("best"), nb::arg("highest"), nb::arg("out"));
     nb::class_<RoofDual>(module, "RoofDual")

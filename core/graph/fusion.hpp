@@ -61,10 +61,12 @@ public:
         total_ = cost_of(labels_);
     }
 
-    // The best labels out of 0 and 1.
-    bool cut() {
-        return choose([](std::size_t) { return 0; }, [](std::size_t) { return 1; });
-    }
+    // Begins a cut, of which `advance` is a part, and whether there is more to do; meanwhile no labels out of 0 and 1 cost
+    // less than `bound`. At last `cut` makes the best of them the labels.
+    void begin_cut() { energy_.flow.restart(fill(zero_, one_)); }
+    bool advance() { return energy_.flow.advance(some_scans); }
+    double bound() const { return energy_.flow.value(); }
+    void cut() { accept(zero_, one_); }
 
     // No labels cost less: each variable and each pair alone.
     double lower_bound() const {
@@ -97,9 +99,14 @@ private:
     // Each variable i takes zero(i) or one(i), whichever is best for all together.
     template <class Zero, class One>
     bool choose(Zero&& zero, One&& one) {
-        auto& flow = energy_.flow;
-        flow.restart(fill(zero, one));
-        flow.solve();
+        energy_.flow.restart(fill(zero, one));
+        energy_.flow.solve();
+        return accept(zero, one);
+    }
+
+    template <class Zero, class One>
+    bool accept(Zero&& zero, One&& one) {
+        const auto& flow = energy_.flow;
         std::vector<std::int32_t> chosen(labels_.size());
         bool same = true;
         energy_.each_variable([&](std::size_t i, std::int32_t v) {
@@ -154,6 +161,9 @@ private:
         }
         ++truncated_;
     }
+
+    static constexpr auto zero_ = [](std::size_t) { return 0; };
+    static constexpr auto one_ = [](std::size_t) { return 1; };
 
     Energy energy_;
     std::vector<std::int32_t> labels_;

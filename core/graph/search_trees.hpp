@@ -10,6 +10,9 @@
 
 namespace structlearn {
 
+// A fraction of a second, after which a search may be stopped.
+inline constexpr std::size_t some_scans = 1 << 18;
+
 // Maximum flow by incremental breadth-first search (Goldberg, Hed, Kaplan, Tarjan and Werneck 2011; reuse as in their
 // "Faster and more dynamic maximum flow", 2015).
 //
@@ -87,11 +90,24 @@ public:
 
     void solve() {
         if (std::max(level_[0], level_[1]) > most_levels) plant_all();
-        while (feasible_ && !active_[0].empty() && !active_[1].empty())
-            if (price(0) <= price(1))
+        while (advance()) {
+        }
+    }
+
+    // A part of `solve`, of at least so many scans of nodes; whether there is more to do. No cut costs less than `value`,
+    // now and ever.
+    bool advance(std::size_t scans = 1) {
+        while (feasible_ && !active_[0].empty() && !active_[1].empty()) {
+            const int s = price(0) <= price(1) ? 0 : 1;
+            const std::size_t n = active_[s].size();
+            if (s == 0)
                 grow<1>();
             else
                 grow<-1>();
+            if (n >= scans) return true;
+            scans -= n;
+        }
+        return false;
     }
 
 private:
