@@ -32,6 +32,7 @@ void bind_moves(nb::class_<Fusion<Energy>>& fusion) {
     fusion.def("expand", unlocked_change(&Moves::expand), nb::arg("label"))
         .def("swap", unlocked_change(&Moves::swap), nb::arg("a"), nb::arg("b"))
         .def("fuse", unlocked_change(&Moves::fuse), nb::arg("others"))
+        .def("take_one", unlocked_change(&Moves::take_one))
         .def("take", unlocked_change(&Moves::take), nb::arg("others"))
         .def("begin_cut", unlocked_change(&Moves::begin_cut))
         .def("advance", unlocked_change(&Moves::advance))

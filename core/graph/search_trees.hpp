@@ -51,13 +51,24 @@ public:
 
     // Forgets the forests, not the flow: for excesses and capacities that were set from outside.
     void plant_all() {
+        restart_within([&](auto&& visit) { net.each_node(visit); });
+    }
+
+    // The same where only nodes that `each(visit)` lists have capacities, and none to others.
+    template <class Each>
+    void restart_within(Each&& each) {
         level_ = {1, 1};
         for (auto& active : active_) active.clear();
-        net.each_node([&](std::int32_t v) {
-            net.distance(v) = 0;
-            net.parent(v) = none;
+        each([&](std::int32_t v) {
+            leave(v);
             if (net.excess(v) != 0.0) plant(v);
         });
+    }
+
+    // Takes a node out of the forests, with no regard to its children.
+    void leave(std::int32_t v) {
+        net.distance(v) = 0;
+        net.parent(v) = none;
     }
 
     // Forgets everything but the value that is given.
