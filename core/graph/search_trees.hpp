@@ -184,10 +184,8 @@ private:
         for (Slot k = net.begin(v); k != net.end(v); ++k) {
             const std::int32_t w = net.head(v, k);
             if (side * net.distance(v) != level_[s]) return;
-            while (onward<side>(v, k, w) > 0.0) {
-                const std::int32_t distance = side * net.distance(w);
-                if (distance > 0) break;
-                if (distance == 0) {
+            while (side * net.distance(w) <= 0 && onward<side>(v, k, w) > 0.0) {
+                if (net.distance(w) == 0) {
                     net.distance(w) = side * (level_[s] + 1);
                     net.parent(w) = net.back(v, k);
                     next_.push_back(w);
