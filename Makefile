@@ -58,6 +58,11 @@ bench: .venv-bench/.library
 bench-smoke: .venv-bench/.library
 	.venv-bench/bin/python benchmarks/race.py --smoke
 
+# The race of graph inference, whose rivals have an environment of their own, too; it prints its tables.
+.PHONY: bench-graphs
+bench-graphs: .venv-graphs/.library
+	.venv-graphs/bin/python benchmarks/graphs/cuts.py
+
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
@@ -68,7 +73,7 @@ dist: $(VENV)/.dist
 	ls dist
 
 clean:
-	rm -rf .venv .venv-sanitize .venv-bench build dist docs/_build .coverage
+	rm -rf .venv .venv-sanitize .venv-bench .venv-graphs build dist docs/_build .coverage
 
 $(VENV)/.pip:
 	@echo "Setting up $(VENV): this takes a minute or two, once."
@@ -115,4 +120,11 @@ $(VENV)/.dist: $(VENV)/.pip
 	.venv-bench/bin/pip install -q --upgrade "pip>=25.1"
 	.venv-bench/bin/pip install -q "$$(ls $(WHEEL)/*.whl)[plot]" python-crfsuite
 	.venv-bench/bin/pip install -q --no-deps --force-reinstall $(WHEEL)/*.whl
+	touch $@
+
+.venv-graphs/.library: $(WHEEL)/.built
+	$(PYTHON) -m venv .venv-graphs
+	.venv-graphs/bin/pip install -q --upgrade "pip>=25.1"
+	.venv-graphs/bin/pip install -q "$$(ls $(WHEEL)/*.whl)" PyMaxflow gco-wrapper
+	.venv-graphs/bin/pip install -q --no-deps --force-reinstall $(WHEEL)/*.whl
 	touch $@

@@ -30,11 +30,13 @@ inline std::int64_t first_not_submodular(const FactorGraph& graph) {
 class Cut {
 public:
     explicit Cut(const FactorGraph& graph)
-        : flow_(SparseNetwork(graph.n_variables(), graph.scopes)), unary_(graph.n_variables()), range_(1.0) {
+        : flow_(SparseNetwork(graph.n_variables(), graph.scopes)), unaries_(graph.unaries.begin(), graph.unaries.end()) {
+        for (const double constant : graph.constants) base_ -= constant;
         std::vector<double> costs(graph.n_variables());
         for (std::size_t i = 0; i < costs.size(); ++i) {
-            const auto scores = graph.unary(i);
-            range_ += std::abs(costs[i] = unary_[i] = scores[0] - scores[1]);
+            costs[i] = unaries_[2 * i] - unaries_[2 * i + 1];
+            base_ -= unaries_[2 * i];
+            range_ += std::abs(costs[i]);
         }
         Sides forced(costs.size());
         for (std::size_t f = 0; f < graph.n_factors(); ++f) add_pair(graph, f, costs, forced);
@@ -44,19 +46,27 @@ public:
     // Of the variables whose unaries are others now; `scores` has two numbers a variable.
     void set_unaries(std::span<const double> scores) {
         std::vector<std::int32_t> changed;
-        for (std::size_t i = 0; i < unary_.size(); ++i)
-            if (scores[2 * i] - scores[2 * i + 1] != unary_[i]) changed.push_back(static_cast<std::int32_t>(i));
-        const bool many = changed.size() * 8 > unary_.size();
+        for (std::size_t i = 0; i < scores.size() / 2; ++i)
+            if (scores[2 * i] != unaries_[2 * i] || scores[2 * i + 1] != unaries_[2 * i + 1])
+                changed.push_back(static_cast<std::int32_t>(i));
+        const bool many = changed.size() * 16 > scores.size();
         for (const auto i : changed) {
-            const double cost = scores[2 * i] - scores[2 * i + 1];
+            const double cost = scores[2 * i] - scores[2 * i + 1] - (unaries_[2 * i] - unaries_[2 * i + 1]);
             if (many)
-                flow_.shift(i, cost - unary_[i]);
+                flow_.shift(i, cost);
             else
-                flow_.add(i, cost - unary_[i]);
-            unary_[i] = cost;
+                flow_.add(i, cost);
+            base_ += unaries_[2 * i] - scores[2 * i];
         }
         if (many) flow_.plant_all();
+        unaries_.assign(scores.begin(), scores.end());
     }
+
+    // A part of `solve`; whether there is more to do.
+    bool advance() { return flow_.advance(some_scans); }
+
+    // No labelling scores more; the best one as much, after `solve`.
+    double bound() const { return -(base_ + flow_.value()); }
 
     // False if every labelling is forbidden.
     bool solve(std::span<std::int32_t> labels) {
@@ -93,6 +103,7 @@ private:
         const double half = std::max(0.5 * pair.curvature(), 0.0);
         costs[i] += pair.first();
         costs[j] += pair.second();
+        base_ += pair.at[0][0];
         range_ += std::abs(pair.first()) + std::abs(pair.second()) + 2.0 * half;
         forced[i].zero |= forbidden.first[0];
         forced[i].one |= forbidden.first[1];
@@ -128,8 +139,9 @@ private:
     }
 
     MaxFlow flow_;
-    std::vector<double> unary_;
-    double range_;
+    std::vector<double> unaries_;
+    double base_ = 0.0;
+    double range_ = 1.0;
     bool feasible_ = true;
 };
 

@@ -19,7 +19,10 @@ public:
     MaxFlow flow;
 
     explicit SparseEnergy(const FactorGraph& graph)
-        : flow(SparseNetwork(graph.n_variables(), graph.scopes)), graph_(graph), lowest_(graph.n_factors()) {
+        : flow(SparseNetwork(graph.n_variables(), graph.scopes)),
+          graph_(graph),
+          adjacency_(graph),
+          lowest_(graph.n_factors()) {
         for (std::size_t i = 0; i < graph.n_variables(); ++i) {
             const auto scores = graph.unary(i);
             const auto [low, high] = std::minmax_element(scores.begin(), scores.end());
@@ -30,6 +33,7 @@ public:
 
     std::size_t n_variables() const { return graph_.n_variables(); }
     std::int32_t n_labels(std::size_t i) const { return graph_.n_labels[i]; }
+    std::int32_t node(std::size_t i) const { return static_cast<std::int32_t>(i); }
     double cost(std::size_t i, std::int32_t a) const { return -graph_.unary(i)[a]; }
     double pair_cost(std::size_t f, std::int32_t a, std::int32_t b) const {
         const double score = graph_.pair_score(f, a, b);
@@ -54,6 +58,15 @@ public:
             visit(f, static_cast<std::size_t>(graph_.scope(f)[0]), static_cast<std::size_t>(graph_.scope(f)[1]));
     }
 
+    template <class Visit>
+    void each_edge_of(std::size_t i, Visit&& visit) const {
+        for (const auto f : adjacency_.of(i)) {
+            const auto scope = graph_.scope(f);
+            const bool is_first = scope[0] == static_cast<std::int32_t>(i);
+            visit(static_cast<std::size_t>(f), static_cast<std::size_t>(scope[is_first ? 1 : 0]), is_first);
+        }
+    }
+
 private:
     void add_range(std::size_t f) {
         double low = -minus_infinity, high = minus_infinity;
@@ -72,6 +85,7 @@ private:
     }
 
     FactorGraph graph_;
+    Adjacency adjacency_;
     std::vector<double> lowest_;
     double price_ = 1.0;
 };
@@ -100,6 +114,7 @@ public:
 
     std::size_t n_variables() const { return static_cast<std::size_t>(n_rows_) * n_columns_; }
     std::int32_t n_labels(std::size_t) const { return n_labels_; }
+    std::int32_t node(std::size_t i) const { return flow.net.node(row(i), column(i)); }
     double cost(std::size_t i, std::int32_t a) const { return -scores_[i * n_labels_ + a]; }
     double pair_cost(const Edge& edge, std::int32_t a, std::int32_t b) const {
         return edge.weight * table_[a * n_labels_ + b];
@@ -136,7 +151,28 @@ public:
                 }
     }
 
+    template <class Visit>
+    void each_edge_of(std::size_t i, Visit&& visit) const {
+        for (int d = 0; d < n_arcs / 2; ++d)
+            for (const int sign : {1, -1}) {
+                const auto r = row(i) + sign * grid_steps[d][0], c = column(i) + sign * grid_steps[d][1];
+                if (r < 0 || r >= n_rows_ || c < 0 || c >= n_columns_) continue;
+                const std::size_t j = static_cast<std::size_t>(r) * n_columns_ + c;
+                visit(edge(sign > 0 ? i : j, d), j, sign > 0);
+            }
+    }
+
 private:
+    std::int32_t row(std::size_t i) const { return static_cast<std::int32_t>(i) / n_columns_; }
+    std::int32_t column(std::size_t i) const { return static_cast<std::int32_t>(i) % n_columns_; }
+
+    // The edge from a variable along step d.
+    Edge edge(std::size_t i, int d) const {
+        const int right = grid_steps[d][1];
+        const auto place = static_cast<std::size_t>(row(i)) * (n_columns_ - std::abs(right)) + column(i) - (right < 0);
+        return {node(i), static_cast<std::uint8_t>(2 * d), weights_[d].empty() ? 1.0 : weights_[d][place]};
+    }
+
     std::int32_t n_rows_;
     std::int32_t n_columns_;
     std::int32_t n_labels_;

@@ -10,6 +10,9 @@
 
 namespace structlearn {
 
+// A fraction of a second, after which a search may be stopped.
+inline constexpr std::size_t some_scans = 1 << 18;
+
 // Maximum flow by incremental breadth-first search (Goldberg, Hed, Kaplan, Tarjan and Werneck 2011; reuse as in their
 // "Faster and more dynamic maximum flow", 2015).
 //
@@ -48,13 +51,24 @@ public:
 
     // Forgets the forests, not the flow: for excesses and capacities that were set from outside.
     void plant_all() {
+        restart_within([&](auto&& visit) { net.each_node(visit); });
+    }
+
+    // The same where only nodes that `each(visit)` lists have capacities, and none to others.
+    template <class Each>
+    void restart_within(Each&& each) {
         level_ = {1, 1};
         for (auto& active : active_) active.clear();
-        net.each_node([&](std::int32_t v) {
-            net.distance(v) = 0;
-            net.parent(v) = none;
+        each([&](std::int32_t v) {
+            leave(v);
             if (net.excess(v) != 0.0) plant(v);
         });
+    }
+
+    // Takes a node out of the forests, with no regard to its children.
+    void leave(std::int32_t v) {
+        net.distance(v) = 0;
+        net.parent(v) = none;
     }
 
     // Forgets everything but the value that is given.
@@ -87,11 +101,24 @@ public:
 
     void solve() {
         if (std::max(level_[0], level_[1]) > most_levels) plant_all();
-        while (feasible_ && !active_[0].empty() && !active_[1].empty())
-            if (price(0) <= price(1))
+        while (advance()) {
+        }
+    }
+
+    // A part of `solve`, of at least so many scans of nodes; whether there is more to do. No cut costs less than `value`,
+    // now and ever.
+    bool advance(std::size_t scans = 1) {
+        while (feasible_ && !active_[0].empty() && !active_[1].empty()) {
+            const int s = price(0) <= price(1) ? 0 : 1;
+            const std::size_t n = active_[s].size();
+            if (s == 0)
                 grow<1>();
             else
                 grow<-1>();
+            if (n >= scans) return true;
+            scans -= n;
+        }
+        return false;
     }
 
 private:
@@ -157,10 +184,8 @@ private:
         for (Slot k = net.begin(v); k != net.end(v); ++k) {
             const std::int32_t w = net.head(v, k);
             if (side * net.distance(v) != level_[s]) return;
-            while (onward<side>(v, k, w) > 0.0) {
-                const std::int32_t distance = side * net.distance(w);
-                if (distance > 0) break;
-                if (distance == 0) {
+            while (side * net.distance(w) <= 0 && onward<side>(v, k, w) > 0.0) {
+                if (net.distance(w) == 0) {
                     net.distance(w) = side * (level_[s] + 1);
                     net.parent(w) = net.back(v, k);
                     next_.push_back(w);

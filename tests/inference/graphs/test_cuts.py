@@ -181,6 +181,18 @@ def test_cuts_of_large_grids_agree_with_lists_of_edges(neighbours):
         assert grid.score(found.labels) == pytest.approx(found.score, rel=1e-12)
 
 
+def test_a_cut_that_is_stopped_has_a_bound():
+    grid = GridGraph(np.random.default_rng(9).normal(size=(700, 700, 2)), Potts(0.8))
+    whole = best_labelling(grid, "graph_cut")
+    for graph in (grid, grid.factor_graph):
+        part = best_labelling(graph, "graph_cut", max_iterations=1)
+        assert (part.stopped, part.exact) == ("max_iterations", False)
+        assert graph.score(part.labels) == pytest.approx(part.score)
+        assert part.score < whole.score < part.bound < np.inf
+        bounds = [record.bound for record in best_labelling(graph, "graph_cut").history]
+        assert bounds == sorted(bounds, reverse=True)
+
+
 def test_a_least_cut_costs_the_maximum_flow():
     """The flow of scipy, on whole numbers, of networks whose cuts are graphs."""
     random = np.random.default_rng(6)

@@ -114,6 +114,13 @@ def test_agreement_is_proven_where_nothing_is_in_conflict(engine):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+def test_one_label_leaves_no_choice(engine):
+    found = best_labelling(GridGraph(np.ones((2, 3, 1)), Potts(1.0)), engine)
+    assert (found.score, found.exact) == (13.0, True)
+    assert best_labelling(FactorGraph.pairwise(np.ones((2, 1)), [(0, 1)], Potts(1.0)), engine).score == 3.0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_limits_stop_between_moves(engine):
     grid = GridGraph(np.random.default_rng(5).normal(size=(20, 20, 5)), Potts(1.0))
     found = best_labelling(grid, engine, max_iterations=2)

@@ -6,7 +6,7 @@ import pytest
 from structlearn.data import AtMostOne, FactorGraph, GridGraph, Potts
 from structlearn.inference.graphs import best_labelling
 from structlearn.inference.graphs.engines.enumeration import all_scores
-from tests.inference.graphs.random_graphs import SHAPES, pairwise_graph
+from tests.inference.graphs.random_graphs import SHAPES, edges_of, pairwise_graph
 
 
 def random_graphs():
@@ -44,6 +44,35 @@ def test_labels_are_persistent_and_the_bound_is_one(graph):
         ]
         assert part.max() == pytest.approx(highest)
         assert not labelled.all() or found.exact
+
+
+def test_ties_are_labelled_persistently():
+    random = np.random.default_rng(2)
+    for shape in SHAPES:
+        for _ in range(40):
+            n, edges = edges_of(shape, random)
+            tables = random.integers(-1, 2, (len(edges), 2, 2)).astype(float)
+            graph = FactorGraph.pairwise(random.integers(-1, 2, (n, 2)).astype(float), edges, tables)
+            scores = all_scores(graph)
+            found = best_labelling(graph, "qpbo")
+            known = zip(found.labels, found.details["labelled"], strict=True)
+            assert scores[tuple(label if one else slice(None) for label, one in known)].max() == scores.max()
+
+
+def test_clauses_of_two_literals_are_satisfied_where_they_can_be():
+    random = np.random.default_rng(3)
+    satisfied = 0
+    for _ in range(200):
+        pairs = [random.permutation(9)[:2] for _ in range(9)]
+        factors = [
+            (pair.tolist(), np.where(np.arange(4) == random.integers(4), -np.inf, 0.0).reshape(2, 2)) for pair in pairs
+        ]
+        graph = FactorGraph.of(np.full(9, 2), factors)
+        if all_scores(graph).max() == 0.0:
+            found = best_labelling(graph, "qpbo")
+            assert (found.score, found.exact) == (0.0, True)
+            satisfied += 1
+    assert satisfied > 50
 
 
 def test_trees_are_labelled_whole():

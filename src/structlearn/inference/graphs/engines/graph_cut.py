@@ -24,7 +24,8 @@ class GraphCut:
 
     A pair is submodular if θ(0,0) + θ(1,1) ≥ θ(0,1) + θ(1,0): agreement is liked at least as much as disagreement.
     Every factor has to be, each on its own; others are refused, and so are factors of more than two variables.
-    Forbidden pairs are infinite capacities. The maximum flow is found by incremental breadth-first search.
+    Forbidden pairs are infinite capacities. The maximum flow is found by incremental breadth-first search; stopped
+    before its end, the answer has the best unaries for labels, and what has flowed so far for a bound.
     """
 
     name: ClassVar[str] = "graph_cut"
@@ -40,15 +41,19 @@ class GraphCut:
 class CutSearch:
     def __init__(self, graph: FactorGraph):
         check_submodular(graph, GraphCut.name)
-        self.labels: LabelArray = np.zeros(graph.n_variables, np.int32)
-        self.score = -np.inf
+        self.labels = graph.unaries.reshape(-1, 2).argmax(axis=1).astype(np.int32)
+        self.score = graph.score(self.labels)
         self.bound = np.inf
         self._graph = graph
+        self._cut = _core.Cut(graph.core)
 
     def step(self) -> bool:
-        possible = _core.Cut(self._graph.core).solve(self.labels)
-        self.score = self.bound = self._graph.score(self.labels) if possible else -np.inf
-        return False
+        more = self._cut.advance()
+        self.bound = self._cut.bound()
+        if not more:
+            possible = self._cut.solve(self.labels)
+            self.score = self.bound = self._graph.score(self.labels) if possible else -np.inf
+        return more
 
     def details(self) -> Mapping[str, Any]:
         return {}
@@ -56,17 +61,21 @@ class CutSearch:
 
 class GridCutSearch:
     def __init__(self, grid: GridGraph):
-        self.labels: LabelArray = np.zeros(grid.n_variables, np.int32)
-        self.score = -np.inf
-        self.bound = np.inf
         self._grid = grid
+        self._fusion = grid_fusion(grid)
+        self._fusion.begin_cut()
+        self.labels = self._fusion.labels()
+        self.score = -self._fusion.total
+        self.bound = np.inf
 
     def step(self) -> bool:
-        fusion = grid_fusion(self._grid)
-        fusion.cut()
-        self.labels = fusion.labels()
-        self.score = self.bound = -fusion.total
-        return False
+        more = self._fusion.advance()
+        self.bound = -self._fusion.bound()
+        if not more:
+            self._fusion.cut()
+            self.labels = self._fusion.labels()
+            self.score = self.bound = -self._fusion.total
+        return more
 
     def details(self) -> Mapping[str, Any]:
         return {}

@@ -63,14 +63,15 @@ class AlphaBetaSwap:
 
 
 class MoveSearch:
-    """All moves in turn from the best unaries on, all in reverse from there, then both ends as one, and on from it.
+    """All moves in turn; from the same start, all in reverse; the best of both ends; and on from there.
 
-    Where moves of one order have gone astray, those of the other seldom have, too: the cut that chooses between the two
-    ends, variable by variable, gains more than many turns of moves.
+    Where one order of moves has gone astray, the other seldom has, too: a cut that chooses between their ends, variable
+    by variable, gains more than many turns of moves.
     """
 
     def __init__(self, fusion: Fusion, kind: str, moves: Iterable[tuple[int, ...]], graph: FactorGraph | GridGraph):
         self._fusion = fusion
+        self._kind = kind
         self._move: Callable[..., bool] = getattr(fusion, kind)
         self._moves = list(moves)
         self._graph = graph
@@ -95,6 +96,9 @@ class MoveSearch:
         return {"truncated": moves, "truncated_between_ends": self._truncated_between}
 
     def _all_moves(self) -> Iterator[bool]:
+        # Where only two labels at a time are free, best unaries are a trap: one label for all leaves every way open.
+        if self._kind == "swap":
+            self._fusion.take_one()
         start = self._fusion.labels()
         for move in self._moves:
             self._move(*move)
