@@ -16,10 +16,12 @@ constexpr std::int64_t patience = 300;
 
 }  // namespace
 
-ForestMoves::ForestMoves(const FactorGraph& graph, const Adjacency& adjacency)
+ForestMoves::ForestMoves(const FactorGraph& graph, const Adjacency& adjacency, std::uint64_t seed)
     : graph_(graph),
       adjacency_(adjacency),
+      random_(seed),
       labels_(graph.n_variables(), 0),
+      best_(labels_),
       place_(graph.n_variables(), -1),
       in_ball_(graph.n_variables(), 0),
       counted_(graph.n_factors(), 0) {
@@ -27,6 +29,7 @@ ForestMoves::ForestMoves(const FactorGraph& graph, const Adjacency& adjacency)
     for (const double value : graph.values)
         if (std::abs(value) < 1e100) largest = std::max(largest, std::abs(value));
     penalty_ = 1e3 * largest;
+    best_score_ = score_ = penalised_score();
 }
 
 void ForestMoves::start(std::span<const std::int32_t> labels) {

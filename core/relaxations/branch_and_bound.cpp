@@ -25,7 +25,7 @@ constexpr std::size_t most_state_bytes = std::size_t{1} << 29;
 
 }  // namespace
 
-BranchAndBound::BranchAndBound(const FactorGraph& graph, bool tighten) : dual_(graph), moves_(dual_.graph(), dual_.adjacency()), tighten_(tighten) {
+BranchAndBound::BranchAndBound(const FactorGraph& graph, bool tighten) : dual_(graph), moves_(dual_.graph(), dual_.adjacency(), 0), tighten_(tighten) {
     dual_.watch_conflicts();
     root_.bound = infinity;
 }

@@ -6,6 +6,7 @@ from structlearn.inference.graphs.best import best_labelling
 from structlearn.inference.graphs.branch_and_bound import BranchAndBound
 from structlearn.inference.graphs.dual_ascent import DualAscent
 from structlearn.inference.graphs.enumeration import Enumeration
+from structlearn.inference.graphs.forest_moves import ForestMoves
 from structlearn.inference.graphs.gibbs import Gibbs
 from structlearn.inference.graphs.icm import Icm
 from structlearn.inference.graphs.junction_tree import JunctionTree
@@ -21,6 +22,7 @@ __all__ = [
     "BranchAndBound",
     "DualAscent",
     "Enumeration",
+    "ForestMoves",
     "Gibbs",
     "Icm",
     "IntegerProgram",

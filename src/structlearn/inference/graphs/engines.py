@@ -10,6 +10,7 @@ from structlearn.inference.graphs.belief_propagation import BeliefPropagation, M
 from structlearn.inference.graphs.branch_and_bound import BranchAndBound
 from structlearn.inference.graphs.dual_ascent import DualAscent
 from structlearn.inference.graphs.enumeration import Enumeration
+from structlearn.inference.graphs.forest_moves import ForestMoves
 from structlearn.inference.graphs.gibbs import Gibbs
 from structlearn.inference.graphs.icm import Icm
 from structlearn.inference.graphs.junction_tree import JunctionTree
@@ -26,6 +27,7 @@ MAP_ENGINES: dict[str, type[MapEngine]] = {
         BranchAndBound,
         DualAscent,
         Enumeration,
+        ForestMoves,
         Icm,
         IntegerProgram,
         JunctionTree,
