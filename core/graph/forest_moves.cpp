@@ -12,7 +12,7 @@ constexpr std::size_t largest_ball = 400;
 // Forests in one move, at most.
 constexpr std::uint64_t most_forests = 16;
 // Times the size of the graph: work without gain before everything begins anew.
-constexpr std::int64_t patience = 300;
+constexpr std::int64_t patience = 600;
 
 }  // namespace
 
@@ -51,7 +51,7 @@ bool ForestMoves::run(std::int64_t work) {
             best_ = labels_;
             better = true;
         }
-        if (idle_ > patience * static_cast<std::int64_t>(graph_.scopes.size() + labels_.size())) restart();
+        if (idle_ > patience * static_cast<std::int64_t>(graph_.scopes.size() + graph_.unaries.size())) restart();
     }
     return better;
 }
@@ -161,7 +161,7 @@ void ForestMoves::join(std::int32_t i) {
     auto& edges = edges_[k];
     edges.clear();
     const auto factors = adjacency_.of(i);
-    work_ += static_cast<std::int64_t>(factors.size()) + 1;
+    work_ += (static_cast<std::int64_t>(factors.size()) + 1) * graph_.n_labels[i];
     for (const auto f : factors) {
         const auto j = free_member(f, i);
         if (j == -2) return;

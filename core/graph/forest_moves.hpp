@@ -18,7 +18,7 @@ public:
     ForestMoves(const FactorGraph& graph, const Adjacency& adjacency, std::uint64_t seed);
 
     void start(std::span<const std::int32_t> labels);
-    // Moves until about so many factors were looked at; whether the best labels got better.
+    // Moves until about so many labels were looked at, once for each of their factors; whether the best labels got better.
     bool run(std::int64_t work);
     std::span<const std::int32_t> labels() const { return best_; }
 

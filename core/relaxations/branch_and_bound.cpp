@@ -71,7 +71,7 @@ void BranchAndBound::improve_root() {
         set_cutoff();
         dual_.pass();
     }
-    improve_labels(root_passes);
+    improve_labels(2.0 * root_passes);
     root_bounds_.push_back(dual_.bound());
     if (dual_.bound() <= cutoff()) {
         phase_ = Phase::done;
