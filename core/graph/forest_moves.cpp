@@ -26,8 +26,9 @@ ForestMoves::ForestMoves(const FactorGraph& graph, const Adjacency& adjacency, s
       in_ball_(graph.n_variables(), 0),
       counted_(graph.n_factors(), 0) {
     double largest = 1.0;
-    for (const double value : graph.values)
-        if (std::abs(value) < 1e100) largest = std::max(largest, std::abs(value));
+    for (const auto values : {graph.values, graph.unaries})
+        for (const double value : values)
+            if (std::abs(value) < 1e100) largest = std::max(largest, std::abs(value));
     penalty_ = 1e3 * largest;
     best_score_ = score_ = penalised_score();
 }

@@ -34,6 +34,8 @@ private:
     };
 
     void choose_nodes(const std::vector<double>& sent);
+    void share(std::size_t i, const std::vector<double>& sent);
+    void add_nodes(std::size_t i, bool all);
     void add_edges(std::size_t f, const std::vector<double>& sent);
     void weigh(std::size_t f, const std::vector<double>& sent);
     void search(std::int32_t start, double least);

@@ -161,6 +161,21 @@ def vars_of(graph):
     return {name: getattr(graph, name) for name in graph.__dataclass_fields__}
 
 
+@pytest.mark.parametrize("engine", [*RELAXATIONS, *EXACT], ids=repr)
+def test_no_variables_at_all(engine):
+    found = best_labelling(FactorGraph.of([], [([], 2.0)]), engine)
+    assert (found.score, found.bound, found.exact) == (2.0, pytest.approx(2.0), True)
+
+
+@pytest.mark.parametrize("engine", [*RELAXATIONS, *EXACT], ids=repr)
+def test_a_batch_is_solved_as_one(engine):
+    random = np.random.default_rng(8)
+    several = [pairwise_graph(shape, random) for shape in ("chain", "single", "tree")]
+    found = best_labelling(FactorGraph.batch(several), engine)
+    assert found.score == pytest.approx(sum(all_scores(graph).max() for graph in several))
+    assert found.exact
+
+
 def test_exact_engines_agree_on_medium_graphs():
     for seed in range(3):
         graph = frustrated_grid(8, seed)
