@@ -106,6 +106,11 @@ void BranchAndBound::advance() {
 
 void BranchAndBound::descend() {
     const auto i = conflict_variable();
+    // With one label each, the decoded labels are all there is; only rounding can keep the bound above them.
+    if (i < 0) {
+        pruned_ = true;
+        return;
+    }
     const auto place = dual_.graph().unary_offsets[i] + dual_.decoded()[i];
     Frame frame{{}, 2 * place + 1, decisions_.size()};
     if (frames_.size() * dual_.state_bytes() < most_state_bytes)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from structlearn import _core
 from structlearn.data import AtMostOne, Cardinality, FactorGraph, GridGraph, Potts, TruncatedLinear
 from structlearn.inference.graphs import best_labelling
 from structlearn.inference.graphs.branch_and_bound import BranchAndBound
@@ -174,6 +175,30 @@ def test_a_batch_is_solved_as_one(engine):
     found = best_labelling(FactorGraph.batch(several), engine)
     assert found.score == pytest.approx(sum(all_scores(graph).max() for graph in several))
     assert found.exact
+
+
+def test_only_labels_that_cannot_be_best_are_dropped():
+    random = np.random.default_rng(9)
+    dropped = 0
+    for k in range(40):
+        graph = mixed_graph(random) if k % 2 else pairwise_graph("complete", random)
+        scores = all_scores(graph)
+        dual = _core.DualAscent(graph.core)
+        dual.passes(3)
+        dual.set_cutoff(scores.max() - 0.5)
+        dual.passes(10)
+        alive = dual.alive().astype(bool)
+        dropped += int((~alive).sum())
+        for labels in np.argwhere(scores > scores.max() - 0.5):
+            assert alive[graph.unary_offsets[:-1] + labels].all()
+    assert dropped > 100
+
+
+def test_large_scores_that_cancel():
+    graph = frustrated_grid(4, 1)
+    shifted = FactorGraph(**vars_of(graph) | {"unaries": graph.unaries + 1e9, "constants": np.array([-16e9])})
+    found = best_labelling(shifted, BranchAndBound())
+    assert found.score == pytest.approx(all_scores(graph).max(), abs=1e-4)
 
 
 def test_exact_engines_agree_on_medium_graphs():
