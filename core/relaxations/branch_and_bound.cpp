@@ -101,7 +101,9 @@ void BranchAndBound::advance() {
         else
             return descend();
     }
-    if (!backtrack() && !reopen()) phase_ = Phase::done;
+    if (backtrack() || reopen()) return;
+    phase_ = Phase::done;
+    open_ = {};
 }
 
 void BranchAndBound::descend() {

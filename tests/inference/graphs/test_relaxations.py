@@ -29,6 +29,17 @@ def frustrated_grid(size: int, seed: int) -> FactorGraph:
     )
 
 
+def parities(n: int, seed: int) -> FactorGraph:
+    """Three variables near one another score if their sum is even, or odd: local search does not see what is best."""
+    random = np.random.default_rng(seed)
+    factors = [([i], random.normal(scale=0.02, size=2)) for i in range(n)]
+    odd = np.indices((2, 2, 2)).sum(axis=0) % 2
+    for i in range(n - 2):
+        scope = i + np.sort(random.choice(min(6, n - i), 3, replace=False))
+        factors.append((scope, np.where(odd == random.integers(2), random.uniform(0.1, 0.5), 0.0)))
+    return FactorGraph.of(np.full(n, 2), factors)
+
+
 @pytest.mark.parametrize("engine", RELAXATIONS, ids=repr)
 @pytest.mark.parametrize("graph", MANY)
 def test_bounds_are_bounds_and_scores_are_scores(graph, engine):
@@ -175,6 +186,16 @@ def test_a_batch_is_solved_as_one(engine):
     found = best_labelling(FactorGraph.batch(several), engine)
     assert found.score == pytest.approx(sum(all_scores(graph).max() for graph in several))
     assert found.exact
+
+
+def test_the_tree_is_searched_to_its_end():
+    for n, seed in ((40, 1), (40, 2), (50, 3), (50, 4)):
+        graph = parities(n, seed)
+        found = best_labelling(graph, BranchAndBound())
+        assert found.exact
+        assert found.score == pytest.approx(best_labelling(graph, "junction_tree").score)
+        assert found.details["nodes"] > 100
+        assert found.details["open"] == 0
 
 
 def test_only_labels_that_cannot_be_best_are_dropped():
