@@ -34,7 +34,8 @@ private:
     };
 
     void choose_nodes(const std::vector<double>& sent);
-    void share(std::size_t i, const std::vector<double>& sent);
+    bool has_nodes(std::int32_t i) const { return first_node_[i] < first_node_[i + 1]; }
+    double share(std::size_t i, const std::vector<double>& sent);
     void add_nodes(std::size_t i, bool all);
     void add_edges(std::size_t f, const std::vector<double>& sent);
     void weigh(std::size_t f, const std::vector<double>& sent);
