@@ -23,6 +23,9 @@ struct BoundDualAscent {
         nb::gil_scoped_release unlocked;
         return data.tighten(most);
     }
+    auto alive() {
+        return to_numpy(std::vector<std::uint8_t>(data.alive()));
+    }
     auto labels() const { return to_numpy(std::vector<std::int32_t>(data.labels().begin(), data.labels().end())); }
 
     Vector<double> unaries;
@@ -37,6 +40,8 @@ void bind_dual_ascent(nb::module_& module) {
         .def("passes", &BoundDualAscent::passes, nb::arg("count"))
         .def("tighten", &BoundDualAscent::tighten, nb::arg("most"))
         .def("set_unaries", &BoundDualAscent::set_unaries, nb::arg("unaries"))
+        .def("set_cutoff", [](BoundDualAscent& dual, double score) { dual.data.set_cutoff(score); }, nb::arg("score"))
+        .def("alive", &BoundDualAscent::alive)
         .def("labels", &BoundDualAscent::labels)
         .def_prop_ro("bound", [](const BoundDualAscent& dual) { return dual.data.bound(); })
         .def_prop_ro("score", [](const BoundDualAscent& dual) { return dual.data.score(); })

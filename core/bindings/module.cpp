@@ -19,6 +19,7 @@ void bind_clustering(nanobind::module_& module);
 void bind_motif(nanobind::module_& module);
 void bind_factor_graph(nanobind::module_& module);
 void bind_dual_ascent(nanobind::module_& module);
+void bind_forest_moves(nanobind::module_& module);
 void bind_branch_and_bound(nanobind::module_& module);
 void bind_junction_tree(nanobind::module_& module);
 void bind_graph_sums(nanobind::module_& module);
@@ -48,6 +49,7 @@ NB_MODULE(_core, module) {
     bind_motif(module);
     bind_factor_graph(module);
     bind_dual_ascent(module);
+    bind_forest_moves(module);
     bind_branch_and_bound(module);
     bind_junction_tree(module);
     bind_graph_sums(module);

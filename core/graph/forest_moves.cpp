@@ -12,21 +12,25 @@ constexpr std::size_t largest_ball = 400;
 // Forests in one move, at most.
 constexpr std::uint64_t most_forests = 16;
 // Times the size of the graph: work without gain before everything begins anew.
-constexpr std::int64_t patience = 300;
+constexpr std::int64_t patience = 600;
 
 }  // namespace
 
-ForestMoves::ForestMoves(const FactorGraph& graph, const Adjacency& adjacency)
+ForestMoves::ForestMoves(const FactorGraph& graph, const Adjacency& adjacency, std::uint64_t seed)
     : graph_(graph),
       adjacency_(adjacency),
+      random_(seed),
       labels_(graph.n_variables(), 0),
+      best_(labels_),
       place_(graph.n_variables(), -1),
       in_ball_(graph.n_variables(), 0),
       counted_(graph.n_factors(), 0) {
     double largest = 1.0;
-    for (const double value : graph.values)
-        if (std::abs(value) < 1e100) largest = std::max(largest, std::abs(value));
+    for (const auto values : {graph.values, graph.unaries})
+        for (const double value : values)
+            if (std::abs(value) < 1e100) largest = std::max(largest, std::abs(value));
     penalty_ = 1e3 * largest;
+    best_score_ = score_ = penalised_score();
 }
 
 void ForestMoves::start(std::span<const std::int32_t> labels) {
@@ -48,7 +52,7 @@ bool ForestMoves::run(std::int64_t work) {
             best_ = labels_;
             better = true;
         }
-        if (idle_ > patience * static_cast<std::int64_t>(graph_.scopes.size() + labels_.size())) restart();
+        if (idle_ > patience * static_cast<std::int64_t>(graph_.scopes.size() + graph_.unaries.size())) restart();
     }
     return better;
 }
@@ -158,7 +162,7 @@ void ForestMoves::join(std::int32_t i) {
     auto& edges = edges_[k];
     edges.clear();
     const auto factors = adjacency_.of(i);
-    work_ += static_cast<std::int64_t>(factors.size()) + 1;
+    work_ += (static_cast<std::int64_t>(factors.size()) + 1) * graph_.n_labels[i];
     for (const auto f : factors) {
         const auto j = free_member(f, i);
         if (j == -2) return;

@@ -15,10 +15,10 @@ namespace structlearn {
 // anew.
 class ForestMoves {
 public:
-    ForestMoves(const FactorGraph& graph, const Adjacency& adjacency);
+    ForestMoves(const FactorGraph& graph, const Adjacency& adjacency, std::uint64_t seed);
 
     void start(std::span<const std::int32_t> labels);
-    // Moves until about so many factors were looked at; whether the best labels got better.
+    // Moves until about so many labels were looked at, once for each of their factors; whether the best labels got better.
     bool run(std::int64_t work);
     std::span<const std::int32_t> labels() const { return best_; }
 
@@ -54,7 +54,7 @@ private:
 
     const FactorGraph& graph_;
     const Adjacency& adjacency_;
-    std::mt19937_64 random_{0};
+    std::mt19937_64 random_;
     double penalty_ = 0.0;  // what a forbidden score counts as
     std::int64_t work_ = 0, idle_ = 0;
     double score_ = 0.0, best_score_ = 0.0;

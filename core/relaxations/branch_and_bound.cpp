@@ -25,7 +25,7 @@ constexpr std::size_t most_state_bytes = std::size_t{1} << 29;
 
 }  // namespace
 
-BranchAndBound::BranchAndBound(const FactorGraph& graph, bool tighten) : dual_(graph), moves_(dual_.graph(), dual_.adjacency()), tighten_(tighten) {
+BranchAndBound::BranchAndBound(const FactorGraph& graph, bool tighten) : dual_(graph), moves_(dual_.graph(), dual_.adjacency(), 0), tighten_(tighten) {
     dual_.watch_conflicts();
     root_.bound = infinity;
 }
@@ -71,7 +71,7 @@ void BranchAndBound::improve_root() {
         set_cutoff();
         dual_.pass();
     }
-    improve_labels(root_passes);
+    improve_labels(2.0 * root_passes);
     root_bounds_.push_back(dual_.bound());
     if (dual_.bound() <= cutoff()) {
         phase_ = Phase::done;
@@ -101,11 +101,18 @@ void BranchAndBound::advance() {
         else
             return descend();
     }
-    if (!backtrack() && !reopen()) phase_ = Phase::done;
+    if (backtrack() || reopen()) return;
+    phase_ = Phase::done;
+    open_ = {};
 }
 
 void BranchAndBound::descend() {
     const auto i = conflict_variable();
+    // With one label each, the decoded labels are all there is; only rounding can keep the bound above them.
+    if (i < 0) {
+        pruned_ = true;
+        return;
+    }
     const auto place = dual_.graph().unary_offsets[i] + dual_.decoded()[i];
     Frame frame{{}, 2 * place + 1, decisions_.size()};
     if (frames_.size() * dual_.state_bytes() < most_state_bytes)

@@ -33,7 +33,7 @@ bool Clusters::add(const FactorGraph& graph, std::int32_t i, std::int32_t j, std
     const std::array pairs{number_.at(key(i, j)), number_.at(key(i, k)), number_.at(key(j, k))};
     triplets_.push_back({{i, j, k}, pairs, static_cast<std::int64_t>(messages_.size())});
     of_variable_.resize(graph.n_variables());
-    work_ += 0.25 * graph.n_labels[i] * graph.n_labels[j] * graph.n_labels[k];
+    work_ += 0.5 * graph.n_labels[i] * graph.n_labels[j] * graph.n_labels[k];
     for (const auto a : {i, j, k}) of_variable_[a].push_back(static_cast<std::int32_t>(triplets_.size()) - 1);
     for (const auto p : pairs) messages_.resize(messages_.size() + cells(graph, pairs_[p]), 0.0);
     return true;

@@ -28,8 +28,8 @@ public:
     };
 
     std::size_t size() const { return triplets_.size(); }
-    // Of a sweep: how many factors could be looked at instead.
-    double work() const { return 4.0 * static_cast<double>(size()) + work_; }
+    // Of a sweep: how many labels could be looked at instead.
+    double work() const { return 8.0 * static_cast<double>(size()) + work_; }
     bool has(std::size_t f) const { return !pair_of_factor_.empty() && pair_of_factor_[f] >= 0; }
     // The variable of lower number stands first in tables and messages.
     bool stands_first(std::size_t f, std::int32_t i) const { return pairs_[pair_of_factor_[f]].variables[0] == i; }

@@ -13,6 +13,8 @@ constexpr std::int32_t longest = 12;
 constexpr double weakest = 1e-5;
 // Of cells that are looked at for the weights of edges.
 constexpr double most_cost = 3e8;
+// Where there are more, only those whose labels are decided least are looked at: others contradict nothing.
+constexpr std::size_t most_variables = 100000;
 
 }  // namespace
 
@@ -21,7 +23,7 @@ CycleFinder::CycleFinder(DualAscent& dual, const std::vector<double>& sent) : du
     edges_.resize(variables_.size());
     for (std::size_t f = 0; f < graph_.n_factors(); ++f) {
         const auto scope = graph_.scope(f);
-        if (scope.size() != 2) continue;
+        if (scope.size() != 2 || !has_nodes(scope[0]) || !has_nodes(scope[1])) continue;
         const std::uint64_t low = std::min(scope[0], scope[1]), high = std::max(scope[0], scope[1]);
         if (factors_.try_emplace(low << 32 | high, static_cast<std::int64_t>(f)).second) add_edges(f, sent);
     }
@@ -29,45 +31,62 @@ CycleFinder::CycleFinder(DualAscent& dual, const std::vector<double>& sent) : du
         std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.weight > b.weight; });
 }
 
-// A variable of two labels has one node, others one for each of their labels, or for the two best where all are too many.
 void CycleFinder::choose_nodes(const std::vector<double>& sent) {
     shares_.resize(graph_.unaries.size());
-    first_node_.push_back(0);
     double cost = 0.0;
     for (std::size_t f = 0; f < graph_.n_factors(); ++f)
         if (graph_.scope(f).size() == 2) cost += std::pow(static_cast<double>(graph_.table_size(f)), 2);
-    const bool all = cost < most_cost;
-    for (std::size_t i = 0; i < graph_.n_variables(); ++i) {
-        double* h = shares_.data() + graph_.unary_offsets[i];
-        const std::int32_t n = graph_.n_labels[i];
-        const auto alive = dual_.alive(i);
-        std::copy_n(graph_.unary(i).begin(), n, h);
-        std::int32_t pairs = 0;
-        for (auto slot = dual_.adjacency_.offsets[i]; slot < dual_.adjacency_.offsets[i + 1]; ++slot) {
-            const std::size_t f = dual_.adjacency_.factors[slot], place = dual_.adjacency_.places[slot];
-            const auto scope = graph_.scope(f);
-            const bool sender = dual_.one_vector(f) && static_cast<std::int32_t>(i) < scope[1 - place];
-            const double* m = sender ? sent.data() + dual_.offsets_[f] : dual_.message(f, place);
-            for (std::int32_t x = 0; x < n; ++x) h[x] += sender ? -m[x] : m[x];
-            pairs += scope.size() == 2;
-        }
-        std::int32_t best = -1, second = -1, left = 0;
-        for (std::int32_t x = 0; x < n; ++x) {
-            if (!alive[x]) continue;
-            ++left;
-            if (best < 0 || h[x] > h[best])
-                second = best, best = x;
-            else if (second < 0 || h[x] > h[second])
-                second = x;
-        }
-        const double top = h[best];
-        for (std::int32_t x = 0; x < n; ++x) h[x] = alive[x] ? (h[x] - top) / std::max(pairs, 1) : minus_infinity;
-        for (std::int32_t x = 0; x < n && left > 1; ++x) {
-            if (!alive[x] || (x != best && (left == 2 || (!all && x != second)))) continue;
-            variables_.push_back(static_cast<std::int32_t>(i));
-            choices_.push_back(x);
-        }
+    std::vector<double> margins(graph_.n_variables());
+    for (std::size_t i = 0; i < margins.size(); ++i) margins[i] = share(i, sent);
+    double widest = infinity;
+    if (margins.size() > most_variables) {
+        auto sorted = margins;
+        std::nth_element(sorted.begin(), sorted.begin() + most_variables, sorted.end());
+        widest = sorted[most_variables];
+    }
+    first_node_.push_back(0);
+    for (std::size_t i = 0; i < margins.size(); ++i) {
+        if (margins[i] <= widest) add_nodes(i, cost < most_cost);
         first_node_.push_back(static_cast<std::int64_t>(variables_.size()));
+    }
+}
+
+// What each pair of a variable gets of its scores, relative to the best of its labels; returns by how much that is best.
+double CycleFinder::share(std::size_t i, const std::vector<double>& sent) {
+    double* h = shares_.data() + graph_.unary_offsets[i];
+    const auto alive = dual_.alive(i);
+    std::copy(graph_.unary(i).begin(), graph_.unary(i).end(), h);
+    std::int32_t pairs = 0;
+    for (auto slot = dual_.adjacency_.offsets[i]; slot < dual_.adjacency_.offsets[i + 1]; ++slot) {
+        const std::size_t f = dual_.adjacency_.factors[slot], place = dual_.adjacency_.places[slot];
+        const auto scope = graph_.scope(f);
+        const bool sender = dual_.one_vector(f) && static_cast<std::int32_t>(i) < scope[1 - place];
+        const double* m = sender ? sent.data() + dual_.offsets_[f] : dual_.message(f, place);
+        for (std::size_t x = 0; x < alive.size(); ++x) h[x] += sender ? -m[x] : m[x];
+        pairs += scope.size() == 2;
+    }
+    double top = minus_infinity, second = minus_infinity;
+    for (std::size_t x = 0; x < alive.size(); ++x) {
+        if (!alive[x]) continue;
+        second = std::max(second, std::min(top, h[x]));
+        top = std::max(top, h[x]);
+    }
+    for (std::size_t x = 0; x < alive.size(); ++x) h[x] = alive[x] ? (h[x] - top) / std::max(pairs, 1) : minus_infinity;
+    return top - second;
+}
+
+// A variable of two labels has one node, others one for each of their labels, or for the two best where all are too many.
+void CycleFinder::add_nodes(std::size_t i, bool all) {
+    const double* h = shares_.data() + graph_.unary_offsets[i];
+    std::vector<std::int32_t> order;
+    for (std::int32_t x = 0; x < graph_.n_labels[i]; ++x)
+        if (h[x] > minus_infinity) order.push_back(x);
+    if (order.size() < 2) return;
+    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return h[a] > h[b]; });
+    const std::size_t kept = order.size() == 2 ? 1 : all ? order.size() : 2;
+    for (std::size_t k = 0; k < kept; ++k) {
+        variables_.push_back(static_cast<std::int32_t>(i));
+        choices_.push_back(order[k]);
     }
 }
 
@@ -95,7 +114,6 @@ void CycleFinder::weigh(std::size_t f, const std::vector<double>& sent) {
 void CycleFinder::add_edges(std::size_t f, const std::vector<double>& sent) {
     const auto scope = graph_.scope(f);
     const std::int32_t i = std::min(scope[0], scope[1]), j = std::max(scope[0], scope[1]);
-    if (first_node_[i] == first_node_[i + 1] || first_node_[j] == first_node_[j + 1]) return;
     weigh(f, sent);
     const std::int32_t n = graph_.n_labels[i], m = graph_.n_labels[j];
     for (auto u = first_node_[i]; u < first_node_[i + 1]; ++u)

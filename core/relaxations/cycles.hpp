@@ -34,6 +34,9 @@ private:
     };
 
     void choose_nodes(const std::vector<double>& sent);
+    bool has_nodes(std::int32_t i) const { return first_node_[i] < first_node_[i + 1]; }
+    double share(std::size_t i, const std::vector<double>& sent);
+    void add_nodes(std::size_t i, bool all);
     void add_edges(std::size_t f, const std::vector<double>& sent);
     void weigh(std::size_t f, const std::vector<double>& sent);
     void search(std::int32_t start, double least);

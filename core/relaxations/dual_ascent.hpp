@@ -42,8 +42,8 @@ public:
     double score() const { return score_; }
     std::span<const std::int32_t> labels() const { return labels_; }
     std::size_t n_clusters() const { return clusters_.size(); }
-    // About how many factors local search can look at in the time of a pass.
-    double pass_work() const { return static_cast<double>(graph_.scopes.size()) + table_cells_ / 8.0 + clusters_.work(); }
+    // About how many labels local search can look at in the time of a pass.
+    double pass_work() const { return static_cast<double>(messages_.size()) + table_cells_ / 4.0 + clusters_.work(); }
     // Takes labels from elsewhere if they are better.
     void offer(std::span<const std::int32_t> labels);
 

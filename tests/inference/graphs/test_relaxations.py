@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from structlearn import _core
 from structlearn.data import AtMostOne, Cardinality, FactorGraph, GridGraph, Potts, TruncatedLinear
 from structlearn.inference.graphs import best_labelling
 from structlearn.inference.graphs.engines.branch_and_bound import BranchAndBound
@@ -26,6 +27,17 @@ def frustrated_grid(size: int, seed: int) -> FactorGraph:
     return FactorGraph.pairwise(
         whole.unaries.reshape(-1, 2), whole.scopes.reshape(-1, 2), table * random.normal(size=(whole.n_factors, 1, 1))
     )
+
+
+def parities(n: int, seed: int) -> FactorGraph:
+    """Three variables near one another score if their sum is even, or odd: local search does not see what is best."""
+    random = np.random.default_rng(seed)
+    factors = [([i], random.normal(scale=0.02, size=2)) for i in range(n)]
+    odd = np.indices((2, 2, 2)).sum(axis=0) % 2
+    for i in range(n - 2):
+        scope = i + np.sort(random.choice(min(6, n - i), 3, replace=False))
+        factors.append((scope, np.where(odd == random.integers(2), random.uniform(0.1, 0.5), 0.0)))
+    return FactorGraph.of(np.full(n, 2), factors)
 
 
 @pytest.mark.parametrize("engine", RELAXATIONS, ids=repr)
@@ -159,6 +171,55 @@ def test_warm_start_with_other_unaries():
 
 def vars_of(graph):
     return {name: getattr(graph, name) for name in graph.__dataclass_fields__}
+
+
+@pytest.mark.parametrize("engine", [*RELAXATIONS, *EXACT], ids=repr)
+def test_no_variables_at_all(engine):
+    found = best_labelling(FactorGraph.of([], [([], 2.0)]), engine)
+    assert (found.score, found.bound, found.exact) == (2.0, pytest.approx(2.0), True)
+
+
+@pytest.mark.parametrize("engine", [*RELAXATIONS, *EXACT], ids=repr)
+def test_a_batch_is_solved_as_one(engine):
+    random = np.random.default_rng(8)
+    several = [pairwise_graph(shape, random) for shape in ("chain", "single", "tree")]
+    found = best_labelling(FactorGraph.batch(several), engine)
+    assert found.score == pytest.approx(sum(all_scores(graph).max() for graph in several))
+    assert found.exact
+
+
+def test_the_tree_is_searched_to_its_end():
+    for n, seed in ((40, 1), (40, 2), (50, 3), (50, 4)):
+        graph = parities(n, seed)
+        found = best_labelling(graph, BranchAndBound())
+        assert found.exact
+        assert found.score == pytest.approx(best_labelling(graph, "junction_tree").score)
+        assert found.details["nodes"] > 100
+        assert found.details["open"] == 0
+
+
+def test_only_labels_that_cannot_be_best_are_dropped():
+    random = np.random.default_rng(9)
+    dropped = 0
+    for k in range(40):
+        graph = mixed_graph(random) if k % 2 else pairwise_graph("complete", random)
+        scores = all_scores(graph)
+        dual = _core.DualAscent(graph.core)
+        dual.passes(3)
+        dual.set_cutoff(scores.max() - 0.5)
+        dual.passes(10)
+        alive = dual.alive().astype(bool)
+        dropped += int((~alive).sum())
+        for labels in np.argwhere(scores > scores.max() - 0.5):
+            assert alive[graph.unary_offsets[:-1] + labels].all()
+    assert dropped > 100
+
+
+def test_large_scores_that_cancel():
+    graph = frustrated_grid(4, 1)
+    shifted = FactorGraph(**vars_of(graph) | {"unaries": graph.unaries + 1e9, "constants": np.array([-16e9])})
+    found = best_labelling(shifted, BranchAndBound())
+    assert found.score == pytest.approx(all_scores(graph).max(), abs=1e-4)
 
 
 def test_exact_engines_agree_on_medium_graphs():

@@ -7,6 +7,7 @@ from structlearn.inference.graphs.engines.belief_propagation import BeliefPropag
 from structlearn.inference.graphs.engines.branch_and_bound import BranchAndBound
 from structlearn.inference.graphs.engines.dual_ascent import DualAscent
 from structlearn.inference.graphs.engines.enumeration import Enumeration
+from structlearn.inference.graphs.engines.forest_moves import ForestMoves
 from structlearn.inference.graphs.engines.gibbs import Gibbs
 from structlearn.inference.graphs.engines.graph_cut import CutSolver, GraphCut, max_marginals
 from structlearn.inference.graphs.engines.icm import Icm
@@ -28,6 +29,7 @@ __all__ = [
     "CutSolver",
     "DualAscent",
     "Enumeration",
+    "ForestMoves",
     "Gibbs",
     "GraphCut",
     "Icm",

@@ -11,6 +11,7 @@ from structlearn.inference.graphs.engines.belief_propagation import BeliefPropag
 from structlearn.inference.graphs.engines.branch_and_bound import BranchAndBound
 from structlearn.inference.graphs.engines.dual_ascent import DualAscent
 from structlearn.inference.graphs.engines.enumeration import Enumeration
+from structlearn.inference.graphs.engines.forest_moves import ForestMoves
 from structlearn.inference.graphs.engines.gibbs import Gibbs
 from structlearn.inference.graphs.engines.graph_cut import GraphCut
 from structlearn.inference.graphs.engines.icm import Icm
@@ -36,6 +37,7 @@ MAP_ENGINES: dict[str, type[MapEngine]] = {
         BranchAndBound,
         LinearProgram,
         IntegerProgram,
+        ForestMoves,
         MaxProduct,
         Icm,
         Enumeration,

@@ -79,7 +79,8 @@ class DualAscentSearch:
         before = self.bound
         self._dual.passes(self._passes)
         self.labels, self.score, self.bound = self._dual.labels(), self._dual.score, min(before, self._dual.bound)
-        gained, gap = before - self.bound, self.bound - self.score
+        gained = before - self.bound
+        gap = self.bound - self.score if self.score > -np.inf else abs(self.bound)
         if self._tighten and gained <= LITTLE * gap:
             return self._dual.tighten(max(20, self._graph.n_variables // 4)) > 0 or gained > self._tol * abs(self.bound)
         return bool(gained > self._tol * abs(self.bound))

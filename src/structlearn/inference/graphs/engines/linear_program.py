@@ -58,7 +58,7 @@ class LinearProgram:
 class IntegerProgram:
     """The same with whole numbers, by branch and cut: exact, for small graphs.
 
-    HiGHS proves to its tolerance, 10⁻⁶ of the largest score; `BranchAndBound` is exact to rounding and usually faster.
+    HiGHS proves to 10⁻⁹ of the largest score; `BranchAndBound` is usually faster.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class ProgramSearch:
 
     def _whole(self) -> tuple[FloatArray | None, float]:
         polytope = self._polytope
-        # HiGHS stops at an absolute gap of 1e-6, so scores are given in millionths of the largest.
+        # HiGHS stops at an absolute gap of 1e-6, so the largest score is made a thousand.
         scale = 1e3 / max(float(np.abs(polytope.scores).max()), np.finfo(float).tiny)
         found = milp(
             -scale * polytope.scores,
