@@ -231,7 +231,8 @@ private:
         PairCosts pair;
         for (int x = 0; x < 2; ++x)
             for (int y = 0; y < 2; ++y) pair.at[x][y] = energy_.pair_cost(edge, a[x], b[y]);
-        if (pair.curvature() < 0.0 && pair.curvature() < -pair.rounding()) truncate(pair, labels_[i] != a[0], labels_[j] != b[0]);
+        if (pair.curvature() < 0.0 && pair.curvature() < -pair.rounding())
+            truncate(pair, labels_[i] != a[0], labels_[j] != b[0]);
         return pair;
     }
 
