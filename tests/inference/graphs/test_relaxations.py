@@ -127,9 +127,8 @@ def test_dual_ascent_stays_above_the_linear_program(graph):
     if all_scores(graph).max() == -np.inf:
         return
     program = best_labelling(graph, LinearProgram())
-    assert program.details["value"] == pytest.approx(program.bound, abs=1e-6) if graph.n_variables else True
     ascent = best_labelling(graph, DualAscent(tighten=False))
-    assert ascent.bound >= program.details.get("value", program.bound) - 1e-6
+    assert ascent.bound >= program.bound - 1e-6
 
 
 def test_every_step_keeps_the_promise():
@@ -269,8 +268,6 @@ def test_options_and_sizes_are_checked():
         DualAscent(tighten="yes").search(graph)
     with pytest.raises(ValueError, match="tol is -1"):
         DualAscent(tol=-1).search(graph)
-    with pytest.raises(ValueError, match="max_seconds is 'soon'"):
-        LinearProgram(max_seconds="soon").search(graph)
     wide = FactorGraph.of([4000, 4000], [([0, 1], Potts(1.0))])
     with pytest.raises(ValueError, match=r"1.6e\+07 unknowns"):
         best_labelling(wide, "linear_program")
@@ -278,8 +275,26 @@ def test_options_and_sizes_are_checked():
 
 def test_a_program_that_ran_out_of_time_says_what_it_knows():
     graph = frustrated_grid(12, 0)
-    for engine in (LinearProgram(max_seconds=0.0), IntegerProgram(max_seconds=0.0)):
-        found = best_labelling(graph, engine)
-        assert found.stopped == "converged"
+    for engine in (LinearProgram(), IntegerProgram()):
+        found = best_labelling(graph, engine, max_seconds=0.0)
+        assert found.stopped == "max_seconds"
         assert not found.exact
         assert np.isfinite(found.bound)
+
+
+def test_a_graph_without_scores_has_any_labels():
+    graph = FactorGraph.pairwise(np.zeros((2, 2)), [(0, 1)], np.zeros((2, 2)))
+    for engine in ("integer_program", "linear_program", "dual_ascent", "branch_and_bound"):
+        found = best_labelling(graph, engine)
+        assert (found.score, found.exact) == (0.0, True)
+
+
+@pytest.mark.parametrize("engine", ["linear_program", "integer_program"])
+def test_programs_end_in_time(engine):
+    random = np.random.default_rng(0)
+    edges = [(i, j) for i in range(25) for j in range(i)]
+    graph = FactorGraph.pairwise(random.normal(size=(25, 8)), edges, random.normal(size=(len(edges), 8, 8)))
+    found = best_labelling(graph, engine, max_seconds=0.2)
+    assert found.stopped == "max_seconds"
+    assert found.seconds < 10.0
+    assert found.bound >= best_labelling(graph, "icm").score

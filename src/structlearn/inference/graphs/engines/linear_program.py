@@ -11,14 +11,13 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.factor_graphs import FactorGraph
-from structlearn.data.options import real_option
 from structlearn.data.ragged import Ragged
 from structlearn.inference.graphs.engines.local_polytope import LocalPolytope
 
 #: Labels whose share of a variable is this near to 0 or 1 count as chosen or not.
 INTEGRAL = 1e-6
 #: Of SciPy: how a program ended.
-SOLVED, INFEASIBLE = 0, 2
+SOLVED, LIMIT_MET, INFEASIBLE = 0, 1, 2
 
 
 @dataclass(frozen=True)
@@ -29,13 +28,8 @@ class LinearProgram:
     factor to what its variables have (Iglesias 2013, section 3.3.2). Its value is an upper bound; where μ is integral
     the labels are best. So it is for trees, and for two labels where neighbours like to agree.
 
-    The answer's details are `marginals` (μ of the variables, a `Ragged` array), `value` of the program and
-    `fractional`, the share of the variables whose μ is not integral.
-
-    Parameters
-    ----------
-    max_seconds : float, optional
-        For HiGHS, which nothing else stops; without a solution there is only a weak bound.
+    The answer's details are `marginals` (μ of the variables, a `Ragged` array) and `fractional`, the share of the
+    variables whose μ is not integral. Where time is over before the program is solved, there is only a weak bound.
 
     Examples
     --------
@@ -48,41 +42,40 @@ class LinearProgram:
     """
 
     name: ClassVar[str] = "linear_program"
-    max_seconds: float | None = None
 
     def search(self, graph: FactorGraph) -> ProgramSearch:
-        return ProgramSearch(graph, self.max_seconds, integral=False)
+        return ProgramSearch(graph, integral=False)
 
 
 @dataclass(frozen=True)
 class IntegerProgram:
     """The same with whole numbers, by branch and cut: exact, for small graphs.
 
-    HiGHS proves to 10⁻⁹ of the largest score; `BranchAndBound` is usually faster.
-
-    Parameters
-    ----------
-    max_seconds : float, optional
-        For HiGHS, which nothing else stops; it then answers with the best so far and its bound.
+    HiGHS proves to 10⁻⁹ of the largest score; `BranchAndBound` is usually faster. Where time is over, it answers with
+    the best so far and its bound.
     """
 
     name: ClassVar[str] = "integer_program"
-    max_seconds: float | None = None
 
     def search(self, graph: FactorGraph) -> ProgramSearch:
-        return ProgramSearch(graph, self.max_seconds, integral=True)
+        return ProgramSearch(graph, integral=True)
 
 
 class ProgramSearch:
-    def __init__(self, graph: FactorGraph, max_seconds: float | None, *, integral: bool):
+    def __init__(self, graph: FactorGraph, *, integral: bool):
         self._graph = graph
         self._polytope = LocalPolytope.of(graph)
-        self._options = {} if max_seconds is None else {"time_limit": real_option("max_seconds", max_seconds)}
+        self._options: dict[str, float] = {}
+        self._over = False
         self._solve = self._whole if integral else self._relaxed
         self._details: dict[str, Any] = {}
         self.labels: LabelArray = np.zeros(graph.n_variables, np.int32)
         self.score = -np.inf
         self.bound = np.inf
+
+    def limit(self, seconds: float) -> None:
+        """Nothing else stops HiGHS."""
+        self._options = {} if np.isinf(seconds) else {"time_limit": seconds}
 
     def step(self) -> bool:
         constant = float(self._graph.constants.sum())
@@ -93,7 +86,7 @@ class ProgramSearch:
         self.bound = constant + bound
         if bound > -np.inf and mu is not None:
             self._round(mu[: len(self._graph.unaries)])
-        return False
+        return self._over
 
     def details(self) -> Mapping[str, Any]:
         return self._details
@@ -111,15 +104,15 @@ class ProgramSearch:
         )
         if found.status == INFEASIBLE:
             return None, -np.inf
+        self._over = found.status == LIMIT_MET
         if found.status != SOLVED:
             return None, polytope.bound(np.zeros(len(polytope.right)))
-        self._details["value"] = float(self._graph.constants.sum()) - float(found.fun)
         return found.x, polytope.bound(-found.eqlin.marginals)
 
     def _whole(self) -> tuple[FloatArray | None, float]:
         polytope = self._polytope
         # HiGHS stops at an absolute gap of 1e-6, so the largest score is made a thousand.
-        scale = 1e3 / max(float(np.abs(polytope.scores).max()), np.finfo(float).tiny)
+        scale = 1e3 / (float(np.abs(polytope.scores).max()) or 1.0)
         found = milp(
             -scale * polytope.scores,
             integrality=np.ones(len(polytope.scores)),
@@ -129,6 +122,7 @@ class ProgramSearch:
         )
         if found.status == INFEASIBLE:
             return None, -np.inf
+        self._over = found.status == LIMIT_MET
         proven = -found.mip_dual_bound / scale if found.mip_dual_bound is not None else np.inf
         return found.x, min(proven, polytope.bound(np.zeros(len(polytope.right))))
 
