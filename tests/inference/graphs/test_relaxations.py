@@ -127,9 +127,8 @@ def test_dual_ascent_stays_above_the_linear_program(graph):
     if all_scores(graph).max() == -np.inf:
         return
     program = best_labelling(graph, LinearProgram())
-    assert program.details["value"] == pytest.approx(program.bound, abs=1e-6) if graph.n_variables else True
     ascent = best_labelling(graph, DualAscent(tighten=False))
-    assert ascent.bound >= program.details.get("value", program.bound) - 1e-6
+    assert ascent.bound >= program.bound - 1e-6
 
 
 def test_every_step_keeps_the_promise():

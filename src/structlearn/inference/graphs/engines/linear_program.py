@@ -29,8 +29,8 @@ class LinearProgram:
     factor to what its variables have (Iglesias 2013, section 3.3.2). Its value is an upper bound; where μ is integral
     the labels are best. So it is for trees, and for two labels where neighbours like to agree.
 
-    The answer's details are `marginals` (μ of the variables, a `Ragged` array), `value` of the program and
-    `fractional`, the share of the variables whose μ is not integral.
+    The answer's details are `marginals` (a `Ragged` array of μ, for the variables that are left without known and
+    forbidden labels) and `fractional`, the share of these whose μ is not integral.
 
     Parameters
     ----------
@@ -113,7 +113,6 @@ class ProgramSearch:
             return None, -np.inf
         if found.status != SOLVED:
             return None, polytope.bound(np.zeros(len(polytope.right)))
-        self._details["value"] = float(self._graph.constants.sum()) - float(found.fun)
         return found.x, polytope.bound(-found.eqlin.marginals)
 
     def _whole(self) -> tuple[FloatArray | None, float]:
