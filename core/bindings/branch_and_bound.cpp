@@ -23,7 +23,6 @@ void bind_branch_and_bound(nb::module_& module) {
              })
         .def_prop_ro("bound", &BranchAndBound::bound)
         .def_prop_ro("score", &BranchAndBound::score)
-        .def_prop_ro("root_bound", &BranchAndBound::root_bound)
         .def_prop_ro("n_nodes", &BranchAndBound::n_nodes)
         .def_prop_ro("n_open", &BranchAndBound::n_open)
         .def_prop_ro("n_clusters", &BranchAndBound::n_clusters);

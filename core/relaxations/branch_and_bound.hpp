@@ -28,7 +28,6 @@ public:
     std::size_t n_nodes() const { return n_nodes_; }
     std::size_t n_open() const { return open_.size() + frames_.size(); }
     std::size_t n_clusters() const { return dual_.n_clusters(); }
-    double root_bound() const { return root_.bound; }
 
 private:
     // Label x of a variable i stands at place unary_offsets[i] + x: 2 · place says y_i = x, 2 · place + 1 says y_i ≠ x.

@@ -626,7 +626,6 @@ class DualAscent:
 class BranchAndBound:
     bound: float
     score: float
-    root_bound: float
     n_nodes: int
     n_open: int
     n_clusters: int

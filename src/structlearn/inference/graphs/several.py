@@ -27,7 +27,7 @@ def k_best_labellings(
     --------
     >>> from structlearn.data import Potts
     >>> graph = FactorGraph.pairwise([[1.0, 0.0], [0.0, 0.4]], [(0, 1)], Potts(0.5))
-    >>> [(labels.tolist(), score) for labels, score in k_best_labellings(graph, 3)]
+    >>> [(labels.tolist(), round(score, 6)) for labels, score in k_best_labellings(graph, 3)]
     [([0, 0], 1.5), ([0, 1], 1.4), ([1, 1], 0.9)]
     """
     k = whole_option("k", k, 1, LARGEST)

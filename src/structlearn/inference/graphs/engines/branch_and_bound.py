@@ -26,8 +26,7 @@ class BranchAndBound:
     labels and bound both get better while it runs. How long that takes depends on the gap at the root, and may be
     exponential in the number of variables.
 
-    The answer's details are `nodes`, `open` (those that are left), `clusters` (of three variables, added at the root)
-    and `root_bound`.
+    The answer's details are `nodes`, `open` (those that are left) and `clusters` (of three variables).
 
     Parameters
     ----------
@@ -70,5 +69,4 @@ class BranchAndBoundSearch:
             "nodes": found.n_nodes,
             "open": found.n_open,
             "clusters": found.n_clusters,
-            "root_bound": found.root_bound,
         }

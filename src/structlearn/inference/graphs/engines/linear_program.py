@@ -28,8 +28,9 @@ class LinearProgram:
     factor to what its variables have (Iglesias 2013, section 3.3.2). Its value is an upper bound; where μ is integral
     the labels are best. So it is for trees, and for two labels where neighbours like to agree.
 
-    The answer's details are `marginals` (μ of the variables, a `Ragged` array) and `fractional`, the share of the
-    variables whose μ is not integral. Where time is over before the program is solved, there is only a weak bound.
+    The answer's details are `marginals` (a `Ragged` array of μ, for the variables that are left without known and
+    forbidden labels) and `fractional`, the share of these whose μ is not integral. Where time is over before the
+    program is solved, there is only a weak bound.
 
     Examples
     --------
