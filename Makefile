@@ -58,10 +58,10 @@ bench: .venv-bench/.library
 bench-smoke: .venv-bench/.library
 	.venv-bench/bin/python benchmarks/race.py --smoke
 
-# The race of graph inference, whose rivals have an environment of their own, too; it prints its tables.
+# The race of graph inference, whose rivals have an environment of their own, too; it writes docs/graph_benchmarks.md.
 .PHONY: bench-graphs
 bench-graphs: .venv-graphs/.library
-	.venv-graphs/bin/python benchmarks/graphs/cuts.py
+	.venv-graphs/bin/python benchmarks/graphs/race.py --output docs/graph_benchmarks.md
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -q -W -b html docs docs/_build/html
@@ -125,6 +125,6 @@ $(VENV)/.dist: $(VENV)/.pip
 .venv-graphs/.library: $(WHEEL)/.built
 	$(PYTHON) -m venv .venv-graphs
 	.venv-graphs/bin/pip install -q --upgrade "pip>=25.1"
-	.venv-graphs/bin/pip install -q "$$(ls $(WHEEL)/*.whl)" PyMaxflow gco-wrapper
+	.venv-graphs/bin/pip install -q "$$(ls $(WHEEL)/*.whl)" PyMaxflow gco-wrapper pytoulbar2 pgmpy ortools
 	.venv-graphs/bin/pip install -q --no-deps --force-reinstall $(WHEEL)/*.whl
 	touch $@
