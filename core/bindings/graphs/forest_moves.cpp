@@ -1,6 +1,6 @@
 #include "graph/forest_moves.hpp"
 
-#include "bindings/factor_graph.hpp"
+#include "bindings/graphs/factor_graph.hpp"
 
 namespace structlearn::bindings {
 

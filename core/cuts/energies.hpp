@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "graph/factor_graph.hpp"
-#include "graph/grid_flow.hpp"
-#include "graph/max_flow.hpp"
+#include "cuts/grid_flow.hpp"
+#include "cuts/max_flow.hpp"
 #include "linear/vector.hpp"
 
 namespace structlearn {

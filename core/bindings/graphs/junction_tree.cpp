@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "bindings/factor_graph.hpp"
+#include "bindings/graphs/factor_graph.hpp"
 #include "bindings/unlocked.hpp"
 
 namespace structlearn::bindings {

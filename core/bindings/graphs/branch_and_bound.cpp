@@ -1,6 +1,6 @@
 #include "relaxations/branch_and_bound.hpp"
 
-#include "bindings/factor_graph.hpp"
+#include "bindings/graphs/factor_graph.hpp"
 
 namespace structlearn::bindings {
 

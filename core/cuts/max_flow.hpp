@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/search_trees.hpp"
+#include "cuts/search_trees.hpp"
 
 namespace structlearn {
 

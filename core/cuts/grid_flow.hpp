@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "graph/search_trees.hpp"
+#include "cuts/search_trees.hpp"
 
 namespace structlearn {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "graph/factor_graph.hpp"
-#include "graph/max_flow.hpp"
-#include "graph/pair_costs.hpp"
+#include "cuts/max_flow.hpp"
+#include "cuts/pair_costs.hpp"
 
 namespace structlearn {
 

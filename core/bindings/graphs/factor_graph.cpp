@@ -1,4 +1,4 @@
-#include "bindings/factor_graph.hpp"
+#include "bindings/graphs/factor_graph.hpp"
 
 #include "bindings/unlocked.hpp"
 #include "graph/reduction.hpp"

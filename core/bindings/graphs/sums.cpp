@@ -1,6 +1,6 @@
 #include <random>
 
-#include "bindings/factor_graph.hpp"
+#include "bindings/graphs/factor_graph.hpp"
 #include "bindings/unlocked.hpp"
 #include "graph/belief_propagation.hpp"
 #include "graph/forests.hpp"

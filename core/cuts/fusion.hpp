@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/pair_costs.hpp"
+#include "cuts/pair_costs.hpp"
 
 namespace structlearn {
 

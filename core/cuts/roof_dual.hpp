@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "graph/components.hpp"
+#include "cuts/components.hpp"
 #include "graph/factor_graph.hpp"
-#include "graph/max_flow.hpp"
-#include "graph/pair_costs.hpp"
+#include "cuts/max_flow.hpp"
+#include "cuts/pair_costs.hpp"
 
 namespace structlearn {
 

@@ -1,11 +1,11 @@
 #include <nanobind/stl/vector.h>
 
-#include "bindings/factor_graph.hpp"
+#include "bindings/graphs/factor_graph.hpp"
 #include "bindings/unlocked.hpp"
-#include "graph/cut.hpp"
-#include "graph/energies.hpp"
-#include "graph/fusion.hpp"
-#include "graph/roof_dual.hpp"
+#include "cuts/cut.hpp"
+#include "cuts/energies.hpp"
+#include "cuts/fusion.hpp"
+#include "cuts/roof_dual.hpp"
 
 namespace structlearn::bindings {
 
