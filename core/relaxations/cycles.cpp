@@ -15,6 +15,8 @@ constexpr double weakest = 1e-5;
 constexpr double most_cost = 3e8;
 // Where there are more, only those whose labels are decided least are looked at: others contradict nothing.
 constexpr std::size_t most_variables = 100000;
+// Joint labels of a cluster, each of which costs time in every pass.
+constexpr std::int64_t most_cells = std::int64_t{1} << 20;
 
 }  // namespace
 
@@ -176,6 +178,11 @@ void CycleFinder::keep(std::vector<std::int32_t> cycle) {
     if (cycle.size() < 3 || std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return;
     std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end()), cycle.end());
     if (cycle[1] > cycle.back()) std::reverse(cycle.begin() + 1, cycle.end());
+    for (std::size_t k = 2; k < cycle.size(); ++k) {
+        std::int64_t cells = 1;
+        for (const auto i : {cycle[0], cycle[k - 1], cycle[k]}) cells *= graph_.n_labels[i];
+        if (cells > most_cells) return;
+    }
     if (!known_.insert(cycle).second) return;
     for (std::size_t k = 2; k < cycle.size(); ++k)
         if (!dual_.clusters_.has(cycle[0], cycle[k - 1], cycle[k])) ++n_triplets_;

@@ -298,3 +298,12 @@ def test_programs_end_in_time(engine):
     assert found.stopped == "max_seconds"
     assert found.seconds < 10.0
     assert found.bound >= best_labelling(graph, "icm").score
+
+
+def test_clusters_of_too_many_joint_labels_are_left_out():
+    random = np.random.default_rng(0)
+    edges = [(0, 1), (1, 2), (0, 2)]
+    for n_labels, expected in ((20, True), (110, False)):
+        tables = random.normal(size=(3, n_labels, n_labels))
+        found = best_labelling(FactorGraph.pairwise(np.zeros((3, n_labels)), edges, tables), "dual_ascent")
+        assert (found.details["clusters"] > 0) == expected

@@ -27,7 +27,7 @@ class DualAscent:
     and labels are decoded on the way. A pass costs as much as the tables are large; Potts and truncated linear factors
     cost as much as they have labels, cardinality factors n sorts of n variables. Where the bound stays above the score,
     clusters of three variables are added along cycles of pairs that contradict themselves (Sontag, Choe and Li 2012);
-    the bound still never rises.
+    the bound still never rises. Clusters of more than a million joint labels are left out.
 
     The answer's details are `clusters`, how many were added.
 
