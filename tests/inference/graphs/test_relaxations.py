@@ -301,9 +301,10 @@ def test_programs_end_in_time(engine):
 
 
 def test_clusters_of_too_many_joint_labels_are_left_out():
-    random = np.random.default_rng(0)
-    edges = [(0, 1), (1, 2), (0, 2)]
     for n_labels, expected in ((20, True), (110, False)):
-        tables = random.normal(size=(3, n_labels, n_labels))
-        found = best_labelling(FactorGraph.pairwise(np.zeros((3, n_labels)), edges, tables), "dual_ascent")
-        assert (found.details["clusters"] > 0) == expected
+        # Two labels that contradict themselves along the cycle, and many that score too little.
+        unaries = np.full((3, n_labels), -10.0)
+        unaries[:, :2] = 0.0
+        graph = FactorGraph.pairwise(unaries, [(0, 1), (1, 2), (0, 2)], Potts(-1.0))
+        found = best_labelling(graph, "dual_ascent")
+        assert (found.details["clusters"] > 0) == found.exact == expected
