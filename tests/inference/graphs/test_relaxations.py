@@ -298,13 +298,3 @@ def test_programs_end_in_time(engine):
     assert found.stopped == "max_seconds"
     assert found.seconds < 10.0
     assert found.bound >= best_labelling(graph, "icm").score
-
-
-def test_clusters_of_too_many_joint_labels_are_left_out():
-    for n_labels, expected in ((20, True), (110, False)):
-        # Two labels that contradict themselves along the cycle, and many that score too little.
-        unaries = np.full((3, n_labels), -10.0)
-        unaries[:, :2] = 0.0
-        graph = FactorGraph.pairwise(unaries, [(0, 1), (1, 2), (0, 2)], Potts(-1.0))
-        found = best_labelling(graph, "dual_ascent")
-        assert (found.details["clusters"] > 0) == found.exact == expected
