@@ -40,7 +40,7 @@ class Potts:
 
 @dataclass(frozen=True, eq=False)
 class TruncatedLinear:
-    """Two variables of the same labels: −min(slope · |a − b|, most) for the labels a and b.
+    """Two variables of the same labels: −min(slope · distance, most), with the distance of the numbers of their labels.
 
     Parameters
     ----------
