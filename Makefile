@@ -33,8 +33,8 @@ SANITIZED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-n
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 .venv-sanitize/bin/
 sanitize: .venv-sanitize/.library
 	$(SANITIZED)pytest -n auto tests/core tests/data tests/waist tests/models tests/solvers/test_n_slack.py tests/solvers/test_stepping.py -q -p no:cacheprovider
-	$(SANITIZED)python -W ignore -m tests.fuzz.fuzz_model_files --count 200
-	$(SANITIZED)python -W ignore -m tests.abuse.run --every 101
+	$(SANITIZED)python -W ignore -m tests.fuzz.fuzz_model_files --count 100
+	$(SANITIZED)python -W ignore -m tests.abuse.run --every 401
 
 # Any bytes against everything that reads files; model files that were edited on purpose, with limits of memory and time and
 # then under the sanitizers; and whatever estimators can be given, under the sanitizers, too. What it finds belongs into
