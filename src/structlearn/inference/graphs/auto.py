@@ -24,11 +24,11 @@ def map_engine(graph: FactorGraph | GridGraph) -> MapEngine:
     """The first of these that serves: a cheap junction tree, a cut, a junction tree, exact search, a bound."""
     if isinstance(graph, GridGraph):
         two = FactorGraph.pairwise(np.zeros((2, graph.n_labels)), [(0, 1)], graph.table)
-        return GraphCut() if _submodular(two) else map_engine(graph.factor_graph)
+        return GraphCut() if is_submodular(two) else map_engine(graph.factor_graph)
     size = _tree_size(graph)
     if size <= CHEAP:
         return JunctionTree()
-    if _submodular(graph):
+    if is_submodular(graph):
         return GraphCut()
     if size <= DEAR:
         return JunctionTree(DEAR)
@@ -52,7 +52,8 @@ def _tree_size(graph: FactorGraph) -> float:
         return np.inf
 
 
-def _submodular(graph: FactorGraph) -> bool:
+def is_submodular(graph: FactorGraph) -> bool:
+    """Whether a cut finds the best labels."""
     try:
         check_submodular(graph, GraphCut.name)
     except ValueError:
