@@ -1,7 +1,7 @@
 """Snakes on grids: images whose pixels are told apart by their places along a snake (Nowozin et al. 2011)."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,7 @@ def fetch_snakes(subset: Literal["train", "test"] = "train") -> LabelledPictures
         return LabelledPictures(X, _images(labels.astype(np.int64), label_shapes))
 
 
-def _images(flat: NDArray[np.generic], shapes: NDArray[np.integer]) -> list[NDArray[np.generic]]:
+def _images(flat: NDArray[Any], shapes: NDArray[np.integer]) -> list[NDArray[Any]]:
     ends = np.cumsum(shapes.prod(axis=1))[:-1]
     return [image.reshape(shape) for image, shape in zip(np.split(flat, ends), shapes.tolist(), strict=True)]
 
