@@ -50,8 +50,8 @@ def test_webkb_is_complete():
     assert Counter(data.Y.tolist()) == kinds | {"department": 182, "staff": 137}
     sizes = {"misc": 4120, "wisconsin": 1262, "washington": 1205, "cornell": 867, "texas": 827}
     assert Counter(data.universities.tolist()) == sizes
-    assert (data.n_links, data.n_self_loops, data.n_duplicates) == (24_342, 6205, 3796)
-    assert len(data.edges) == 14_341
+    assert (data.n_links, data.n_self_loops, data.n_duplicates) == (24_132, 6038, 3757)
+    assert len(data.edges) == 14_337
     check_edges(data.edges, 8281)
     # Links were rebuilt rightly if they stay within a university.
     assert np.mean(data.universities[data.edges[:, 0]] == data.universities[data.edges[:, 1]]) > 0.95
@@ -119,7 +119,8 @@ HEADER = "Server: CERN/3.0\r\nContent-type: text/html\r\n\r\n"
 ANN = """<title>Ann's page</title> Ann &amp; friends &eacute; <A HREF="http://CS.cornell.edu/~bob/">Bob</A>
 <a name=x href='../courses/index.html#top'>a course</a> <a href=http://cs.cornell.edu:80/%7Eann>me</a>
 <!-- <a href="http://x.org/">hidden</a> secret --> <a href="http://[">?</a> <a href="mailto:bob">mail</a>
-<a href="http://cs.cornell.edu/~bob/index.html">Bob again</a> <a href="http://elsewhere.edu/">out</a>"""
+<a href="http://cs.cornell.edu/~bob/index.html">Bob again</a> <a href="http://elsewhere.edu/">out</a>
+<a href="/courses/?order=1">another page</a>"""
 PAGES = {
     "student/cornell/http\uf03a^^cs.cornell.edu^~ann^": HEADER + ANN,
     "faculty/cornell/http\uf03a^^cs.cornell.edu^~bob": HEADER + '<a href="/~ann/#here">Ann</a> teaches\n\nANN',
@@ -166,7 +167,11 @@ def test_words_are_counted_without_tags(folder):
     assert fetch_webkb(min_pages=2).words == ["ann", "course"]
 
 
-def test_an_archive_without_pages_is_named(folder):
-    write(folder, {"README": "nothing"})
-    with pytest.raises(ValueError, match=r"webkb_pages.tar.gz is damaged .* holds no pages"):
+@pytest.mark.parametrize(
+    ("pages", "complaint"),
+    [({"README": "nothing"}, "holds no pages"), ({"other/misc/http\uf03a^^x.org": HEADER}, "empty vocabulary")],
+)
+def test_an_archive_without_pages_or_words_is_named(folder, pages, complaint):
+    write(folder, pages)
+    with pytest.raises(ValueError, match=rf"webkb_pages.tar.gz is damaged .*{complaint}"):
         fetch_webkb()

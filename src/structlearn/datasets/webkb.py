@@ -75,7 +75,7 @@ def fetch_webkb(university: str | None = None, *, min_pages: int = 10) -> Linked
 
     They were collected in 1997 at four universities, Cornell (867), Texas (827), Washington (1,205) and Wisconsin
     (1,262), and 4,120 at others, "misc". A link is found where the address in ``<a href=…>``, without what follows
-    ``#``, is that of a page of the set, with or without ``index.html`` or the slash at its end: 24,342 in all, 14,341
+    ``#``, is that of a page of the set, with or without ``index.html`` or the slash at its end: 24,132 in all, 14,337
     pairs of pages. Where pages share an address, a link leads to the first of them.
 
     The file is ``webkb/webkb_pages.tar.gz`` with members ``…/course/cornell/http:^^cs.cornell.edu^…``, in which ``^``
@@ -108,9 +108,9 @@ def fetch_webkb(university: str | None = None, *, min_pages: int = 10) -> Linked
         pages = [page for page in _pages(path) if university in (None, page.university)]
         if not pages:
             raise ValueError("the archive holds no pages of classes and universities")
+        X, words = _bags_of_words([page.source for page in pages], min_pages)
     links = np.array(list(_links(pages)), np.int64).reshape(-1, 2)
     edges, n_self_loops, n_duplicates = undirected(links)
-    X, words = _bags_of_words([page.source for page in pages], min_pages)
     return LinkedPages(
         X,
         np.array([page.label for page in pages]),
@@ -160,7 +160,7 @@ def _page_key(url: str) -> str:
     ('cs.cornell.edu/~ann', 'cs.cornell.edu/~ann')
     """
     parts = urlsplit(url)
-    return (parts.hostname or "") + FRONT_PAGE.sub("", unquote(parts.path))
+    return (parts.hostname or "") + FRONT_PAGE.sub("", unquote(parts.path)) + (parts.query and f"?{parts.query}")
 
 
 def _links(pages: list[_Page]) -> Iterator[tuple[int, int]]:
@@ -170,7 +170,7 @@ def _links(pages: list[_Page]) -> Iterator[tuple[int, int]]:
         places.setdefault(_page_key(page.url), k)
     for k, page in enumerate(pages):
         for match in HREF.finditer(page.source):
-            reference = html.unescape(match[1] or match[2] or match[3] or "").strip().partition("#")[0]
+            reference = html.unescape(match[1] or match[2] or match[3] or "").strip()
             try:
                 to = places.get(_page_key(urljoin(page.url, reference)))
             except ValueError:  # no address, such as http://[
