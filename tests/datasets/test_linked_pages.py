@@ -4,6 +4,7 @@ import io
 import os
 import tarfile
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ from scipy.sparse import csr_array
 
 from structlearn.datasets import fetch_citation, fetch_webkb
 
-needs_files = pytest.mark.skipif(
-    not os.environ.get("STRUCTLEARN_DATA"), reason="STRUCTLEARN_DATA names no folder of data sets"
-)
+
+def needs(folder):
+    here = Path(os.environ.get("STRUCTLEARN_DATA", "")) / folder
+    return pytest.mark.skipif(not here.is_dir(), reason=f"STRUCTLEARN_DATA names no folder with {folder}")
 
 
 def check_edges(edges, n_nodes):
@@ -23,7 +25,7 @@ def check_edges(edges, n_nodes):
     assert len(np.unique(edges, axis=0)) == len(edges)
 
 
-@needs_files
+@needs("citation")
 @pytest.mark.parametrize(
     ("name", "nodes", "words", "links", "loops", "duplicates", "classes"),
     [("cora", 2708, 1433, 5429, 0, 151, 7), ("citeseer", 3312, 3703, 4715, 124, 55, 6)],
@@ -41,7 +43,7 @@ def test_citations_are_complete(name, nodes, words, links, loops, duplicates, cl
     assert np.mean(data.Y[data.edges[:, 0]] == data.Y[data.edges[:, 1]]) > 0.7
 
 
-@needs_files
+@needs("webkb")
 @pytest.mark.slow
 def test_webkb_is_complete():
     data = fetch_webkb()

@@ -1,5 +1,6 @@
 import gzip
 import os
+from pathlib import Path
 
 import pytest
 from scipy.sparse import csr_array
@@ -7,7 +8,8 @@ from scipy.sparse import csr_array
 from structlearn.datasets import fetch_multilabel
 
 needs_files = pytest.mark.skipif(
-    not os.environ.get("STRUCTLEARN_DATA"), reason="STRUCTLEARN_DATA names no folder of data sets"
+    not (Path(os.environ.get("STRUCTLEARN_DATA", "")) / "multilabel").is_dir(),
+    reason="STRUCTLEARN_DATA names no folder with multilabel",
 )
 ARFF = "@relation r\n@attribute a real\n@attribute b {0,1}\n@data\n"
 XML = "<labels><label name='b'/></labels>"
