@@ -120,3 +120,34 @@ def test_auto_says_what_it_chose():
     assert found.engine in ("branch_and_bound", "graph_cut")
     assert found.bound >= found.score
     assert labelling_marginals(mixed, max_iterations=1).engine == "tree_reweighted"
+
+
+def with_known(n_labels, factors, known):
+    """A graph behind variables whose labels are known, and factors of these."""
+    sizes = [2, 2, 2, *n_labels]
+    shifted = [([i + 3 for i in scope], scores) for scope, scores in factors]
+    return FactorGraph.of(sizes, [([0, 1], np.zeros((2, 2))), ([1, 3], np.eye(2)), *shifted]).given(known)
+
+
+@pytest.mark.parametrize(
+    ("engine", "graph", "message"),
+    [
+        ("graph_cut", with_known([2, 2], [([0, 1], Potts(-1.0))], {0: 0, 1: 1, 2: 0}), "factor 2, of variables 3 and 4"),
+        ("qpbo", with_known([2, 3], [([0, 1], np.zeros((2, 3)))], {0: 0, 1: 1}), "variable 4 has 3 labels"),
+        ("qpbo", with_known([2, 2], [([0, 1, -1], np.zeros((2, 2, 2)))], {0: 0, 1: 1}), "factor 2 has 3 variables"),
+        (
+            "linear_program",
+            with_known([2, 4000, 4000], [([0, 1], np.zeros((2, 4000))), ([1, 2], Potts(1.0))], {0: 0, 1: 1, 2: 0}),
+            "factor 3 alone",
+        ),
+    ],
+)
+def test_engines_refuse_in_the_numbers_of_the_whole_graph(engine, graph, message):
+    with pytest.raises(ValueError, match=message):
+        best_labelling(graph, engine)
+
+
+def test_sums_are_refused_in_the_numbers_of_the_whole_graph():
+    graph = with_known([2, 2000, 2000], [([1, 2], Potts(1.0))], {0: 0, 1: 1, 2: 0})
+    with pytest.raises(ValueError, match="factor 2 has 4000000 joint labels"):
+        labelling_marginals(graph, "tree_reweighted")

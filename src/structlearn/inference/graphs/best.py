@@ -11,6 +11,7 @@ from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.data.factor_graphs.reduction import InfeasibleError, ReducedGraph
 from structlearn.inference.graphs.answers import Labelling, Record
 from structlearn.inference.graphs.limits import Limits
+from structlearn.inference.graphs.refusals import refused_by_number
 from structlearn.inference.graphs.registry import MAP_ENGINES, GridEngine, graph_of, map_engine_of
 from structlearn.inference.graphs.search import MapEngine, checked, run
 from structlearn.wording import shown
@@ -60,9 +61,9 @@ def best_labelling(
     reduced = ReducedGraph.of(graph_of(graph))
     chosen = map_engine_of(engine, reduced.graph)
     offset = float(reduced.constants.sum())
-    found = run(
-        checked(chosen.search(reduced.graph), reduced.graph, chosen.name), chosen.name, limits, progress, offset
-    )
+    with refused_by_number(reduced):
+        search = chosen.search(reduced.graph)
+    found = run(checked(search, reduced.graph, chosen.name), chosen.name, limits, progress, offset)
     if found.score == found.bound == -np.inf:
         raise InfeasibleError("every labelling is forbidden: whatever the labels, a factor scores -inf")
     labels = reduced.whole_labels(found.labels)
