@@ -250,6 +250,19 @@ def test_counts_of_many_variables():
         assert best_labelling(alone, engine).exact
 
 
+@pytest.mark.parametrize("most", [1, 2, 30, 199, 200])
+def test_counts_that_are_forbidden_above_some_number(most):
+    random = np.random.default_rng(most)
+    unaries = random.normal(size=(200, 2))
+    counted = Cardinality(np.where(np.arange(201) <= most, 0.0, -np.inf))
+    graph = FactorGraph.of(np.full(200, 2), [*(([i], unary) for i, unary in enumerate(unaries)), (range(200), counted)])
+    gains = np.sort(unaries[:, 1] - unaries[:, 0])[::-1]
+    best = unaries[:, 0].sum() + np.maximum(gains[:most], 0.0).sum()
+    found = best_labelling(graph, DualAscent())
+    assert found.exact
+    assert found.score == pytest.approx(best)
+
+
 def test_truncated_linear_and_potts_equal_their_tables():
     random = np.random.default_rng(7)
     unaries = random.normal(size=(9, 5))
