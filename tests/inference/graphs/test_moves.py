@@ -80,8 +80,10 @@ def test_any_tables_are_taken_and_truncation_is_told(engine, forbidden):
 
 
 def truncated_choice(graph, now, zero, one):
-    """The best choice of each variable between two labels, by enumeration, where pairs that are not submodular in it are
-    dearer by what they lack, where only one of both changes; labels if they are better so, None otherwise."""
+    """The best choice of each variable between two labels, by enumeration; None where it makes nothing better.
+
+    Pairs that are not submodular in it are dearer by what they lack where only one of both changes.
+    """
     choices = np.stack([zero, one])
     seen = {}
     for bits in np.ndindex(*[2] * graph.n_variables):

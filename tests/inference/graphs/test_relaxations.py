@@ -113,8 +113,8 @@ def test_clusters_tighten_frustrated_cycles(n):
 
 
 def test_chords_count_in_the_bound():
-    # Three of the four pairs can have their way. The first pass splits a contradiction of 1/3 evenly between the two pairs
-    # of a cluster and the chord, of which no variable hears.
+    # Three of the four pairs can have their way. The first pass splits a contradiction of 1/3 evenly between the two
+    # pairs of a cluster and the chord, of which no variable hears.
     graph = FactorGraph.pairwise(np.zeros((4, 2)), [(0, 1), (1, 2), (2, 3), (3, 0)], Potts([-1.0, 1.0, 1.0, 1.0]))
     dual = _core.DualAscent(graph.core)
     dual.passes(10)

@@ -64,12 +64,14 @@ def best_labelling(
     with refused_by_number(reduced):
         search = chosen.search(reduced.graph)
     found = run(checked(search, reduced.graph, chosen.name), chosen.name, limits, progress, offset)
+    engine_at_work = getattr(search, "name", chosen.name)
     if found.score == found.bound == -np.inf:
         raise InfeasibleError("every labelling is forbidden: whatever the labels, a factor scores -inf")
     labels = reduced.whole_labels(found.labels)
     score = reduced.whole.score(labels)
     return replace(
         found,
+        engine=engine_at_work,
         labels=labels.reshape(graph.shape) if isinstance(graph, GridGraph) else labels,
         score=score,
         bound=score if found.exact else max(score, found.bound),
