@@ -60,6 +60,12 @@ class ReducedGraph:
             graph = FactorGraph(*whole.core.reduced(labels.offsets, labels.flat))
         return cls(whole, *_centred(graph), labels, variables)
 
+    @property
+    def factors(self) -> IntArray:
+        """The numbers in the whole graph of the factors that are left."""
+        free = (self.labels.lengths > 1)[self.whole.scopes]
+        return np.flatnonzero(summed(free.astype(np.int64), self.whole.scope_offsets) > 1)
+
     def whole_labels(self, labels: LabelArray) -> LabelArray:
         """Labels of the whole graph, from those of what is left; or rows of them."""
         chosen = np.broadcast_to(self.labels.offsets[:-1], (*labels.shape[:-1], self.whole.n_variables)).copy()
