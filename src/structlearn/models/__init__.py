@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from structlearn.models.grammar.grammar import Grammar
     from structlearn.models.grammar.spec import GrammarSpec
     from structlearn.models.graph.graph import Graph, GraphSpec
+    from structlearn.models.grid.grid import Grid, GridSpec
     from structlearn.models.motif.best_word import BestWord
     from structlearn.models.motif.motif import Motif, MotifSpec
     from structlearn.models.multiclass.multiclass import Multiclass
@@ -51,6 +52,8 @@ else:
             "GrammarSpec": "grammar.spec",
             "Graph": "graph.graph",
             "GraphSpec": "graph.graph",
+            "Grid": "grid.grid",
+            "GridSpec": "grid.grid",
             "Homologues": "alignment.homologues",
             "HypergraphModel": "own.hypergraph_model",
             "LatentChain": "chain.latent_chain",
@@ -88,6 +91,8 @@ __all__ = [
     "GrammarSpec",
     "Graph",
     "GraphSpec",
+    "Grid",
+    "GridSpec",
     "Homologues",
     "HypergraphModel",
     "LatentChain",

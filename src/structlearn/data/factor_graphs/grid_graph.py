@@ -123,7 +123,7 @@ class GridGraph:
         codes = self.checked_labels(labels)
         total = np.take_along_axis(self.unaries, codes[:, :, None], axis=2).sum()
         for k, step in enumerate(self.directions):
-            pairs = self.table[_first(codes, *step), _second(codes, *step)]
+            pairs = self.table[first_of(codes, *step), second_of(codes, *step)]
             # What is forbidden stays so, also where it does not count.
             total += pairs.sum() if self.weights is None else _product(self.weights[k], pairs).sum()
         return float(total)
@@ -185,7 +185,7 @@ class GridGraph:
 
     def _checked_weights(self, given: Sequence[Any]) -> tuple[FloatArray, ...]:
         numbers = np.empty(self.shape, bool)
-        shapes = [_first(numbers, *step).shape for step in self.directions]
+        shapes = [first_of(numbers, *step).shape for step in self.directions]
         if len(given) != len(shapes):
             raise ValueError(f"weights has {count(len(given), 'array')}; expected {len(shapes)}, of shapes {shapes}")
         weights = []
@@ -205,19 +205,19 @@ class GridGraph:
         return f"GridGraph({rows} × {columns} variables, {count(self.n_labels, 'label')}, {self.neighbours} neighbours)"
 
 
-def _first(grid: npt.NDArray[Any], down: int, right: int) -> npt.NDArray[Any]:
-    """The variables that have a neighbour in this direction."""
-    rows, columns = grid.shape
+def first_of(grid: npt.NDArray[Any], down: int, right: int) -> npt.NDArray[Any]:
+    """The variables that have a neighbour in this direction, along the first two axes."""
+    rows, columns = grid.shape[:2]
     return grid[: rows - down, max(0, -right) : columns - max(0, right)]
 
 
-def _second(grid: npt.NDArray[Any], down: int, right: int) -> npt.NDArray[Any]:
+def second_of(grid: npt.NDArray[Any], down: int, right: int) -> npt.NDArray[Any]:
     """Those neighbours."""
     return grid[down:, max(0, right) : grid.shape[1] - max(0, -right)]
 
 
 def _edges(numbers: LabelArray, down: int, right: int) -> LabelArray:
-    return np.stack([_first(numbers, down, right).ravel(), _second(numbers, down, right).ravel()], axis=1)
+    return np.stack([first_of(numbers, down, right).ravel(), second_of(numbers, down, right).ravel()], axis=1)
 
 
 def _product(weights: npt.NDArray[Any], scores: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -26,8 +26,7 @@ MANY = 200_000
 def map_engine(graph: FactorGraph | GridGraph) -> MapEngine:
     """The first of these that serves: a cheap junction tree, a cut, exact search before or without a tree, a bound."""
     if isinstance(graph, GridGraph):
-        two = FactorGraph.pairwise(np.zeros((2, graph.n_labels)), [(0, 1)], graph.table)
-        return GraphCut() if is_submodular(two) else map_engine(graph.factor_graph)
+        return GraphCut() if is_submodular(graph) else map_engine(graph.factor_graph)
     size = _tree_size(graph)
     if size <= CHEAP:
         return JunctionTree()
@@ -55,8 +54,10 @@ def _tree_size(graph: FactorGraph) -> float:
         return np.inf
 
 
-def is_submodular(graph: FactorGraph) -> bool:
+def is_submodular(graph: FactorGraph | GridGraph) -> bool:
     """Whether a cut finds the best labels."""
+    if isinstance(graph, GridGraph):
+        graph = FactorGraph.pairwise(np.zeros((2, graph.n_labels)), [(0, 1)], graph.table)
     try:
         check_submodular(graph, GraphCut.name)
     except ValueError:

@@ -20,21 +20,25 @@ from structlearn.data.labels import (
     partial_label,
     read_label_sequences,
 )
-from structlearn.data.networks import Networks, read_networks
-from structlearn.data.options import choice_option, real_option
+from structlearn.data.networks import Network, Networks, read_networks
+from structlearn.data.options import choice_option
 from structlearn.data.ragged import Ragged, locate, reduced
 from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.data.tokens.sequences import NamedColumns, stack
-from structlearn.inference.graphs.registry import check_map_engine
+from structlearn.drawing.base import Drawing
+from structlearn.drawing.networks import draw_network
 from structlearn.inference.graphs.search import MapEngine
 from structlearn.losses import Hamming, LabelF1, LabelLoss, Loss, ZeroOneLoss, loss_option
 from structlearn.losses.bound import BoundLoss, bound_impossible, bound_label_costs, bound_possible_costs
 from structlearn.losses.own import bound_own, label_truth
+from structlearn.metrics.measures import Measures
+from structlearn.metrics.nodes import node_measures
 from structlearn.models.base import Ability, ByDecoder, LinearSpec
 from structlearn.models.description import WeightBlock, blocks_of, column_names, stored_blocks
 from structlearn.models.graph.pair_tables import PairForm, PairTable
 from structlearn.models.graph.problem import GraphProblem
-from structlearn.models.graph.searched_problem import Search, SearchedGraphProblem, bound_graphs
+from structlearn.models.graph.search import Search
+from structlearn.models.graph.searched_problem import SearchedGraphProblem, bound_graphs
 from structlearn.models.pair_weights import compacted
 from structlearn.models.partial import PartialModel
 from structlearn.waist.problem import Problem
@@ -261,6 +265,13 @@ class Graph(PartialModel):
         ]
         return bound_own(loss, [label_truth(y, spec.classes) for y in truths])
 
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
+        return node_measures(Y, predicted)
+
+    def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
+        edges = x.edges if isinstance(x, Network) else x[1]
+        return draw_network(edges, y, truth, width=width)
+
     def named_weights(
         self, spec: GraphSpec, w: FloatArray, feature_names: Sequence[str] | None = None
     ) -> tuple[WeightBlock, ...]:
@@ -303,9 +314,7 @@ class Graph(PartialModel):
         loss_option(self.loss, ("hamming", "f1", "zero_one"))
         if self.pairwise is not None:
             choice_option("pairwise", self.pairwise, ("free", "symmetric", "potts"))
-        check_map_engine(self.engine)
-        if self.max_seconds is not None:
-            real_option("max_seconds", self.max_seconds, positive=True)
+        Search(self.engine, self.max_seconds).check()
         Hamming(self.label_weight).check_options()
         if self.label_weight and self.loss != "hamming":
             raise ValueError(f"label_weight belongs to the Hamming loss; with loss={shown(self.loss)} leave it out")

@@ -11,6 +11,7 @@ import numpy as np
 from structlearn.data.arrays import LabelArray
 
 PairForm = Literal["free", "symmetric", "potts"]
+_POTTS = ("equal",)
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,10 @@ class PairTable:
     def width(self) -> int:
         return len(self.names)
 
+    @property
+    def is_potts(self) -> bool:
+        return self.names == _POTTS
+
     @classmethod
     def of(cls, form: PairForm, classes: Sequence[Any]) -> PairTable:
         """
@@ -41,7 +46,7 @@ class PairTable:
         """
         L = len(classes)
         if form == "potts":
-            return cls(np.where(np.eye(L, dtype=bool), 0, -1).astype(np.int32).ravel(), ("equal",))
+            return cls(np.where(np.eye(L, dtype=bool), 0, -1).astype(np.int32).ravel(), _POTTS)
         if form == "free":
             names = tuple(f"{a} – {b}" for a in classes for b in classes)
             return cls(np.arange(L * L, dtype=np.int32), names)

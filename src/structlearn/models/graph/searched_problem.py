@@ -3,64 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
-from structlearn.data.factor_graphs import FactorGraph
 from structlearn.data.ragged import Ragged
-from structlearn.inference.graphs import DualAscent, GraphCut, JunctionTree, Labelling, LinearProgram, best_labelling
-from structlearn.inference.graphs.auto import is_submodular
-from structlearn.inference.graphs.registry import MAP_ENGINES
-from structlearn.inference.graphs.search import MapEngine
+from structlearn.inference.graphs import JunctionTree
 from structlearn.models.graph.problem import TREE_BYTES, GraphProblem
+from structlearn.models.graph.search import Search
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs, Planes
-from structlearn.waist.problem import Exactness, Problem
+from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
 from structlearn.wording import in_bytes
-
-#: Engines whose bounds are worth a certificate: they end at the best labels, or near the bound of the linear program.
-_BOUNDING = ("auto", "junction_tree", "graph_cut", "branch_and_bound", "dual_ascent", "integer_program", "enumeration")
-
-
-@dataclass(frozen=True)
-class Search:
-    """How the labels of one graph are found.
-
-    Attributes
-    ----------
-    engine : str or engine
-        "auto" is a cut where all pairs are submodular, and dual ascent otherwise.
-    max_seconds : float or None
-        For one graph.
-    """
-
-    engine: str | MapEngine = "auto"
-    max_seconds: float | None = None
-
-    @property
-    def name(self) -> str:
-        return self.engine if isinstance(self.engine, str) else self.engine.name
-
-    @property
-    def exactness(self) -> Exactness:
-        if self.name == LinearProgram.name:
-            return "relaxed"
-        own = None if self.name in MAP_ENGINES else getattr(self.engine, "exactness", None)
-        found: Exactness = own or ("exact" if self.name in _BOUNDING else "approximate")
-        return found
-
-    def labelling(self, graph: FactorGraph) -> Labelling:
-        """A labelling of the graph, with its bound."""
-        engine = self.engine
-        if engine == "auto":
-            engine = GraphCut() if is_submodular(graph) else DualAscent()
-        return best_labelling(graph, engine, max_seconds=self.max_seconds)
-
 
 class Found(NamedTuple):
     """What an engine found for an example: codes, a bound on the best score, and μ of all parts where it is fractional."""

@@ -14,17 +14,21 @@ from structlearn.data.fields import LARGEST, check_flag, check_tuple
 from structlearn.data.label_sets import LabelSets, read_label_sets
 from structlearn.data.labels import declared_classes
 from structlearn.data.matrices import check_finite, checked_matrix
-from structlearn.data.options import choice_option, real_option, whole_option
+from structlearn.data.options import choice_option, whole_option
 from structlearn.data.tokens.matrix import TokenMatrix
-from structlearn.inference.graphs.registry import check_map_engine
+from structlearn.drawing.base import Drawing
+from structlearn.drawing.label_sets import draw_label_set
 from structlearn.inference.graphs.search import MapEngine
 from structlearn.losses import Hamming, LabelF1, LabelLoss, Loss, ZeroOneLoss, loss_option
 from structlearn.losses.bound import BoundLoss, bound_impossible, bound_label_costs, bound_possible_costs
 from structlearn.losses.own import bound_own, label_truth
+from structlearn.metrics.label_sets import label_set_measures
+from structlearn.metrics.measures import Measures
 from structlearn.models.base import Ability, ByDecoder, LinearSpec
 from structlearn.models.description import WeightBlock, blocks_of, column_names, stored_blocks
 from structlearn.models.graph.pair_tables import PairTable
-from structlearn.models.graph.searched_problem import Search, bound_graphs
+from structlearn.models.graph.search import Search
+from structlearn.models.graph.searched_problem import bound_graphs
 from structlearn.models.multilabel.label_pairs import PairChoice, chosen_pairs
 from structlearn.models.multilabel.problem import (
     PAIR_STATES,
@@ -254,6 +258,15 @@ class MultiLabel(PartialModel):
         rows = codes.reshape(len(offsets) - 1, -1).tolist()
         return bound_own(loss, [label_truth(row, _BINARY) for row in rows])
 
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
+        return label_set_measures(Y, predicted)
+
+    def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
+        names = self.classes
+        if names is None and not isinstance(y, (set, frozenset)):
+            names = range(len(y))
+        return draw_label_set(y, truth, names=names, width=width)
+
     def named_weights(
         self, spec: MultiLabelSpec, w: FloatArray, feature_names: Sequence[str] | None = None
     ) -> tuple[WeightBlock, ...]:
@@ -288,9 +301,7 @@ class MultiLabel(PartialModel):
             if self.pairs != "sparse":
                 raise ValueError(f"n_pairs belongs to pairs='sparse'; with pairs={shown(self.pairs)} leave it out")
         loss_option(self.loss, ("hamming", "f1", "zero_one"))
-        check_map_engine(self.engine)
-        if self.max_seconds is not None:
-            real_option("max_seconds", self.max_seconds, positive=True)
+        Search(self.engine, self.max_seconds).check()
 
 
 def _matrix(X: Any) -> Any:
