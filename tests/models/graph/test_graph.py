@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
-from sklearn.exceptions import ConvergenceWarning
 
 import structlearn
 from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM
@@ -158,11 +157,12 @@ def test_searched_training_finds_the_same_minimum(engine):
 
 
 def test_an_engine_that_only_moves_certifies_nothing():
-    with pytest.warns(ConvergenceWarning, match="max_iter=20"):
-        svm = StructuralSVM(Graph(engine="icm"), C=5.0, max_iter=20).fit(*noisy_cycles())
+    data = noisy_cycles()
+    exact, svm = (StructuralSVM(Graph(engine=engine), C=5.0, max_iter=200).fit(*data) for engine in ("auto", "icm"))
     assert np.isnan(svm.duality_gap_)
     assert not any(record["certified"] for record in svm.history_)
-    assert np.isfinite(svm.history_[-1]["dual"])
+    # Outputs that are not found cannot be dear: the dual is a lower bound on the exact objective.
+    assert 0.0 < svm.history_[-1]["dual"] <= exact.objective_ * (1.0 + 1e-9)
 
 
 def test_neighbours_help():

@@ -55,3 +55,7 @@ class Search:
         if engine == "auto":
             engine = GraphCut() if is_submodular(graph) else DualAscent()
         return best_labelling(graph, engine, max_seconds=self.max_seconds)
+
+    def value(self, found: Labelling) -> float:
+        """An upper bound on the best score, or, from engines whose bounds are worth nothing, the score that they found."""
+        return found.score if self.exactness == "approximate" else found.bound

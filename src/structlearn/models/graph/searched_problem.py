@@ -99,7 +99,7 @@ class SearchedGraphProblem(GraphProblem):
         if shares is not None and joint is not None and len(shares.flat) == len(graph.unaries):
             mu = np.empty(len(theta))
             self._engine.fold(i, shares.flat, joint.flat, mu)
-        return Found(found.labels, found.score, found.bound, mu)
+        return Found(found.labels, found.score, self._search.value(found), mu)
 
     def _fractional(self, examples: IntArray, found: list[Found]) -> tuple[SparseRows, FloatArray]:
         """Rows and losses of outputs that may be fractional."""

@@ -79,7 +79,7 @@ class GridProblem(Problem):
         outputs = [each.labels for each in found]
         rows, losses = self.differences(examples, outputs)
         truths = np.array([self._joint_feature(i, self._truth(i)) @ w for i in examples.tolist()])
-        return Planes(examples, rows, losses, outputs, np.array([each.bound for each in found]) - truths)
+        return Planes(examples, rows, losses, outputs, np.array([self._search.value(each) for each in found]) - truths)
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
         rows = [
