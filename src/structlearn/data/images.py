@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.examples import is_listed
@@ -46,7 +44,7 @@ def _image(x: Any, name: str) -> FloatArray:
     return np.ascontiguousarray(array)
 
 
-class LabelImages(Sequence[Any]):
+class LabelImages:
     """Labels of the pixels of several images, as codes of classes."""
 
     def __init__(self, labels: LabelSequences, shapes: list[tuple[int, int]]):
@@ -55,10 +53,6 @@ class LabelImages(Sequence[Any]):
 
     def __len__(self) -> int:
         return len(self.shapes)
-
-    def __getitem__(self, i: Any) -> npt.NDArray[Any]:
-        codes = self.labels[int(i)].reshape(self.shapes[int(i)])
-        return np.array(self.labels.classes, object)[codes]
 
     def coded(self, classes: tuple[Any, ...], images: list[FloatArray], *, allow_unknown: bool) -> list[LabelArray]:
         """Codes among other classes, −1 for what is none of them, refused where they do not fit the images."""

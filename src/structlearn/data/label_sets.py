@@ -39,7 +39,9 @@ class LabelSets:
             if by_name:
                 raise ValueError("Y is a table, but training had sets of labels")
             if self.table.shape[1] != len(classes):
-                raise ValueError(f"Y has {count(self.table.shape[1], 'column')}; there are {count(len(classes), 'label')}")
+                raise ValueError(
+                    f"Y has {count(self.table.shape[1], 'column')}; there are {count(len(classes), 'label')}"
+                )
             return self.table
         codes = LabelCodes(classes, allow_unknown=allow_unknown).encode(list(self.classes), "the labels of Y")
         found = np.zeros((len(self.table), len(classes)), np.int32)

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -240,9 +242,8 @@ NODES = np.zeros((2, 1))
     ],
 )
 def test_bad_networks_are_refused_by_name(X, Y, message):
-    with pytest.raises(ValueError, match=".*") as refused:
+    with pytest.raises(ValueError, match=re.escape(message)):
         StructuralSVM(Graph()).fit(X, Y)
-    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -170,9 +172,8 @@ IMAGE = np.zeros((2, 2, 1))
     ],
 )
 def test_bad_images_are_refused_by_name(X, Y, message):
-    with pytest.raises(ValueError, match=".*") as refused:
+    with pytest.raises(ValueError, match=re.escape(message)):
         StructuralSVM(Grid()).fit(X, Y)
-    assert message in str(refused.value)
 
 
 def test_labels_that_training_never_saw_are_named():

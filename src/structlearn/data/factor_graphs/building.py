@@ -104,7 +104,7 @@ def parts_of_networkx(graph: Any, unary: str, pairwise: Pairwise | str) -> tuple
 
 
 def numbered_edges(graph: Any) -> tuple[IntArray, list[tuple[Any, Any, Any]]]:
-    """The edges of an undirected networkx graph by the numbers of their nodes, and as they are with their attributes."""
+    """The edges of an undirected networkx graph by the numbers of their nodes, and as they are, with attributes."""
     if getattr(graph, "is_directed", lambda: True)():
         raise ValueError(f"graph is {shown(graph)}; expected an undirected networkx graph")
     number = {node: i for i, node in enumerate(graph.nodes)}
@@ -249,7 +249,9 @@ def checked_edges(given: npt.ArrayLike, n: int, *, name: str = "edges", of: str 
     if not edges.size:
         return np.empty((0, 2), np.int32)
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
-        raise ValueError(f"{name} have shape {edges.shape} and type {edges.dtype}; expected (n_edges, 2), whole numbers")
+        raise ValueError(
+            f"{name} have shape {edges.shape} and type {edges.dtype}; expected (n_edges, 2), whole numbers"
+        )
     bad = np.argwhere((edges < 0) | (edges >= n))
     if len(bad):
         e, k = bad[0].tolist()

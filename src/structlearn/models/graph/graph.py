@@ -106,8 +106,8 @@ class Graph(PartialModel):
     X is a list of `Network`, or of tuples ``(nodes, edges)`` or ``(nodes, edges, edge_features)``; Y is a list of label
     sequences, one label a node.
 
-    The weights are, one after another, those of the nodes (n_features, n_labels) and of the pairs, (n_pair_weights,) or,
-    where edges have features, (n_edge_features, n_pair_weights). After training with weights that came into being when
+    The weights are, one after another, those of the nodes (n_features, n_labels) and of the pairs, (n_pair_weights,)
+    or, where edges have features, (n_edge_features, n_pair_weights). After training with weights that came into being when
     they were needed, those of pairs without features come first, then those of the features that `spec_.pairs` lists.
 
     Examples

@@ -53,4 +53,6 @@ class PairTable:
         columns = np.empty((L, L), np.int32)
         upper = np.triu_indices(L)
         columns[upper] = columns[upper[::-1]] = np.arange(len(upper[0]))
-        return cls(columns.ravel(), tuple(f"{classes[a]} – {classes[b]}" for a, b in zip(*upper, strict=True)))
+        return cls(
+            columns.ravel(), tuple(f"{classes[int(a)]} – {classes[int(b)]}" for a, b in zip(*upper, strict=True))
+        )

@@ -57,5 +57,5 @@ class Search:
         return best_labelling(graph, engine, max_seconds=self.max_seconds)
 
     def value(self, found: Labelling) -> float:
-        """An upper bound on the best score, or, from engines whose bounds are worth nothing, the score that they found."""
+        """An upper bound on the best score, or the score found where the engine's bounds are worth nothing."""
         return found.score if self.exactness == "approximate" else found.bound

@@ -19,8 +19,9 @@ from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
 from structlearn.wording import in_bytes
 
+
 class Found(NamedTuple):
-    """What an engine found for an example: codes, a bound on the best score, and μ of all parts where it is fractional."""
+    """What an engine found for an example: codes, their score, a bound on the best one, and μ where it is fractional."""
 
     labels: LabelArray
     score: float
@@ -75,10 +76,11 @@ class SearchedGraphProblem(GraphProblem):
         truths = self._true_scores(w, examples)
         bounds = np.array([each.bound - self._loss.parts.truth(i) for i, each in zip(examples, found, strict=True)])
         if self.exactness == "relaxed":
-            rows, losses = self._fractional(examples, found)
-            return Planes(examples, rows, losses, codes, bounds - truths)
-        rows = self._rows(examples, codes)
-        return Planes(examples, rows, self._losses(self._loss, examples, codes), codes, bounds - truths)
+            fractional, losses = self._fractional(examples, found)
+            return Planes(examples, fractional, losses, codes, bounds - truths)
+        return Planes(
+            examples, self._rows(examples, codes), self._losses(self._loss, examples, codes), codes, bounds - truths
+        )
 
     def _true_scores(self, w: FloatArray, examples: IntArray) -> FloatArray:
         assert self.truths is not None
@@ -123,7 +125,7 @@ class SearchedGraphProblem(GraphProblem):
 
 
 def bound_graphs(search: Search, data: Mapping[str, Any], tree: type[Any], searched: type[Any]) -> Any:
-    """The problem with junction trees if these are asked for or all of them are small, and the searched one otherwise."""
+    """The problem with junction trees if these are asked for or all are small, and the searched one otherwise."""
     if search.name in ("auto", JunctionTree.name):
         problem = tree(**data)
         if not len(problem.too_wide):

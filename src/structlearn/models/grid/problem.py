@@ -65,7 +65,7 @@ class GridProblem(Problem):
 
     def missing(self, oracle: str) -> str:
         return (
-            ": label images are searched for the best labels alone; use rescaling='margin' with slack='linear', or a Graph"
+            ": label images are searched for the best labels alone; use rescaling='margin', slack='linear', or a Graph"
         )
 
     def best(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:

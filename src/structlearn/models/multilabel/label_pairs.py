@@ -43,7 +43,7 @@ def mutual_information(table: LabelArray) -> FloatArray:
     n = max(len(table), 1)
     both = has.T @ has / n
     alone = has.mean(axis=0) if len(table) else np.zeros(table.shape[1])
-    found = np.zeros_like(both)
+    found: FloatArray = np.zeros(both.shape)
     joint = (both, alone[:, None] - both, alone[None, :] - both, 1.0 - alone[:, None] - alone[None, :] + both)
     sides = ((alone, alone), (alone, 1.0 - alone), (1.0 - alone, alone), (1.0 - alone, 1.0 - alone))
     for p, (first, second) in zip((joint[0], joint[1], joint[2], joint[3]), sides, strict=True):

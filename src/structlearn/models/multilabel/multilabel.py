@@ -80,7 +80,7 @@ class MultiLabelSpec(LinearSpec):
 
 
 class MultiLabel(PartialModel):
-    """F(x, y) = Σ_k ⟨w_{k, y_k}, φ(x)⟩ + Σ_{kl} w_{kl, y_k, y_l} with y_k = 1 for the labels k that x has, 0 for others.
+    """F(x, y) = Σ_k ⟨w_{k, y_k}, φ(x)⟩ + Σ_{kl} w_{kl, y_k, y_l} with y_k = 1 for the labels that x has, else 0.
 
     Parameters
     ----------
@@ -98,8 +98,8 @@ class MultiLabel(PartialModel):
 
     Notes
     -----
-    X is a matrix with a row an example, dense or sparse; Y a table of zeros and ones with a column a label, or a list of
-    sets of labels. Predictions have the form that Y had in training.
+    X is a matrix with a row an example, dense or sparse; Y a table of zeros and ones with a column a label, or a list
+    of sets of labels. Predictions have the form that Y had in training.
 
     The weights are, one after another, (n_features, n_labels, 2), without and with each label, and for each pair
     (n_pairs, 2, 2).
