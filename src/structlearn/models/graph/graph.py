@@ -107,8 +107,8 @@ class Graph(PartialModel):
     sequences, one label a node.
 
     The weights are, one after another, those of the nodes (n_features, n_labels) and of the pairs, (n_pair_weights,)
-    or, where edges have features, (n_edge_features, n_pair_weights). After training with weights that came into being when
-    they were needed, those of pairs without features come first, then those of the features that `spec_.pairs` lists.
+    or, where edges have features, (n_edge_features, n_pair_weights). After training with weights that came into being
+    when they were needed, those of pairs without features come first, then those that `spec_.pairs` lists.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class Graph(PartialModel):
 
     @property
     def costs(self) -> ByDecoder:
-        once = "V L^(W + 1)"
+        once = "V L^(w + 1)"
         return {
             "best": once,
             "loss_augmented": once,

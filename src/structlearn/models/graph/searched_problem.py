@@ -21,7 +21,7 @@ from structlearn.wording import in_bytes
 
 
 class Found(NamedTuple):
-    """What an engine found for an example: codes, their score, a bound on the best one, and μ where it is fractional."""
+    """What an engine found for an example: codes, their score, a bound on the best, and μ where it is fractional."""
 
     labels: LabelArray
     score: float

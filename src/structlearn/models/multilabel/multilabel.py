@@ -137,7 +137,7 @@ class MultiLabel(PartialModel):
 
     @property
     def costs(self) -> ByDecoder:
-        once = "K 2^(W + 1)"
+        once = "K 2^(w + 1)"
         return {
             "best": once,
             "loss_augmented": once,
