@@ -186,7 +186,7 @@ def graph(random, with_features):
     Y = [tuple(random.integers(L, size=n).tolist()) for n in sizes]
     form = "symmetric" if with_features else "free"
     return enumerated(
-        "Graph, features of edges" if with_features else "Graph",
+        "Graph(pairwise='symmetric')" if with_features else "Graph",
         Graph(classes=list(range(L)), pairwise=form),
         EnumeratedGraph(L, form),
         X,
