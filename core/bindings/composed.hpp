@@ -16,11 +16,11 @@ namespace structlearn::bindings {
 
 // What a scorer of tokens holds.
 struct TokenScorerArrays {
-    TokenScorerArrays(Vector<std::int64_t> offsets_, const std::vector<Tokens>& tokens_,
+    TokenScorerArrays(const std::vector<Vector<std::int64_t>>& offsets_, const std::vector<Tokens>& tokens_,
                       Matrix<std::int64_t> blocks_, Vector<std::int64_t> tied_at, Vector<std::int64_t> tied_sizes,
                       Vector<double> tied_factors, std::optional<Vector<std::uint8_t>> kept_,
                       std::optional<Matrix<double>> output_features_, std::int64_t n_weights, PairLayout* layout_)
-        : offsets(std::move(offsets_)),
+        : offsets(offsets_),
           tokens(tokens_),
           kept(std::move(kept_)),
           output_features(std::move(output_features_)),
@@ -29,7 +29,7 @@ struct TokenScorerArrays {
         std::int64_t first_row = 0;
         for (std::size_t b = 0; b < tokens.size(); ++b) {
             const std::int64_t* row = view(blocks_).row(b);
-            blocks.push_back({tokens[b].matrix(), row[0], row[1], row[2] != 0});
+            blocks.push_back({tokens[b].matrix(), row[0], row[1], row[2] != 0, view(offsets[b])});
             blocks.back().layout = layout;
             blocks.back().first_row = first_row;
             first_row += tokens[b].n_columns();
@@ -43,9 +43,9 @@ struct TokenScorerArrays {
     TokenScorerArrays(const TokenScorerArrays&) = delete;
 
     std::int64_t n_weights() const { return layout ? layout->n_weights() : n_dense_weights; }
-    TokenScorer scorer() const { return {view(offsets), blocks, tied, kept ? kept->data() : nullptr, n_weights()}; }
+    TokenScorer scorer() const { return {blocks, tied, kept ? kept->data() : nullptr, n_weights()}; }
 
-    Vector<std::int64_t> offsets;
+    std::vector<Vector<std::int64_t>> offsets;  // of each block
     std::vector<Tokens> tokens;
     std::optional<Vector<std::uint8_t>> kept;
     std::optional<Matrix<double>> output_features;

@@ -22,7 +22,9 @@ void bind_kept(nb::module_& module, const char* name) {
 }  // namespace
 
 void bind_losses(nb::module_& module) {
-    nb::class_<PartLoss>(module, "PartLoss");
+    nb::class_<PartLoss>(module, "PartLoss")
+        .def("add", [](const PartLoss& loss, std::int64_t i, MutableVector<double> local) { loss.add(i, local.data()); })
+        .def("truth", &PartLoss::truth);
     bind_kept<LabelCosts, PartLoss, Vector<std::int32_t>, Matrix<double>>(module, "LabelCosts");
     bind_kept<ListedLosses, PartLoss, Vector<double>, Vector<double>>(module, "ListedLosses");
     nb::class_<PartSteps>(module, "PartSteps");

@@ -24,6 +24,7 @@ void bind_branch_and_bound(nanobind::module_& module);
 void bind_junction_tree(nanobind::module_& module);
 void bind_graph_sums(nanobind::module_& module);
 void bind_cuts(nanobind::module_& module);
+void bind_network(nanobind::module_& module);
 
 }  // namespace structlearn::bindings
 
@@ -54,4 +55,5 @@ NB_MODULE(_core, module) {
     bind_junction_tree(module);
     bind_graph_sums(module);
     bind_cuts(module);
+    bind_network(module);
 }

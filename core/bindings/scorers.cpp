@@ -39,7 +39,7 @@ void bind_scorers(nb::module_& module) {
         .def("restore", [](PairLayout& layout, Vector<std::int64_t> slices, Vector<std::int32_t> parts, std::int64_t reserved,
                            std::int64_t width) { return layout.read(view(slices), view(parts), reserved, width); });
     nb::class_<TokenScorerArrays>(module, "TokenScorer")
-        .def(nb::init<Vector<std::int64_t>, const std::vector<Tokens>&, Matrix<std::int64_t>, Vector<std::int64_t>,
+        .def(nb::init<const std::vector<Vector<std::int64_t>>&, const std::vector<Tokens>&, Matrix<std::int64_t>, Vector<std::int64_t>,
                       Vector<std::int64_t>, Vector<double>, std::optional<Vector<std::uint8_t>>, std::optional<Matrix<double>>,
                       std::int64_t, PairLayout*>(),
              nb::arg("offsets"), nb::arg("tokens"), nb::arg("blocks"), nb::arg("tied_at"), nb::arg("tied_sizes"),

@@ -19,7 +19,7 @@ namespace structlearn {
 //     b_i = θ_i + Σ_f ρ_f m_{f→i}
 //     m_{f→i}(x_i) = ⊕ over the other labels of f of θ_f / ρ_f + Σ_{j ≠ i} (b_j − m_{f→j})(x_j), up to a constant
 //
-// The factor whose incoming messages changed most goes first.
+// The factor whose incoming messages changed most goes first; forests are swept from their leaves and back.
 template <class Semiring>
 class BeliefPropagation {
 public:
@@ -34,6 +34,7 @@ public:
 
     // At most so many updates of factors; the largest change that is still to be passed on.
     double run(std::int64_t updates, double tol) {
+        if (!std::exchange(begun_, true)) sweep_forest();
         while (updates > 0 && !queue_.empty()) {
             const auto [residual, f] = queue_.top();
             queue_.pop();
@@ -106,6 +107,55 @@ private:
     }
 
     void update(std::int32_t f) {
+        compute(f);
+        for (std::size_t k = 0; k < graph_.scope(f).size(); ++k) {
+            const double change = send(f, k, damping_);
+            if (change == 0.0) continue;
+            for (const auto other : adjacency_.of(graph_.scope(f)[k]))
+                if (other != f) raise(other, change);
+            // What was held back comes next time.
+            if (damping_ > 0.0) raise(f, damping_ * change);
+        }
+    }
+
+    // All messages of a forest, which are final after one way from the leaves and one back; other graphs stay as they are.
+    void sweep_forest() {
+        const auto order = leaves_first();
+        if (order.size() < graph_.n_factors()) return;
+        const auto update_undamped = [&](std::int32_t f) {
+            compute(f);
+            for (std::size_t k = 0; k < graph_.scope(f).size(); ++k) send(f, k, 0.0);
+        };
+        std::for_each(order.begin(), order.end(), update_undamped);
+        std::for_each(order.rbegin(), order.rend(), update_undamped);
+        std::fill(priority_.begin(), priority_.end(), 0.0);
+        queue_ = {};
+    }
+
+    // Factors that have at most one variable in common with those after them, as many as there are.
+    std::vector<std::int32_t> leaves_first() const {
+        std::vector<std::int32_t> order, left(graph_.n_variables()), joints(graph_.n_factors(), 0);
+        for (const auto i : graph_.scopes) ++left[i];
+        for (std::size_t f = 0; f < joints.size(); ++f) {
+            for (const auto i : graph_.scope(f)) joints[f] += left[i] > 1;
+            if (joints[f] <= 1) order.push_back(static_cast<std::int32_t>(f));
+        }
+        std::vector<bool> taken(graph_.n_factors(), false);
+        for (const auto f : order) taken[f] = true;
+        std::size_t done = 0;
+        for (; done < order.size(); ++done)
+            for (const auto i : graph_.scope(order[done])) {
+                if (--left[i] != 1) continue;
+                for (const auto f : adjacency_.of(i))
+                    if (!taken[f] && --joints[f] == 1) {
+                        taken[f] = true;
+                        order.push_back(f);
+                    }
+            }
+        return order;
+    }
+
+    void compute(std::int32_t f) {
         const auto scope = graph_.scope(f);
         gather(f);
         fresh_.assign(incoming_.size(), minus_infinity);
@@ -115,7 +165,6 @@ private:
             from_pair(f);
         else
             from_table(f);
-        for (std::size_t k = 0; k < scope.size(); ++k) send(f, k);
     }
 
     // b_i − m_{f→i} for all variables of a factor, one after another.
@@ -193,8 +242,8 @@ private:
         return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
     }
 
-    // The new message with its largest entry 0, damped; its variable's other factors hear of the change.
-    void send(std::int32_t f, std::size_t k) {
+    // The new message with its largest entry 0, damped; by how much it changed.
+    double send(std::int32_t f, std::size_t k, double damping) {
         const auto slot = graph_.scope_offsets[f] + static_cast<std::int64_t>(k);
         const auto i = graph_.scope(f)[k];
         const auto n = graph_.n_labels[i];
@@ -203,16 +252,12 @@ private:
         double change = 0.0;
         for (std::int32_t label = 0; label < n; ++label) {
             double value = top == minus_infinity ? 0.0 : fresh[label] - top;
-            if (value > minus_infinity && old[label] > minus_infinity) value = (1.0 - damping_) * value + damping_ * old[label];
+            if (value > minus_infinity && old[label] > minus_infinity) value = (1.0 - damping) * value + damping * old[label];
             change = std::max(change, value == old[label] ? 0.0 : std::abs(value - old[label]));
             old[label] = value;
         }
-        if (change == 0.0) return;
-        restore(i, b);
-        for (const auto other : adjacency_.of(i))
-            if (other != f) raise(other, change);
-        // What was held back comes next time.
-        if (damping_ > 0.0) raise(f, damping_ * change);
+        if (change > 0.0) restore(i, b);
+        return change;
     }
 
     // From all messages anew: nothing can be subtracted from −∞, and rounding does not gather.
@@ -299,6 +344,7 @@ private:
     std::vector<double> incoming_, fresh_, table_, terms_, scores_;
     std::vector<std::size_t> starts_;
     Semiring semiring_;
+    bool begun_ = false;
 };
 
 }  // namespace structlearn

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <queue>
-#include <random>
 #include <span>
 #include <utility>
 #include <vector>
@@ -16,42 +16,86 @@
 
 namespace structlearn {
 
-// Exact inference along an order of elimination. The bucket of a variable v has the scores of v, of the factors whose first
-// variable in the order is v, and the messages of the buckets below it; joined over the labels of v it is the bucket's own
-// message, a table over its separator, to the bucket of the separator's first variable.
-//
-// Axes of tables are in the order of elimination, the first one slowest: v, then its separator.
-class JunctionTree {
-public:
-    JunctionTree(const FactorGraph& graph, Elimination elimination)
-        : graph_(graph),
-          shape_(std::move(elimination)),
-          n_(graph.n_variables()),
-          parent_(n_, -1),
-          message_offsets_(n_ + 1, 0) {
-        std::vector<std::int32_t> rank(n_);
-        for (std::size_t k = 0; k < n_; ++k) rank[shape_.order[k]] = static_cast<std::int32_t>(k);
-        for (std::size_t k = 0; k < n_; ++k) {
-            const auto separator = shape_.separator(k);
-            if (!separator.empty()) parent_[k] = rank[separator[0]];
-            message_offsets_[k + 1] = message_offsets_[k] + size_of(separator);
-            largest_ = std::max(largest_, size_of(separator) * graph_.n_labels[shape_.order[k]]);
+// What a junction tree has of an order of elimination and of the factors of a graph, whatever these score. The bucket of a
+// variable v has the scores of v, of the factors whose first variable in the order is v, and the messages of the buckets
+// below it; joined over the labels of v it is the bucket's own message, a table over its separator, to the bucket of the
+// separator's first variable.
+struct TreeShape {
+    // Lists of numbers, one for each bucket.
+    struct Lists {
+        std::vector<std::int64_t> offsets;
+        std::vector<std::int32_t> items;
+        std::span<const std::int32_t> of(std::size_t k) const {
+            return std::span(items).subspan(offsets[k], offsets[k + 1] - offsets[k]);
         }
-        children_ = listed(parent_);
+    };
+
+    TreeShape(const FactorGraph& graph, Elimination elimination_)
+        : elimination(std::move(elimination_)),
+          parent(graph.n_variables(), -1),
+          message_offsets(graph.n_variables() + 1, 0) {
+        const std::size_t n = graph.n_variables();
+        std::vector<std::int32_t> rank(n);
+        for (std::size_t k = 0; k < n; ++k) rank[elimination.order[k]] = static_cast<std::int32_t>(k);
+        for (std::size_t k = 0; k < n; ++k) {
+            const auto separator = elimination.separator(k);
+            if (!separator.empty()) parent[k] = rank[separator[0]];
+            std::int64_t size = 1;
+            for (const auto i : separator) size *= graph.n_labels[i];
+            message_offsets[k + 1] = message_offsets[k] + size;
+            largest = std::max(largest, size * graph.n_labels[elimination.order[k]]);
+        }
+        children = listed(parent);
         std::vector<std::int32_t> owner(graph.n_factors());
         for (std::size_t f = 0; f < graph.n_factors(); ++f) {
             const auto variables = graph.scope(f);
             owner[f] = rank[*std::min_element(variables.begin(), variables.end(),
                                               [&](auto a, auto b) { return rank[a] < rank[b]; })];
         }
-        factors_ = listed(owner);
+        factors = listed(owner);
+    }
+
+    std::size_t size() const { return parent.size(); }
+    std::int64_t separator_size(std::size_t k) const { return message_offsets[k + 1] - message_offsets[k]; }
+
+    Elimination elimination;
+    std::vector<std::int32_t> parent;  // −1 for roots
+    std::vector<std::int64_t> message_offsets;
+    std::int64_t largest = 1;  // entries of a bucket's table
+    Lists children, factors;
+
+private:
+    Lists listed(const std::vector<std::int32_t>& owner) const {
+        Lists lists{std::vector<std::int64_t>(size() + 1, 0), std::vector<std::int32_t>(owner.size())};
+        for (const auto k : owner)
+            if (k >= 0) ++lists.offsets[k + 1];
+        for (std::size_t k = 0; k < size(); ++k) lists.offsets[k + 1] += lists.offsets[k];
+        std::vector<std::int64_t> next(lists.offsets.begin(), lists.offsets.end() - 1);
+        for (std::size_t item = 0; item < owner.size(); ++item)
+            if (owner[item] >= 0) lists.items[next[owner[item]]++] = static_cast<std::int32_t>(item);
+        return lists;
+    }
+};
+
+// Exact inference along an order of elimination. Axes of tables are in that order, the first one slowest: the variable of a
+// bucket, then its separator.
+class JunctionTree {
+public:
+    JunctionTree() = default;
+    JunctionTree(const FactorGraph& graph, std::shared_ptr<const TreeShape> shape) { set(graph, std::move(shape)); }
+
+    // What follows is of this graph, a view whose arrays must stay as they are.
+    void set(const FactorGraph& graph, std::shared_ptr<const TreeShape> shape) {
+        graph_ = graph;
+        shape_ = std::move(shape);
+        n_ = graph_.n_variables();
     }
 
     // Messages from the leaves to the roots; the value of each graph.
     template <class Semiring>
     void collect(std::span<double> values) {
-        messages_.resize(message_offsets_[n_]);
-        table_.resize(largest_);
+        messages_.resize(shape_->message_offsets[n_]);
+        table_.resize(shape_->largest);
         std::copy(graph_.constants.begin(), graph_.constants.end(), values.begin());
         for (std::size_t k = 0; k < n_; ++k) {
             fill(k);
@@ -59,7 +103,7 @@ public:
                 max_rows(n_labels(k), separator_size(k), table_.data(), message(k));
             else
                 log_sum_rows(n_labels(k), separator_size(k), table_.data(), message(k));
-            if (parent_[k] < 0) values[graph_.graph_of(shape_.order[k])] += message(k)[0];
+            if (shape_->parent[k] < 0) values[graph_.graph_of(variable(k))] += message(k)[0];
         }
     }
 
@@ -67,19 +111,18 @@ public:
     void best(std::span<std::int32_t> labels) {
         for (std::size_t k = n_; k-- > 0;) {
             const auto scores = conditional(k, labels);
-            labels[shape_.order[k]] =
+            labels[variable(k)] =
                 static_cast<std::int32_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
         }
     }
 
     // Labels drawn with their probability, after messages of sums were collected.
-    template <class Random>
-    void sample(Random& random, std::span<std::int32_t> labels) {
-        std::uniform_real_distribution<double> uniform(0.0, 1.0);
+    template <class Uniform>
+    void sample(Uniform&& uniform, std::span<std::int32_t> labels) {
         for (std::size_t k = n_; k-- > 0;) {
             auto& scores = conditional(k, labels);
-            labels[shape_.order[k]] =
-                static_cast<std::int32_t>(draw(static_cast<std::int64_t>(scores.size()), scores.data(), uniform(random)));
+            labels[variable(k)] =
+                static_cast<std::int32_t>(draw(static_cast<std::int64_t>(scores.size()), scores.data(), uniform()));
         }
     }
 
@@ -109,28 +152,21 @@ public:
     void marginals(std::span<double> nodes, std::span<const std::int64_t> factor_offsets, std::span<double> factors) {
         std::vector<double> log_z(n_);
         for (std::size_t k = n_; k-- > 0;) {
-            log_z[k] = parent_[k] < 0 ? message(k)[0] : log_z[parent_[k]];
+            log_z[k] = shape_->parent[k] < 0 ? message(k)[0] : log_z[shape_->parent[k]];
             fill(k);
             const auto rows = n_labels(k), size = separator_size(k);
-            if (parent_[k] >= 0)
+            if (shape_->parent[k] >= 0)
                 for (std::int64_t row = 0; row < rows; ++row)
                     for (std::int64_t s = 0; s < size; ++s) table_[row * size + s] += message(k)[s];
             exponentials(rows * size, table_.data(), log_z[k], table_.data());
-            sum_rows(rows, size, nodes.data() + graph_.unary_offsets[shape_.order[k]]);
-            for (const auto child : children_.of(k)) send_down(k, child, log_z[k]);
+            sum_rows(rows, size, nodes.data() + graph_.unary_offsets[variable(k)]);
+            for (const auto child : shape_->children.of(k)) send_down(k, child, log_z[k]);
             if (!factors.empty())
-                for (const auto f : factors_.of(k)) sum_factor(k, f, factors.data() + factor_offsets[f]);
+                for (const auto f : shape_->factors.of(k)) sum_factor(k, f, factors.data() + factor_offsets[f]);
         }
     }
 
 private:
-    struct Lists {
-        std::vector<std::int64_t> offsets;
-        std::vector<std::int32_t> items;
-        std::span<const std::int32_t> of(std::size_t k) const {
-            return std::span(items).subspan(offsets[k], offsets[k + 1] - offsets[k]);
-        }
-    };
     // A labelling that differs from `base`, found before it, in bucket `bucket`, and may below it.
     struct Deviation {
         double less;
@@ -143,38 +179,24 @@ private:
         }
     };
 
-    Lists listed(const std::vector<std::int32_t>& owner) const {
-        Lists lists{std::vector<std::int64_t>(n_ + 1, 0), std::vector<std::int32_t>(owner.size())};
-        for (const auto k : owner)
-            if (k >= 0) ++lists.offsets[k + 1];
-        for (std::size_t k = 0; k < n_; ++k) lists.offsets[k + 1] += lists.offsets[k];
-        std::vector<std::int64_t> next(lists.offsets.begin(), lists.offsets.end() - 1);
-        for (std::size_t item = 0; item < owner.size(); ++item)
-            if (owner[item] >= 0) lists.items[next[owner[item]]++] = static_cast<std::int32_t>(item);
-        return lists;
-    }
-
-    std::int64_t size_of(std::span<const std::int32_t> variables) const {
-        std::int64_t size = 1;
-        for (const auto i : variables) size *= graph_.n_labels[i];
-        return size;
-    }
-    std::int64_t n_labels(std::size_t k) const { return graph_.n_labels[shape_.order[k]]; }
-    std::int64_t separator_size(std::size_t k) const { return message_offsets_[k + 1] - message_offsets_[k]; }
-    double* message(std::size_t k) { return messages_.data() + message_offsets_[k]; }
+    std::int64_t n_labels(std::size_t k) const { return graph_.n_labels[variable(k)]; }
+    std::int64_t separator_size(std::size_t k) const { return shape_->separator_size(k); }
+    std::int32_t variable(std::size_t k) const { return shape_->elimination.order[k]; }
+    std::span<const std::int32_t> separator(std::size_t k) const { return shape_->elimination.separator(k); }
+    double* message(std::size_t k) { return messages_.data() + shape_->message_offsets[k]; }
 
     // The scores of a bucket's labels, with what is below it.
     void fill(std::size_t k) {
         const auto rows = n_labels(k), size = separator_size(k);
-        const auto unary = graph_.unary(shape_.order[k]);
+        const auto unary = graph_.unary(variable(k));
         for (std::int64_t row = 0; row < rows; ++row) std::fill_n(table_.begin() + row * size, size, unary[row]);
-        for (const auto f : factors_.of(k)) spread_factor(k, f).add(factor_table(f), table_.data());
-        for (const auto child : children_.of(k)) spread_message(k, child).add(message(child), table_.data());
+        for (const auto f : shape_->factors.of(k)) spread_factor(k, f).add(factor_table(f), table_.data());
+        for (const auto child : shape_->children.of(k)) spread_message(k, child).add(message(child), table_.data());
     }
 
     // A bucket's variable and its separator, one axis each, in a table that has the variables of a child's separator.
     Spread& spread_message(std::size_t k, std::size_t child) {
-        const auto inner = shape_.separator(child);
+        const auto inner = separator(child);
         std::int64_t step = separator_size(child);
         std::size_t at = 0;
         spread_.clear();
@@ -202,8 +224,8 @@ private:
 
     template <class Visit>
     void each_axis(std::size_t k, Visit&& visit) const {
-        visit(shape_.order[k]);
-        for (const auto i : shape_.separator(k)) visit(i);
+        visit(variable(k));
+        for (const auto i : separator(k)) visit(i);
     }
 
     const double* factor_table(std::size_t f) {
@@ -215,20 +237,20 @@ private:
 
     // What the labels of a bucket's variable score, with the best or the sum of all below, given those of its separator.
     std::vector<double>& conditional(std::size_t k, std::span<const std::int32_t> labels) {
-        const auto v = shape_.order[k];
+        const auto v = variable(k);
         const auto unary = graph_.unary(v);
         scores_.assign(unary.begin(), unary.end());
-        for (const auto f : factors_.of(k)) {
+        for (const auto f : shape_->factors.of(k)) {
             const auto variables = graph_.scope(f);
             for (std::size_t label = 0; label < scores_.size(); ++label)
                 scores_[label] += graph_.factor_score(f, [&](std::size_t j) {
                     return variables[j] == v ? static_cast<std::int32_t>(label) : labels[variables[j]];
                 });
         }
-        for (const auto child : children_.of(k)) {
+        for (const auto child : shape_->children.of(k)) {
             // v is the first variable of the child's separator.
             std::int64_t place = 0;
-            for (const auto i : shape_.separator(child).subspan(1)) place = place * graph_.n_labels[i] + labels[i];
+            for (const auto i : separator(child).subspan(1)) place = place * graph_.n_labels[i] + labels[i];
             const auto step = separator_size(child) / n_labels(k);
             for (std::size_t label = 0; label < scores_.size(); ++label)
                 scores_[label] += message(child)[static_cast<std::int64_t>(label) * step + place];
@@ -239,12 +261,12 @@ private:
     // Decodes what comes after the deviation, and queues the labellings that deviate from the result later still.
     void extend(const Deviation& chosen, std::int64_t number, std::size_t left, std::span<std::int32_t> labels,
                 std::priority_queue<Deviation>& queue) {
-        if (chosen.bucket < n_) labels[shape_.order[chosen.bucket]] = chosen.label;
+        if (chosen.bucket < n_) labels[variable(chosen.bucket)] = chosen.label;
         std::vector<Deviation> next;
         for (std::size_t k = chosen.bucket; k-- > 0;) {
             const auto& scores = conditional(k, labels);
             const auto top = std::max_element(scores.begin(), scores.end());
-            labels[shape_.order[k]] = static_cast<std::int32_t>(top - scores.begin());
+            labels[variable(k)] = static_cast<std::int32_t>(top - scores.begin());
             for (std::size_t label = 0; label < scores.size(); ++label)
                 if (static_cast<std::ptrdiff_t>(label) != top - scores.begin() && scores[label] > minus_infinity)
                     next.push_back({chosen.less + (*top - scores[label]), 0, number, k, static_cast<std::int32_t>(label)});
@@ -289,13 +311,9 @@ private:
         spread_factor(k, f).sum(table_.data(), out);
     }
 
-    const FactorGraph& graph_;
-    Elimination shape_;
-    std::size_t n_;
-    std::vector<std::int32_t> parent_;
-    std::vector<std::int64_t> message_offsets_;
-    std::int64_t largest_ = 1;
-    Lists children_, factors_;
+    FactorGraph graph_;
+    std::shared_ptr<const TreeShape> shape_;
+    std::size_t n_ = 0;
     std::vector<double> messages_, table_, factor_, scores_, sums_;
     Spread spread_;
     std::int64_t turn_ = 0;

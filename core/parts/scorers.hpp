@@ -30,6 +30,7 @@ struct TokenBlock {
     std::int64_t at;  // the first weight
     std::int64_t width;
     bool pairs;
+    Ragged tokens;  // of the examples
     const double* output_features = nullptr;
     std::int64_t n_outputs = width;
     PairLayout* layout = nullptr;
@@ -123,9 +124,9 @@ struct TiedBlock {
 
 class TokenScorer {
 public:
-    TokenScorer(Ragged tokens, std::span<const TokenBlock> blocks, std::span<const TiedBlock> tied,
-                const std::uint8_t* kept, std::int64_t n_weights)
-        : tokens_(tokens), blocks_(blocks), tied_(tied), kept_(kept), n_weights_(n_weights) {
+    TokenScorer(std::span<const TokenBlock> blocks, std::span<const TiedBlock> tied, const std::uint8_t* kept,
+                std::int64_t n_weights)
+        : blocks_(blocks), tied_(tied), kept_(kept), n_weights_(n_weights) {
         for (const TiedBlock& block : tied_) n_shared_ += block.size;
     }
 
@@ -146,7 +147,7 @@ public:
     void local(std::int64_t i, const double* w, double* theta) const {
         for (const TokenBlock& block : blocks_)
             for (std::int64_t t = 0; t < n_places(block, i); ++t, theta += block.width)
-                block.scores(tokens_.begin(i) + t, w, theta);
+                block.scores(block.tokens.begin(i) + t, w, theta);
     }
 
     // w += Aᵀ change; returns by how much ‖w‖² grows.
@@ -154,7 +155,7 @@ public:
         double growth = 0.0;
         for (const TokenBlock& block : blocks_)
             for (std::int64_t t = 0; t < n_places(block, i); ++t, change += block.width)
-                growth += block.push(tokens_.begin(i) + t, change, w);
+                growth += block.push(block.tokens.begin(i) + t, change, w);
         const std::uint8_t* kept = kept_;
         for (const TiedBlock& block : tied_) {
             if (kept)
@@ -182,7 +183,7 @@ public:
             if (part - first < size) {
                 // Divisions of short numbers take half the time.
                 const std::int64_t t = static_cast<std::uint32_t>(part - first) / static_cast<std::uint32_t>(block.width);
-                return {&block, tokens_.begin(i) + t, first + t * block.width, block.width};
+                return {&block, block.tokens.begin(i) + t, first + t * block.width, block.width};
             }
             first += size;
         }
@@ -263,7 +264,7 @@ public:
 
 private:
     std::int64_t n_places(const TokenBlock& block, std::int64_t i) const {
-        return std::max<std::int64_t>(tokens_.size(i) - block.pairs, 0);
+        return std::max<std::int64_t>(block.tokens.size(i) - block.pairs, 0);
     }
 
     // The weight of a shared part, as a block of its own.
@@ -280,7 +281,6 @@ private:
         return tied.factor * w[tied.at];
     }
 
-    Ragged tokens_;
     std::span<const TokenBlock> blocks_;
     std::span<const TiedBlock> tied_;
     const std::uint8_t* kept_;  // (n_shared,): the shared parts that Ψ has, null if all

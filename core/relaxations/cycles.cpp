@@ -18,28 +18,69 @@ constexpr std::size_t most_variables = 100000;
 // Joint labels of a cluster, each of which costs time in every pass.
 constexpr std::int64_t most_cells = std::int64_t{1} << 20;
 
+// Labels of one variable are several nodes, so that a way may meet it twice.
+bool is_simple(std::vector<std::int32_t> cycle) {
+    std::sort(cycle.begin(), cycle.end());
+    return cycle.size() > 2 && std::adjacent_find(cycle.begin(), cycle.end()) == cycle.end();
+}
+
 }  // namespace
 
-CycleFinder::CycleFinder(DualAscent& dual, const std::vector<double>& sent) : dual_(dual), graph_(dual.graph()) {
-    choose_nodes(sent);
+CycleFinder::CycleFinder(DualAscent& dual, const std::vector<double>& sent, Charge charge)
+    : dual_(dual), graph_(dual.graph()), sent_(sent), charge_(charge) {
+    find_losses();
+    choose_nodes();
     edges_.resize(variables_.size());
     for (std::size_t f = 0; f < graph_.n_factors(); ++f) {
         const auto scope = graph_.scope(f);
         if (scope.size() != 2 || !has_nodes(scope[0]) || !has_nodes(scope[1])) continue;
         const std::uint64_t low = std::min(scope[0], scope[1]), high = std::max(scope[0], scope[1]);
-        if (factors_.try_emplace(low << 32 | high, static_cast<std::int64_t>(f)).second) add_edges(f, sent);
+        if (factors_.try_emplace(low << 32 | high, static_cast<std::int64_t>(f)).second) add_edges(f);
     }
     for (auto& edges : edges_)
         std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.weight > b.weight; });
 }
 
-void CycleFinder::choose_nodes(const std::vector<double>& sent) {
-    shares_.resize(graph_.unaries.size());
+void CycleFinder::find_losses() {
+    losses_.assign(graph_.unaries.begin(), graph_.unaries.end());
+    n_pairs_.assign(graph_.n_variables(), 0);
+    for (std::size_t i = 0; i < graph_.n_variables(); ++i) add_messages(i);
+    for (std::size_t f = 0; f < graph_.n_factors() && charge_ == Charge::all; ++f) {
+        if (graph_.scope(f).size() != 2) continue;
+        const auto [i, j] = weigh(f);
+        double *loss_i = losses_.data() + graph_.unary_offsets[i], *loss_j = losses_.data() + graph_.unary_offsets[j];
+        for (std::size_t x = 0; x < rows_.size(); ++x) loss_i[x] += rows_[x];
+        for (std::size_t y = 0; y < columns_.size(); ++y) loss_j[y] += columns_[y];
+    }
+    for (std::size_t i = 0; i < graph_.n_variables(); ++i) {
+        double* loss = losses_.data() + graph_.unary_offsets[i];
+        const double top = *std::max_element(loss, loss + graph_.n_labels[i]);
+        for (std::int32_t x = 0; x < graph_.n_labels[i]; ++x) loss[x] = loss[x] == minus_infinity ? loss[x] : loss[x] - top;
+    }
+}
+
+// What the messages leave at a variable.
+void CycleFinder::add_messages(std::size_t i) {
+    double* h = losses_.data() + graph_.unary_offsets[i];
+    const auto alive = dual_.alive(i);
+    for (auto slot = dual_.adjacency_.offsets[i]; slot < dual_.adjacency_.offsets[i + 1]; ++slot) {
+        const std::size_t f = dual_.adjacency_.factors[slot], place = dual_.adjacency_.places[slot];
+        const auto scope = graph_.scope(f);
+        const bool sender = dual_.one_vector(f) && static_cast<std::int32_t>(i) < scope[1 - place];
+        const double* m = sender ? sent_.data() + dual_.offsets_[f] : dual_.message(f, place);
+        for (std::size_t x = 0; x < alive.size(); ++x) h[x] += sender ? -m[x] : m[x];
+        n_pairs_[i] += scope.size() == 2;
+    }
+    for (std::size_t x = 0; x < alive.size(); ++x)
+        if (!alive[x]) h[x] = minus_infinity;
+}
+
+void CycleFinder::choose_nodes() {
     double cost = 0.0;
     for (std::size_t f = 0; f < graph_.n_factors(); ++f)
         if (graph_.scope(f).size() == 2) cost += std::pow(static_cast<double>(graph_.table_size(f)), 2);
     std::vector<double> margins(graph_.n_variables());
-    for (std::size_t i = 0; i < margins.size(); ++i) margins[i] = share(i, sent);
+    for (std::size_t i = 0; i < margins.size(); ++i) margins[i] = margin(i);
     double widest = infinity;
     if (margins.size() > most_variables) {
         auto sorted = margins;
@@ -53,33 +94,19 @@ void CycleFinder::choose_nodes(const std::vector<double>& sent) {
     }
 }
 
-// What each pair of a variable gets of its scores, relative to the best of its labels; returns by how much that is best.
-double CycleFinder::share(std::size_t i, const std::vector<double>& sent) {
-    double* h = shares_.data() + graph_.unary_offsets[i];
-    const auto alive = dual_.alive(i);
-    std::copy(graph_.unary(i).begin(), graph_.unary(i).end(), h);
-    std::int32_t pairs = 0;
-    for (auto slot = dual_.adjacency_.offsets[i]; slot < dual_.adjacency_.offsets[i + 1]; ++slot) {
-        const std::size_t f = dual_.adjacency_.factors[slot], place = dual_.adjacency_.places[slot];
-        const auto scope = graph_.scope(f);
-        const bool sender = dual_.one_vector(f) && static_cast<std::int32_t>(i) < scope[1 - place];
-        const double* m = sender ? sent.data() + dual_.offsets_[f] : dual_.message(f, place);
-        for (std::size_t x = 0; x < alive.size(); ++x) h[x] += sender ? -m[x] : m[x];
-        pairs += scope.size() == 2;
-    }
+// By how much the best label of a variable is better than the next.
+double CycleFinder::margin(std::size_t i) const {
     double top = minus_infinity, second = minus_infinity;
-    for (std::size_t x = 0; x < alive.size(); ++x) {
-        if (!alive[x]) continue;
-        second = std::max(second, std::min(top, h[x]));
-        top = std::max(top, h[x]);
+    for (auto place = graph_.unary_offsets[i]; place < graph_.unary_offsets[i + 1]; ++place) {
+        second = std::max(second, std::min(top, losses_[place]));
+        top = std::max(top, losses_[place]);
     }
-    for (std::size_t x = 0; x < alive.size(); ++x) h[x] = alive[x] ? (h[x] - top) / std::max(pairs, 1) : minus_infinity;
-    return top - second;
+    return second == minus_infinity ? infinity : top - second;
 }
 
 // A variable of two labels has one node, others one for each of their labels, or for the two best where all are too many.
 void CycleFinder::add_nodes(std::size_t i, bool all) {
-    const double* h = shares_.data() + graph_.unary_offsets[i];
+    const double* h = losses_.data() + graph_.unary_offsets[i];
     std::vector<std::int32_t> order;
     for (std::int32_t x = 0; x < graph_.n_labels[i]; ++x)
         if (h[x] > minus_infinity) order.push_back(x);
@@ -92,31 +119,53 @@ void CycleFinder::add_nodes(std::size_t i, bool all) {
     }
 }
 
-// The scores of a pair as the messages leave them, with its share of those of its variables.
-void CycleFinder::weigh(std::size_t f, const std::vector<double>& sent) {
+// The scores of a pair as the messages leave them, with their maxima for each label of its two variables, of which that of
+// lower number stands first.
+std::pair<std::int32_t, std::int32_t> CycleFinder::weigh(std::size_t f) {
     const auto scope = graph_.scope(f);
     const bool turned = scope[0] > scope[1];
     const std::int32_t i = scope[turned], j = scope[1 - turned], n = graph_.n_labels[i], m = graph_.n_labels[j];
     const bool one = dual_.one_vector(f);
     const double* table = one ? nullptr : dual_.clusters_.table(f);
-    const double* to_i = one ? sent.data() + dual_.offsets_[f] : dual_.message(f, turned);
+    const double* to_i = one ? sent_.data() + dual_.offsets_[f] : dual_.message(f, turned);
     const double* to_j = dual_.message(f, 1 - turned);
-    const double *share_i = shares_.data() + graph_.unary_offsets[i], *share_j = shares_.data() + graph_.unary_offsets[j];
+    const auto alive_i = dual_.alive(i), alive_j = dual_.alive(j);
     cells_.resize(static_cast<std::size_t>(n) * m);
+    rows_.assign(n, minus_infinity);
+    columns_.assign(m, minus_infinity);
     double* cell = cells_.data();
     for (std::int32_t x = 0; x < n; ++x)
-        for (std::int32_t y = 0; y < m; ++y) {
+        for (std::int32_t y = 0; y < m; ++y, ++cell) {
+            *cell = minus_infinity;
+            if (!alive_i[x] || !alive_j[y]) continue;
             const double score = one ? graph_.pair_score(f, turned ? y : x, turned ? x : y) : table[x * m + y];
-            *cell++ = share_i[x] == minus_infinity || share_j[y] == minus_infinity
-                          ? minus_infinity
-                          : score + (one ? to_i[x] : -to_i[x]) - to_j[y] + share_i[x] + share_j[y];
+            *cell = score + (one ? to_i[x] : -to_i[x]) - to_j[y];
+            rows_[x] = std::max(rows_[x], *cell);
+            columns_[y] = std::max(columns_[y], *cell);
+        }
+    return {i, j};
+}
+
+// Adds to the scores of a pair what its labels lose elsewhere.
+void CycleFinder::add_other_losses(std::int32_t i, std::int32_t j) {
+    const auto charge = [&](std::int32_t variable, std::vector<double>& own) {
+        const double* loss = losses_.data() + graph_.unary_offsets[variable];
+        for (std::size_t x = 0; x < own.size(); ++x)
+            own[x] = charge_ == Charge::share ? loss[x] / n_pairs_[variable] : loss[x] - own[x];
+    };
+    charge(i, rows_);
+    charge(j, columns_);
+    double* cell = cells_.data();
+    for (const double first : rows_)
+        for (const double second : columns_) {
+            if (*cell != minus_infinity) *cell += first + second;
+            ++cell;
         }
 }
 
-void CycleFinder::add_edges(std::size_t f, const std::vector<double>& sent) {
-    const auto scope = graph_.scope(f);
-    const std::int32_t i = std::min(scope[0], scope[1]), j = std::max(scope[0], scope[1]);
-    weigh(f, sent);
+void CycleFinder::add_edges(std::size_t f) {
+    const auto [i, j] = weigh(f);
+    add_other_losses(i, j);
     const std::int32_t n = graph_.n_labels[i], m = graph_.n_labels[j];
     for (auto u = first_node_[i]; u < first_node_[i + 1]; ++u)
         for (auto v = first_node_[j]; v < first_node_[j + 1]; ++v) {
@@ -156,26 +205,32 @@ void CycleFinder::search(std::int32_t start, double least) {
             if (edge.weight < least) break;
             const std::int32_t next = 2 * edge.node + ((at & 1) ^ static_cast<std::int32_t>(edge.negative));
             if (depths_[next] >= 0) continue;
+            if (next == 2 * start + 1) {
+                auto cycle = way(at, 2 * start);
+                if (is_simple(cycle)) return keep(std::move(cycle));
+                // Longer ways than that say little, and are taken where nothing else is left.
+                if (charge_ == Charge::share) return;
+                continue;
+            }
             depths_[next] = depths_[at] + 1;
             parents_[next] = at;
             reached_.push_back(next);
-            if (next != 2 * start + 1) continue;
-            std::vector<std::int32_t> cycle;
-            for (auto back = at; ; back = parents_[back]) {
-                cycle.push_back(variables_[back / 2]);
-                if (back == 2 * start) break;
-            }
-            keep(std::move(cycle));
-            return;
         }
     }
 }
 
+// The variables between two places of the search.
+std::vector<std::int32_t> CycleFinder::way(std::int32_t at, std::int32_t from) const {
+    std::vector<std::int32_t> found{variables_[at / 2]};
+    while (at != from) {
+        at = parents_[at];
+        found.push_back(variables_[at / 2]);
+    }
+    return found;
+}
+
 // Each cycle once, whatever node it was found from.
 void CycleFinder::keep(std::vector<std::int32_t> cycle) {
-    auto sorted = cycle;
-    std::sort(sorted.begin(), sorted.end());
-    if (cycle.size() < 3 || std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return;
     std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end()), cycle.end());
     if (cycle[1] > cycle.back()) std::reverse(cycle.begin() + 1, cycle.end());
     for (std::size_t k = 2; k < cycle.size(); ++k) {

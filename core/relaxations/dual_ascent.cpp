@@ -288,7 +288,14 @@ std::size_t DualAscent::tighten(std::size_t most) {
     const double bound = pass();
     record_ = nullptr;
     if (bound == minus_infinity) return 0;
-    CycleFinder finder(*this, sent);
+    for (const auto charge : {CycleFinder::Charge::share, CycleFinder::Charge::all}) {
+        CycleFinder finder(*this, sent, charge);
+        if (const auto added = add_clusters(finder, most, sent)) return added;
+    }
+    return 0;
+}
+
+std::size_t DualAscent::add_clusters(CycleFinder& finder, std::size_t most, const std::vector<double>& sent) {
     std::size_t added = 0;
     for (const auto& cycle : finder.cycles(most))
         for (std::size_t k = 2; k < cycle.size(); ++k) {

@@ -10,6 +10,8 @@
 
 namespace structlearn {
 
+class CycleFinder;
+
 // Ascent on the dual of the local polytope's linear program, one variable at a time (Kolmogorov 2015, SRMP; for pairs
 // it is his TRW-S of 2006). With messages m from factors to their variables,
 //
@@ -101,6 +103,7 @@ private:
     void add_conditional(const Arc& arc, std::int32_t i);
     void distribute(std::int32_t i, double top);
     void note_conflicts(std::int32_t i, double top, double kept);
+    std::size_t add_clusters(CycleFinder& finder, std::size_t most, const std::vector<double>& sent);
     void convert(std::size_t f, const std::vector<double>& sent);
 
     FactorGraph graph_;

@@ -1,5 +1,6 @@
 #include "relaxations/max_marginals.hpp"
 
+#include <algorithm>
 #include <functional>
 
 namespace structlearn {
@@ -118,7 +119,8 @@ void MaxMarginals::table(const FactorGraph& graph, std::size_t f, std::size_t pl
     std::copy(rest_.begin(), rest_.begin() + inner, out);
 }
 
-// The best with c ones among the others takes those that gain most by it.
+// The best with c ones among the others takes those that gain most by it; of these there may be no more than the largest
+// count that is allowed.
 void MaxMarginals::cardinality(const FactorGraph& graph, std::size_t f, std::size_t place, const double* scores,
                                double* out) {
     const double* v = graph.value(f);
@@ -137,11 +139,17 @@ void MaxMarginals::cardinality(const FactorGraph& graph, std::size_t f, std::siz
             if (on != minus_infinity) gains_.push_back(on - off);
         }
     }
-    std::sort(gains_.begin(), gains_.end(), std::greater<>());
+    std::size_t most = n;
+    while (most > ones && v[most] == minus_infinity) --most;
+    const auto end = gains_.begin() + std::min(gains_.size(), most - ones);
+    if (8 * (end - gains_.begin()) < gains_.end() - gains_.begin())
+        std::partial_sort(gains_.begin(), end, gains_.end(), std::greater<>());
+    else
+        std::sort(gains_.begin(), gains_.end(), std::greater<>());
     out[0] = sum + v[ones];
     out[1] = sum + v[ones + 1];
-    for (const double gain : gains_) {
-        sum += gain;
+    for (auto gain = gains_.begin(); gain != end; ++gain) {
+        sum += *gain;
         ++ones;
         out[0] = larger(out[0], sum + v[ones]);
         out[1] = larger(out[1], sum + v[ones + 1]);

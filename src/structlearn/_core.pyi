@@ -114,7 +114,7 @@ class PairLayout:
 class TokenScorer:
     def __init__(
         self,
-        offsets: Ints,
+        offsets: list[Ints],
         tokens: list[Tokens],
         blocks: Ints,
         tied_at: Ints,
@@ -130,7 +130,9 @@ class TokenScorer:
 class GivenScores:
     def __init__(self, n_shared: int, offsets: Ints) -> None: ...
 
-class PartLoss: ...
+class PartLoss:
+    def add(self, example: int, local: Floats) -> None: ...
+    def truth(self, example: int) -> float: ...
 
 class LabelCosts(PartLoss):
     def __init__(self, labels: Labels, offsets: Ints, cost: Floats) -> None: ...
@@ -320,6 +322,29 @@ class SegmentEngine:
 
 class Segments(Composed):
     def __init__(self, engine: SegmentEngine, scores: TokenScorer) -> None: ...
+
+class FactorTemplate:
+    def __init__(
+        self, factors: Ints, scopes: Labels, arity: int, columns: Labels, width: int, shared: bool
+    ) -> None: ...
+
+class NetworkEngine:
+    def __init__(
+        self,
+        nodes: list[Ints],
+        n_labels: list[int],
+        templates: list[FactorTemplate],
+        allowed: Bytes | None,
+        most: float,
+    ) -> None: ...
+    def factor_graph(
+        self, example: int, theta: Floats
+    ) -> tuple[Floats, Ints, Labels, Floats, Ints, Labels, Bytes, Ints, Floats]: ...
+    def fold(self, example: int, nodes: Floats, joint: Floats, mu: Floats) -> None: ...
+    def trees(self) -> tuple[Floats, Labels]: ...
+
+class Network(Composed):
+    def __init__(self, engine: NetworkEngine, scores: TokenScorer) -> None: ...
 
 class GivenSegments(Engine):
     def __init__(self, engine: SegmentEngine, scores: GivenScores) -> None: ...

@@ -5,12 +5,14 @@ from itertools import pairwise
 import numpy as np
 
 from structlearn.data.trees import leaves, nodes
-from structlearn.models import Alignment, Chain, Grammar, Multiclass, Segments
+from structlearn.models import Alignment, Chain, Grammar, Graph, Multiclass, MultiLabel, Segments
 from structlearn.models.grammar.binary_trees import Rule, rules, symbol_name
 from tests.abilities.structure import enumerated
 from tests.models.alignment.enumerated_alignment import EnumeratedAlignment, plain_features
 from tests.models.enumerated import EnumeratedChain, EnumeratedMulticlass, EnumeratedSecondOrder, EnumeratedSegments
 from tests.models.grammar.enumerated_grammar import EnumeratedGrammar
+from tests.models.graph.enumerated_graph import EnumeratedGraph
+from tests.models.multilabel.enumerated_label_sets import EnumeratedMultiLabel
 from tests.models.own.test_hypergraph_model import Bracketings, EnumeratedBracketings
 
 
@@ -171,6 +173,60 @@ def alignment(random):
         pairs=pairs,
         partial=[None, [(1, 0)], [(0, 0), (2, 1)]],
         agrees=lambda said, y: said is None or all(pair in y for pair in said),
+    )
+
+
+def graph(random, with_features):
+    """A node alone, an edge, a triangle, and a square with a diagonal and a node apart."""
+    L, sizes = 3, (1, 2, 3, 5)
+    edges = [[], [(1, 0)], [(0, 1), (1, 2), (2, 0)], [(0, 1), (2, 1), (2, 3), (3, 0), (0, 2)]]
+    X = [(random.random((n, 2)), pairs) for n, pairs in zip(sizes, edges, strict=True)]
+    if with_features:
+        X = [(nodes, pairs, random.random((len(pairs), 2))) for nodes, pairs in X]
+    Y = [tuple(random.integers(L, size=n).tolist()) for n in sizes]
+    form = "symmetric" if with_features else "free"
+    return enumerated(
+        "Graph(pairwise='symmetric')" if with_features else "Graph",
+        Graph(classes=list(range(L)), pairwise=form),
+        EnumeratedGraph(L, form),
+        X,
+        Y,
+        singles=lambda x, y: np.eye(L)[list(y)],
+        pairs=lambda x, y: pair_tables(x[1], y, L),
+        partial=[None, [Y[1][0], None], [None, {0, 1}, 2], [None, None, Y[3][2], {Y[3][3], 0}, None]],
+        agrees=lambda said, y: (
+            said is None
+            or all(s is None or label in (s if isinstance(s, set) else {s}) for s, label in zip(said, y, strict=True))
+        ),
+    )
+
+
+def pair_tables(edges, y, L):
+    """Of every edge, a table with a one for the labels of its ends."""
+    found = np.zeros((len(edges), L, L))
+    for table, (i, j) in zip(found, edges, strict=True):
+        table[y[i], y[j]] = 1
+    return found
+
+
+def multilabel(random):
+    X, K = random.random((5, 2)), 4
+    Y = random.integers(2, size=(5, K))
+    partial = Y.astype(object)
+    partial[1] = partial[2, 1:] = partial[3, ::2] = None
+    model = MultiLabel(pairs="sparse", n_pairs=4)
+    pairs = model.specify(X, Y).label_pairs
+    return enumerated(
+        "MultiLabel",
+        model,
+        EnumeratedMultiLabel(K, pairs),
+        list(X),
+        list(map(tuple, Y.tolist())),
+        singles=lambda x, y: np.array(y, float),
+        pairs=lambda x, y: pair_tables(pairs, y, 2),
+        shown=lambda y: np.array(y, np.int32),
+        partial=[list(row) for row in partial],
+        agrees=lambda said, y: all(s is None or s == label for s, label in zip(said, y, strict=True)),
     )
 
 

@@ -71,3 +71,14 @@ def test_what_cannot_be_is_refused_by_name(graph, run, words, expected, message)
     status, _, err = run("infer", *words)
     assert status == expected
     assert message in err
+
+
+def test_files_in_other_encodings(graph, run, tmp_path):
+    for name in ("model.uai", "model.uai.evid"):
+        text = tmp_path.joinpath(name).read_text()
+        tmp_path.joinpath(f"wide.{name}").write_text(text, encoding="utf-16")
+    words = ("infer", "wide.model.uai", "--evidence", "wide.model.uai.evid")
+    status, _, err = run(*words)
+    assert status == 1
+    assert "say --encoding utf-16" in err
+    assert run(*words, "--encoding", "utf-16")[1] == run("infer", "model.uai", "--evidence", "model.uai.evid")[1]

@@ -4,6 +4,7 @@ import scipy.sparse as sp
 
 from structlearn.data import AtMostOne, Cardinality, FactorGraph, GridGraph, Potts, TruncatedLinear
 from structlearn.data.factor_graphs.reduction import ReducedGraph
+from structlearn.inference import best_labelling
 from structlearn.inference.graphs.engines.enumeration import all_scores
 from tests.inference.graphs.random_graphs import MANY, mixed_graph
 
@@ -118,6 +119,37 @@ def test_bad_evidence_is_refused_by_name(evidence, message):
     graph = FactorGraph.pairwise(np.zeros((3, 2)), [(0, 1)], Potts(1.0))
     with pytest.raises(ValueError, match=message):
         graph.given(evidence)
+
+
+def test_grids_are_restricted_as_their_lists_of_edges():
+    random = np.random.default_rng(2)
+    grid = GridGraph(random.normal(size=(2, 3, 3)), Potts(0.5))
+    known, less = grid.given({(0, 1): 2, (1, 2): 0}), grid.forbid([(0, 0, 1), [1, 1, 2]])
+    np.testing.assert_array_equal(known.factor_graph.unaries, grid.factor_graph.given({1: 2, 5: 0}).unaries)
+    np.testing.assert_array_equal(less.factor_graph.unaries, grid.factor_graph.forbid([(0, 1), (4, 2)]).unaries)
+    assert np.isfinite(grid.unaries).all()
+    assert best_labelling(known).score == pytest.approx(all_scores(known.factor_graph).max())
+    weighted = GridGraph(grid.unaries, Potts(0.5), [np.ones((2, 2)), np.ones((1, 3))]).forbid([(0, 0, 0)])
+    assert weighted.weights is not None
+
+
+@pytest.mark.parametrize(
+    ("restrict", "message"),
+    [
+        (lambda grid: grid.given({(0, 0): 2}), "evidence has the label 2 at (0, 0); there are 2"),
+        (lambda grid: grid.given({(2, 0): 0}), "evidence has the row 2; there are 2"),
+        (lambda grid: grid.given({(0, -1): 0}), "evidence has the column -1; there are 3"),
+        (lambda grid: grid.given({3: 0}), "evidence has 3; expected (row, column)"),
+        (lambda grid: grid.given({(0, 0): "a"}), "evidence has the label 'a'; expected a whole number"),
+        (lambda grid: grid.given([0]), "evidence is [0]; expected a dict"),
+        (lambda grid: grid.forbid([(0, 0)]), "forbid has (0, 0); expected (row, column, label)"),
+        (lambda grid: grid.forbid([(0, True, 0)]), "forbid has the column True; expected a whole number"),
+    ],
+)
+def test_bad_restrictions_of_grids_are_refused_by_name(restrict, message):
+    with pytest.raises(ValueError) as refused:
+        restrict(GridGraph(np.zeros((2, 3, 2)), Potts(1.0)))
+    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize("labels", [[0, 0], [0, 0, 2], [0, 0, -1], [0.0, 0.0, 0.0], [[0, 0, 0]]])

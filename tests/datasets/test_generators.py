@@ -1,9 +1,12 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from structlearn import datasets
 from structlearn.datasets import make_block_sequences, make_hmm_sequences, make_multiclass
 
 seeds = st.integers(0, 2**32)
@@ -177,3 +180,9 @@ def test_bad_argument_is_named_with_its_value(make, arguments):
         make(**arguments)
     assert str(caught.value).startswith(f"{name} must ")
     assert str(caught.value).endswith(repr(value))
+
+
+def test_the_page_of_data_sets_has_all_of_them():
+    page = (Path(__file__).parents[2] / "docs/datasets.md").read_text("utf-8")
+    functions = [name for name in datasets.__all__ if name[0].islower()]
+    assert [name for name in functions if f"`{name}`" not in page] == []

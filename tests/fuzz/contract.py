@@ -18,7 +18,9 @@ from structlearn.io import (
     JsonLines,
     Lines,
     read_alignment,
+    read_arff,
     read_evidence,
+    read_label_names,
     read_uai,
     recognise,
     write_aligned_pair,
@@ -41,6 +43,8 @@ READ_AS = [
     "alignment.a3m",
     "graph",
     "evidence",
+    "table",
+    "label names",
 ]
 ENCODINGS = ["utf-8", "latin-1", "utf-16", "utf-7", "shift_jis"]
 PACKED = [lambda content: content, gzip.compress, bz2.compress, lambda content: lzma.compress(content, preset=0)]
@@ -71,6 +75,9 @@ SEEDS = [
     b"# STOCKHOLM 1.0\n#=GF ID x\n\na AC.\n#=GR a SS HH.\nb A~G\n\na t\n#=GR a SS C\nb T\n//\n",
     b"MARKOV\n3\n2 1 2\n3\n1 0\n2 0 1\n3 2 1 0\n2 .5 1e-3\n2 1 0\n4 1 2 3 4\n",
     b"2 0 1 2 0\n",
+    b"% c\n@attribute 'a b' real\n@attribute c {x, 'y z'}\n@attribute d string\n@data\n1,'y z',\"a\\\"\"\n?,x,?\n",
+    b"@attribute a real\n@attribute c {x,y}\n@data\n{0 1.5, 1 y}\n{}\n",
+    b'<?xml version="1.0"?>\n<labels xmlns="m"><label name="a"><label name="b&amp;"/></label></labels>\n',
     gzip.compress(b"The DT\n"),
     bz2.compress(b"The DT\n"),
     lzma.compress(b"The DT\n"),
@@ -95,6 +102,9 @@ def check(data: bytes) -> None:
             return
         if read_as in ("graph", "evidence"):
             check_graph(read_as, content)
+            return
+        if read_as in ("table", "label names"):
+            check_table(read_as, content, pieces, encoding)
             return
         if isinstance(read_as, str):
             rows = rows_of(read_as, [content], encoding)
@@ -169,6 +179,20 @@ def check_graph(name, content):
     else:
         graph = FactorGraph.of([2, 1, 2], [])
         graph.given(read_evidence(Stream([content], name), graph))
+
+
+def check_table(name, content, pieces, encoding):
+    """A table has a value for every column and row; it is the same in pieces."""
+    whole, other = Stream([content], name), Stream(pieces, name)
+    if name == "label names":
+        assert read_label_names(whole, encoding) == read_label_names(other, encoding), "the same in pieces"
+        return
+    table, again = read_arff(whole, encoding), read_arff(other, encoding)
+    assert (table.relation, table.attributes) == (again.relation, again.attributes), "the same in pieces"
+    for attribute in table.attributes[:20]:
+        column = table.column(attribute.name)
+        assert len(column) == len(table.lines)
+        assert list(map(str, column)) == list(map(str, again.column(attribute.name))), "the same in pieces"
 
 
 def rows_of(name, pieces, encoding):

@@ -1,6 +1,7 @@
 #include "graph/junction_tree.hpp"
 
 #include <cmath>
+#include <random>
 
 #include "bindings/graphs/factor_graph.hpp"
 #include "bindings/unlocked.hpp"
@@ -17,7 +18,7 @@ struct BoundJunctionTree {
     BoundJunctionTree(const FactorGraphArrays& graph, double most) {
         nb::gil_scoped_release unlocked;
         shape = best_elimination(graph.data, std::log(most));
-        if (shape.finished) tree.emplace(graph.data, shape);
+        if (shape.finished) tree.emplace(graph.data, std::make_shared<const TreeShape>(graph.data, shape));
     }
 };
 
@@ -47,7 +48,8 @@ void samples(BoundJunctionTree& bound, Vector<std::int64_t> seeds, MutableVector
     const std::size_t n = seeds.shape(0) ? labels.shape(0) / seeds.shape(0) : 0;
     for (std::size_t k = 0; k < seeds.shape(0); ++k) {
         std::mt19937_64 random(static_cast<std::uint64_t>(seeds.data()[k]));
-        bound.tree->sample(random, view(labels).subspan(k * n, n));
+        std::uniform_real_distribution<double> uniform(0.0, 1.0);
+        bound.tree->sample([&] { return uniform(random); }, view(labels).subspan(k * n, n));
     }
 }
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from structlearn.cli import data
 from structlearn.cli.terminal import print_json
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def infer(
     seconds: Annotated[
         float | None, typer.Option(metavar="S", min=0.0, help="Stop after so many, with the best so far.")
     ] = None,
+    encoding: data.Encoding = "utf-8",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with bounds and what was proven.")] = False,
 ) -> None:
     """Inference on a factor graph: the best labels, marginals or log Z.
@@ -49,7 +51,7 @@ def infer(
     names = ["auto", *(MAP_ENGINES if task == "map" else SUM_ENGINES)]
     if engine not in names:
         raise typer.BadParameter(f"{engine!r} is none for {task}; it may be {', '.join(names)}", param_hint="--engine")
-    graph = read_uai(model, evidence)
+    graph = read_uai(model, evidence, encoding)
     answer = _map if task == "map" else _sums
     found, text = answer(graph, task, engine, seconds)
     if as_json:

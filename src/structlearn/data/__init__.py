@@ -15,6 +15,7 @@ from structlearn.data.documents import Document, Mention
 from structlearn.data.factor_graphs import AtMostOne, Cardinality, FactorGraph, GridGraph, Potts, TruncatedLinear
 from structlearn.data.hypergraphs import Hypergraph
 from structlearn.data.item_pairs import ItemPairs
+from structlearn.data.networks import Network
 from structlearn.data.tokens.segments import from_bio, to_bio
 from structlearn.data.tokens.sequences import Sequences
 from structlearn.data.tokens.tags import spans
@@ -30,6 +31,7 @@ __all__ = [
     "Hypergraph",
     "ItemPairs",
     "Mention",
+    "Network",
     "Potts",
     "Sequences",
     "Site",

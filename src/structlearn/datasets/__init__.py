@@ -1,6 +1,7 @@
 """Data sets: generators and digit sequences that need no files, and readers of published sets."""
 
 from structlearn.datasets.balibase import ProteinStructures, fetch_balibase_structures
+from structlearn.datasets.citation import CitationGraph, fetch_citation
 from structlearn.datasets.conll import TaggedSentences, fetch_conll2000, fetch_conll2002
 from structlearn.datasets.digits import DigitSequences, load_digit_sequences
 from structlearn.datasets.dna import LabelledDNA, fetch_promoters, fetch_splice
@@ -17,6 +18,7 @@ from structlearn.datasets.letters import LetterSequences, fetch_letters
 from structlearn.datasets.litbank import CoreferenceDocuments, fetch_litbank
 from structlearn.datasets.motifs import PlantedMotifs, make_motifs
 from structlearn.datasets.multiclass import Multiclass, make_multiclass
+from structlearn.datasets.multilabel import fetch_multilabel
 from structlearn.datasets.newsgroups import ClassifiedTexts, fetch_newsgroups
 from structlearn.datasets.protein_pairs import (
     AlignedPairs,
@@ -25,14 +27,18 @@ from structlearn.datasets.protein_pairs import (
     fetch_tmalign_pairs,
 )
 from structlearn.datasets.sentences import make_sentences
+from structlearn.datasets.snakes import LabelledPictures, fetch_snakes
+from structlearn.datasets.stripes import StripedImages, make_stripes
 from structlearn.datasets.treebank import ParsedSentences, fetch_treebank
 from structlearn.datasets.uai2014 import GraphicalModel, fetch_uai2014
 from structlearn.datasets.universal_dependencies import TaggedWords, fetch_ud_english
+from structlearn.datasets.webkb import LinkedPages, fetch_webkb
 from structlearn.datasets.yeast_origins import ReplicationOrigins, fetch_yeast_origins
 
 __all__ = [
     "AlignedPairs",
     "BlockSequences",
+    "CitationGraph",
     "ClassifiedImages",
     "ClassifiedTexts",
     "CoreferenceDocuments",
@@ -42,16 +48,20 @@ __all__ = [
     "HomologueData",
     "JudgedQueries",
     "LabelledDNA",
+    "LabelledPictures",
     "LetterSequences",
+    "LinkedPages",
     "Multiclass",
     "ParsedSentences",
     "PlantedMotifs",
     "ProteinStructures",
     "ReplicationOrigins",
+    "StripedImages",
     "TaggedSentences",
     "TaggedWords",
     "fetch_balibase_pairs",
     "fetch_balibase_structures",
+    "fetch_citation",
     "fetch_conll2000",
     "fetch_conll2002",
     "fetch_homstrad",
@@ -59,13 +69,16 @@ __all__ = [
     "fetch_letters",
     "fetch_litbank",
     "fetch_mq2007_agg",
+    "fetch_multilabel",
     "fetch_newsgroups",
     "fetch_promoters",
+    "fetch_snakes",
     "fetch_splice",
     "fetch_tmalign_pairs",
     "fetch_treebank",
     "fetch_uai2014",
     "fetch_ud_english",
+    "fetch_webkb",
     "fetch_yeast_origins",
     "load_digit_sequences",
     "make_block_sequences",
@@ -74,4 +87,5 @@ __all__ = [
     "make_motifs",
     "make_multiclass",
     "make_sentences",
+    "make_stripes",
 ]

@@ -9,7 +9,11 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 def find_file(dataset: str, name: str, home: str) -> Path:
@@ -59,3 +63,13 @@ def reading(path: Path) -> Iterator[None]:
         ElementTree.ParseError,
     ) as error:
         raise ValueError(f"{path} is damaged or is not the expected file: {error}") from error
+
+
+def arrays_of(path: Path, *names: str) -> list[NDArray[Any]]:
+    """Arrays of an .npz archive, by name; one that is pickled is refused."""
+    with path.open("rb") as file:
+        archive = np.load(file)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise ValueError("it is not an .npz archive")
+        with archive:
+            return [archive[name] for name in names]

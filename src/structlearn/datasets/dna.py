@@ -1,10 +1,10 @@
 """Promoters of E. coli and splice junctions of primates: short labelled sequences of DNA."""
 
-import gzip
 from dataclasses import dataclass
 
 from structlearn.data.biosequences.dna import base_codes
 from structlearn.datasets._files import find_file, reading
+from structlearn.io.arff import read_arff
 
 PROMOTERS = "https://archive.ics.uci.edu/dataset/67"
 SPLICE = "https://archive.ics.uci.edu/dataset/69"
@@ -60,12 +60,11 @@ def fetch_splice() -> LabelledDNA:
         If the file is damaged or holds something else.
     """
     path = find_file("splice", "splice.arff.gz", SPLICE)
-    with reading(path), gzip.open(path, "rt", encoding="ascii") as file:
-        for line in file:
-            if line.strip().lower() == "@data":
-                break
-        rows = [line.strip().split(",") for line in file if line.strip() and not line.startswith("%")]
-        return _labelled([[row[-1], row[0], "".join(row[1:-1])] for row in rows], {"EI", "IE", "N"})
+    with reading(path):
+        table = read_arff(path)
+        columns = [[str(value) for value in table.column(attribute.name)] for attribute in table.attributes]
+        rows = zip(*columns, strict=True)
+        return _labelled([[label, name, "".join(letters)] for name, *letters, label in rows], {"EI", "IE", "N"})
 
 
 def _labelled(rows: list[list[str]], labels: set[str]) -> LabelledDNA:

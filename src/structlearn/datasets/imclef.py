@@ -1,7 +1,5 @@
 """Medical X-ray images with anatomical classes in a tree (ImageCLEF 2007, edge-histogram features)."""
 
-import gzip
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,6 +8,7 @@ from numpy.typing import NDArray
 
 from structlearn.datasets._checks import check_choice
 from structlearn.datasets._files import find_file, reading
+from structlearn.io.arff import ArffTable, read_arff
 
 HOME = "http://kt.ijs.si/DragiKocev/PhD/resources"
 N_FEATURES = 80
@@ -59,42 +58,22 @@ def fetch_imclef07a(subset: Literal["train", "test"] = "train") -> ClassifiedIma
     """
     check_choice("subset", subset, ("train", "test"))
     path = find_file("imclef07a", f"ImCLEF07A_{subset.capitalize()}.arff.gz", HOME)
-    with reading(path), gzip.open(path, "rt", encoding="ascii") as file:
-        lines = iter(file)
-        taxonomy = _taxonomy(_declared_classes(lines))
-        return _parse_rows(lines, taxonomy)
+    with reading(path):
+        return _classified(read_arff(path))
 
 
-def _declared_classes(lines: Iterator[str]) -> list[str]:
-    """Class paths of the ARFF header, which is consumed up to and including @DATA."""
-    classes = None
-    for line in lines:
-        words = line.split()
-        if [word.lower() for word in words[:3]] == ["@attribute", "class", "hierarchical"]:
-            classes = words[3].split(",")
-        elif words and words[0].lower() == "@data":
-            break
-    if classes is None:
-        raise ValueError("its header declares no hierarchical class")
-    return classes
-
-
-def _taxonomy(paths: list[str]) -> dict[str, str]:
-    return {path: path.rpartition("/")[0] or "root" for path in sorted(paths)}
-
-
-def _parse_rows(lines: Iterable[str], taxonomy: dict[str, str]) -> ClassifiedImages:
-    """Rows "v_1,...,v_80,path" where path lists the node at each depth: 2@2/1@2/1/3."""
-    rows, leaves = [], []
-    for number, line in enumerate(filter(str.strip, lines), start=1):
-        *values, nodes = line.strip().split(",")
-        if len(values) != N_FEATURES:
-            raise ValueError(f"data row {number} has {len(values)} features instead of {N_FEATURES}")
-        leaf = nodes.rpartition("@")[2]
+def _classified(table: ArffTable) -> ClassifiedImages:
+    """Rows v_1, …, v_80 and a class, which lists the node at each depth: 2@2/1@2/1/3."""
+    *features, last = table.attributes
+    if last.kind != "hierarchical":
+        raise ValueError("its header declares no hierarchical class at the end")
+    if len(features) != N_FEATURES or {attribute.kind for attribute in features} != {"numeric"}:
+        raise ValueError(f"it has {len(features)} features instead of {N_FEATURES} numbers")
+    if not isinstance(table.values, np.ndarray) or not len(table.values) or np.isnan(table.values).any():
+        raise ValueError("it holds no complete rows of data")
+    taxonomy = {path: path.rpartition("/")[0] or "root" for path in sorted(last.values)}
+    leaves = [str(nodes).rpartition("@")[2] for nodes in table.column(last.name)]
+    for i, leaf in enumerate(leaves):
         if leaf not in taxonomy:
-            raise ValueError(f"data row {number} has the undeclared class {leaf!r}")
-        rows.append([float(value) for value in values])
-        leaves.append(leaf)
-    if not rows:
-        raise ValueError("it holds no data rows")
-    return ClassifiedImages(np.array(rows), leaves, taxonomy)
+            raise table.error(f"the undeclared class {leaf!r}", i)
+    return ClassifiedImages(table.values[:, :-1].copy(), leaves, taxonomy)

@@ -6,7 +6,7 @@ from string import ascii_lowercase
 import numpy as np
 from numpy.typing import NDArray
 
-from structlearn.datasets._files import find_file, reading
+from structlearn.datasets._files import arrays_of, find_file, reading
 
 HOME = "https://ai.stanford.edu/~btaskar/ocr"
 
@@ -51,12 +51,8 @@ def fetch_letters() -> LetterSequences:
         If the file is damaged or holds something else.
     """
     path = find_file("letters", "letters.npz", HOME)
-    with reading(path), path.open("rb") as file:
-        archive = np.load(file)
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise ValueError("it is not an .npz archive")
-        with archive:
-            packed, labels, offsets, folds = (archive[k] for k in ("pixels", "labels", "offsets", "folds"))
+    with reading(path):
+        packed, labels, offsets, folds = arrays_of(path, "pixels", "labels", "offsets", "folds")
         _check_arrays(packed, labels, offsets, folds)
         letters = np.array(list(ascii_lowercase))[labels]
     pixels = np.unpackbits(packed, axis=1).astype(np.float64)

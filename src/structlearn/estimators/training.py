@@ -92,8 +92,11 @@ def nonnegative_weights(given: Any, problem: Problem) -> IntArray:
         raise ValueError(f"nonnegative is not possible: the weights of {type(problem).__name__} come into being later")
     if given is None or isinstance(given, (bool, np.bool_)):
         return np.arange(n_weights if given else 0)
+    if isinstance(given, str) and given in problem.weight_groups:
+        return np.arange(*problem.weight_groups[given])
     if not is_listed(given):
-        raise ValueError(f"nonnegative is {shown(given)}; expected True, indices of weights or a mask of them")
+        groups = "".join(f", {name!r}" for name in problem.weight_groups)
+        raise ValueError(f"nonnegative is {shown(given)}; expected True{groups}, indices of weights or a mask of them")
     which = checked_numbers(given, "nonnegative")
     if not which.size:
         return np.empty(0, np.int64)

@@ -1,6 +1,7 @@
 """Files: one module a format."""
 
 from structlearn.io.aligned import AlignedRows, read_aligned_pairs, read_alignment, write_aligned_pair
+from structlearn.io.arff import ArffTable, Attribute, read_arff
 from structlearn.io.beside import beside
 from structlearn.io.brackets import Brackets
 from structlearn.io.columns import Columns
@@ -13,6 +14,7 @@ from structlearn.io.jsonl import JsonLines
 from structlearn.io.label_files import read_costs, read_parents
 from structlearn.io.labelled_fasta import LabelledFasta
 from structlearn.io.letor import Letor
+from structlearn.io.mulan import MultiLabelTable, read_label_names, read_mulan
 from structlearn.io.pairs import NamedSequence, Pairs
 from structlearn.io.svmhmm import SvmHmm
 from structlearn.io.svmlight import SvmLight
@@ -23,6 +25,8 @@ from structlearn.io.uai import read_evidence, read_uai, write_uai
 __all__ = [
     "FORMATS",
     "AlignedRows",
+    "ArffTable",
+    "Attribute",
     "Brackets",
     "Columns",
     "Conll2012",
@@ -36,6 +40,7 @@ __all__ = [
     "LabelledFasta",
     "Letor",
     "Lines",
+    "MultiLabelTable",
     "NamedSequence",
     "Pairs",
     "SvmHmm",
@@ -46,9 +51,12 @@ __all__ = [
     "open_text",
     "read_aligned_pairs",
     "read_alignment",
+    "read_arff",
     "read_costs",
     "read_evidence",
     "read_examples",
+    "read_label_names",
+    "read_mulan",
     "read_parents",
     "read_uai",
     "recognise",

@@ -33,7 +33,7 @@ _FIGURES = re.compile(r"[0-9+\-.eE]+")
 _WHOLE = re.compile(r"[0-9]{1,18}")
 
 
-def read_uai(source: Source, evidence: Source | None = None) -> FactorGraph:
+def read_uai(source: Source, evidence: Source | None = None, encoding: str = "utf-8") -> FactorGraph:
     """The factor graph of a UAI file, where the labels of the evidence are the only ones of their variables.
 
     Parameters
@@ -41,6 +41,7 @@ def read_uai(source: Source, evidence: Source | None = None) -> FactorGraph:
     source : path, "-" or binary stream
         Packed files are unpacked.
     evidence : path, "-" or binary stream, optional
+    encoding : str
 
     Examples
     --------
@@ -49,12 +50,12 @@ def read_uai(source: Source, evidence: Source | None = None) -> FactorGraph:
     >>> graph, round(float(np.exp(graph.score([1, 0]))), 6), graph.score([1, 1])
     (FactorGraph(2 variables, 1 factor), 3.0, -inf)
     """
-    with open_text(source) as lines:
+    with open_text(source, encoding) as lines:
         graph = _Reader(lines).graph()
-    return graph if evidence is None else graph.given(read_evidence(evidence, graph))
+    return graph if evidence is None else graph.given(read_evidence(evidence, graph, encoding))
 
 
-def read_evidence(source: Source, graph: FactorGraph) -> dict[int, int]:
+def read_evidence(source: Source, graph: FactorGraph, encoding: str = "utf-8") -> dict[int, int]:
     """The labels that are known, by their variables.
 
     Examples
@@ -64,7 +65,7 @@ def read_evidence(source: Source, graph: FactorGraph) -> dict[int, int]:
     >>> read_evidence(io.BytesIO(b"1  1 2"), graph)
     {1: 2}
     """
-    with open_text(source) as lines:
+    with open_text(source, encoding) as lines:
         reader = _Reader(lines)
         numbers = reader.rest()
         # Older files begin with the number of samples, which is one.

@@ -1,4 +1,4 @@
-"""How good predicted label sequences, trees and alignments are, and how sure that is."""
+"""How good predicted label sequences, sets, graphs, trees and alignments are, and how sure that is."""
 
 from structlearn.metrics.alignments import q_score, q_scores
 from structlearn.metrics.brackets import (
@@ -9,6 +9,17 @@ from structlearn.metrics.brackets import (
     crossing_brackets,
 )
 from structlearn.metrics.coreference import CoreferenceScores, coreference_counts, coreference_scores, pair_losses
+from structlearn.metrics.label_sets import (
+    correct_sets,
+    exact_match,
+    example_f1,
+    hamming_loss,
+    label_accuracy,
+    label_set_measures,
+    label_set_report,
+    macro_f1,
+    micro_f1,
+)
 from structlearn.metrics.labels import (
     Confusion,
     confusion,
@@ -19,6 +30,13 @@ from structlearn.metrics.labels import (
     token_accuracy,
 )
 from structlearn.metrics.measures import Measures
+from structlearn.metrics.nodes import (
+    correct_nodes,
+    intersection_over_union,
+    mean_iou,
+    node_accuracy,
+    node_measures,
+)
 from structlearn.metrics.rankings import average_precision, ndcg, precision_at_k, reciprocal_rank
 from structlearn.metrics.scores import Report, Score, f1, ratio
 from structlearn.metrics.significance import (
@@ -51,14 +69,28 @@ __all__ = [
     "confusion",
     "coreference_counts",
     "coreference_scores",
+    "correct_nodes",
     "correct_sequences",
+    "correct_sets",
     "correct_tokens",
     "correct_trees",
     "crossing_brackets",
+    "exact_match",
+    "example_f1",
     "f1",
+    "hamming_loss",
+    "intersection_over_union",
+    "label_accuracy",
     "label_report",
+    "label_set_measures",
+    "label_set_report",
+    "macro_f1",
     "mcnemar",
+    "mean_iou",
+    "micro_f1",
     "ndcg",
+    "node_accuracy",
+    "node_measures",
     "overlaps",
     "pair_losses",
     "paired_t_test",

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from structlearn.models.clustering.latent_forest import LatentForest
     from structlearn.models.grammar.grammar import Grammar
     from structlearn.models.grammar.spec import GrammarSpec
+    from structlearn.models.graph.graph import Graph, GraphSpec
+    from structlearn.models.grid.grid import Grid, GridSpec
     from structlearn.models.motif.best_word import BestWord
     from structlearn.models.motif.motif import Motif, MotifSpec
     from structlearn.models.multiclass.multiclass import Multiclass
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
         OutputFeatures,
         Taxonomy,
     )
+    from structlearn.models.multilabel.multilabel import MultiLabel, MultiLabelSpec
     from structlearn.models.own.composed import Composed
     from structlearn.models.own.hypergraph_model import HypergraphModel
     from structlearn.models.own.python_latent_model import PythonLatentModel
@@ -47,6 +50,10 @@ else:
             "CorrelationClustering": "clustering.correlation_clustering",
             "Grammar": "grammar.grammar",
             "GrammarSpec": "grammar.spec",
+            "Graph": "graph.graph",
+            "GraphSpec": "graph.graph",
+            "Grid": "grid.grid",
+            "GridSpec": "grid.grid",
             "Homologues": "alignment.homologues",
             "HypergraphModel": "own.hypergraph_model",
             "LatentChain": "chain.latent_chain",
@@ -55,6 +62,8 @@ else:
             "Model": "base",
             "Motif": "motif.motif",
             "MotifSpec": "motif.motif",
+            "MultiLabel": "multilabel.multilabel",
+            "MultiLabelSpec": "multilabel.multilabel",
             "Multiclass": "multiclass.multiclass",
             "MultivariateBinary": "ranking.multivariate_binary",
             "OutputFeatures": "multiclass.output_features",
@@ -80,6 +89,10 @@ __all__ = [
     "CorrelationClustering",
     "Grammar",
     "GrammarSpec",
+    "Graph",
+    "GraphSpec",
+    "Grid",
+    "GridSpec",
     "Homologues",
     "HypergraphModel",
     "LatentChain",
@@ -88,6 +101,8 @@ __all__ = [
     "Model",
     "Motif",
     "MotifSpec",
+    "MultiLabel",
+    "MultiLabelSpec",
     "Multiclass",
     "MultivariateBinary",
     "OutputFeatures",

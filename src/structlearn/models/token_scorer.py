@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,7 +13,7 @@ from structlearn.data.tokens.matrix import TokenMatrix
 
 
 def token_scorer(
-    offsets: IntArray,
+    offsets: IntArray | Sequence[IntArray],
     blocks: list[tuple[TokenMatrix, int, int, bool]],
     tied: list[tuple[int, int, float]],
     n_weights: int,
@@ -24,7 +26,8 @@ def token_scorer(
 
     Parameters
     ----------
-    offsets : (n_examples + 1,)
+    offsets : (n_examples + 1,), or a list with one for each block
+        Where the tokens of the examples begin.
     blocks : list of (tokens, first weight, width, pairs)
         Local parts, `width` of them at every token, or at every pair of neighbours.
     tied : list of (first weight, size, factor)
@@ -35,7 +38,7 @@ def token_scorer(
         Which weights the local parts have, the features of one block after another; they have all without it.
     """
     return _core.TokenScorer(
-        offsets,
+        [offsets] * len(blocks) if isinstance(offsets, np.ndarray) else list(offsets),
         [tokens.core() for tokens, *_ in blocks],
         np.array([(at, width, pairs) for _, at, width, pairs in blocks], np.int64).reshape(-1, 3),
         np.array([at for at, _, _ in tied], np.int64),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -53,6 +54,8 @@ class Problem(ABC):
         weight 0, so that nothing is lost by leaving it out, and the optimum is that of the problem with all features
         from the start. New ones are appended: an index never changes its meaning. The oracle gets weights for the
         features that there were when it was asked; see `extend`.
+    weight_groups : mapping
+        Weights that stand together and have a name, for options that speak of them: where they begin and end.
     """
 
     n_examples: int
@@ -67,6 +70,7 @@ class Problem(ABC):
     truths_move: bool = False
     user_oracles: bool = False
     grows: bool = False
+    weight_groups: Mapping[str, tuple[int, int]] = MappingProxyType({})
 
     _chunk: ClassVar[int] = 4096
 

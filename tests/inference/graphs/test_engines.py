@@ -5,7 +5,10 @@ import pytest
 
 from structlearn.data import FactorGraph, GridGraph, Potts, TruncatedLinear
 from structlearn.inference import best_labelling, labelling_marginals
+from structlearn.inference.graphs import auto
 from structlearn.inference.graphs.engines.enumeration import all_scores
+from structlearn.inference.graphs.engines.junction_tree import CompiledTree
+from structlearn.inference.graphs.engines.search_first import SearchFirst
 from structlearn.inference.graphs.registry import MAP_ENGINES, SUM_ENGINES
 from tests.inference.graphs.random_graphs import MANY, SHAPES, pairwise_graph
 
@@ -110,6 +113,22 @@ def test_a_frustrated_cycle_is_not_tight_without_clusters():
     assert best_labelling(triangle, DualAscent()).bound == pytest.approx(best, abs=1e-6)
 
 
+def test_auto_searches_before_it_makes_a_dear_junction_tree():
+    random = np.random.default_rng(5)
+    grid = GridGraph(random.normal(size=(11, 11, 3)), random.normal(size=(3, 3)))
+    found = best_labelling(grid)
+    assert (found.engine, found.exact) == ("branch_and_bound", True)
+    assert CompiledTree(grid.factor_graph, "1GB").nbytes > auto.CHEAP
+
+
+def test_a_search_in_vain_gives_way_to_a_junction_tree():
+    edges = [(i, i + 1) for i in range(5)]
+    graph = FactorGraph.pairwise(np.random.default_rng(6).normal(size=(6, 3)), edges, Potts(-1.0))
+    found = best_labelling(graph, SearchFirst(0.0, 10**9))
+    assert (found.engine, found.exact, found.details["width"]) == ("junction_tree", True, 1)
+    assert found.score == pytest.approx(all_scores(graph).max())
+
+
 def test_auto_says_what_it_chose():
     random = np.random.default_rng(4)
     assert best_labelling(pairwise_graph("tree", random)).engine == "junction_tree"
@@ -120,3 +139,38 @@ def test_auto_says_what_it_chose():
     assert found.engine in ("branch_and_bound", "graph_cut")
     assert found.bound >= found.score
     assert labelling_marginals(mixed, max_iterations=1).engine == "tree_reweighted"
+
+
+def with_known(n_labels, factors, known):
+    """A graph behind variables whose labels are known, and factors of these."""
+    sizes = [2, 2, 2, *n_labels]
+    shifted = [([i + 3 for i in scope], scores) for scope, scores in factors]
+    return FactorGraph.of(sizes, [([0, 1], np.zeros((2, 2))), ([1, 3], np.eye(2)), *shifted]).given(known)
+
+
+@pytest.mark.parametrize(
+    ("engine", "graph", "message"),
+    [
+        (
+            "graph_cut",
+            with_known([2, 2], [([0, 1], Potts(-1.0))], {0: 0, 1: 1, 2: 0}),
+            "factor 2, of variables 3 and 4",
+        ),
+        ("qpbo", with_known([2, 3], [([0, 1], np.zeros((2, 3)))], {0: 0, 1: 1}), "variable 4 has 3 labels"),
+        ("qpbo", with_known([2, 2], [([0, 1, -1], np.zeros((2, 2, 2)))], {0: 0, 1: 1}), "factor 2 has 3 variables"),
+        (
+            "linear_program",
+            with_known([2, 4000, 4000], [([0, 1], np.zeros((2, 4000))), ([1, 2], Potts(1.0))], {0: 0, 1: 1, 2: 0}),
+            "factor 3 alone",
+        ),
+    ],
+)
+def test_engines_refuse_in_the_numbers_of_the_whole_graph(engine, graph, message):
+    with pytest.raises(ValueError, match=message):
+        best_labelling(graph, engine)
+
+
+def test_sums_are_refused_in_the_numbers_of_the_whole_graph():
+    graph = with_known([2, 2000, 2000], [([1, 2], Potts(1.0))], {0: 0, 1: 1, 2: 0})
+    with pytest.raises(ValueError, match="factor 2 has 4000000 joint labels"):
+        labelling_marginals(graph, "tree_reweighted")

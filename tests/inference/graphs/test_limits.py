@@ -110,6 +110,32 @@ def test_a_score_that_labels_do_not_have_is_refused():
         best_labelling(GRAPH, Boasting())
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("score", 100.0, "says that its labels score 100.0, not 3.5"),
+        ("bound", -100.0, "has a bound of -100.0 and labels that score 3.5"),
+        ("labels", np.array([0, 9, 0]), r"labels\[0, 1\] is 9"),
+        ("labels", np.zeros(1, int), r"labels has shape \(1,\)"),
+    ],
+)
+def test_engines_of_ones_own_for_grids_are_checked_as_well(field, value, message):
+    class Flat(Climbing):
+        def search_grid(self, grid):
+            search = self.search(grid.factor_graph)
+            search.labels, search.score = np.array([0, 1, 1]), 3.5
+            for name, other in lie.items():
+                setattr(search, name, other)
+            return search
+
+    grid = GridGraph([[[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]], Potts(0.5))
+    lie = {}
+    assert best_labelling(grid, Flat()).labels.tolist() == [[1, 1, 1]]
+    lie = {field: value}
+    with pytest.raises(ValueError, match=message):
+        best_labelling(grid, Flat())
+
+
 @pytest.mark.parametrize("engine", ["auto", "dual_ascent", "branch_and_bound", "integer_program", "linear_program"])
 def test_what_all_labellings_have_in_common_changes_no_answer(engine):
     random = np.random.default_rng(14)

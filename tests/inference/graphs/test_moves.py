@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from structlearn import _core
 from structlearn.data import FactorGraph, GridGraph, Potts, TruncatedLinear
 from structlearn.inference.graphs import best_labelling
 from structlearn.inference.graphs.engines.enumeration import all_scores
@@ -75,6 +76,48 @@ def test_any_tables_are_taken_and_truncation_is_told(engine, forbidden):
             truncated += found.details["truncated"]
             better += found.score > graph.score(start)
     assert truncated > 0
+    assert better > 10
+
+
+def truncated_choice(graph, now, zero, one):
+    """The best choice of each variable between two labels, by enumeration; None where it makes nothing better.
+
+    Pairs that are not submodular in it are dearer by what they lack where only one of both changes.
+    """
+    choices = np.stack([zero, one])
+    seen = {}
+    for bits in np.ndindex(*[2] * graph.n_variables):
+        cost = -sum(graph.unary(i)[choices[bit, i]] for i, bit in enumerate(bits))
+        for f in range(graph.n_factors):
+            i, j = graph.scope(f)
+            pair = -graph.table(f)[np.ix_(choices[:, i], choices[:, j])]
+            lack = max(0.0, np.trace(pair) - pair[0, 1] - pair[1, 0])
+            changes = [place for place in ((0, 1), (1, 0)) if place != (int(now[i] != zero[i]), int(now[j] != zero[j]))]
+            cost += pair[bits[i], bits[j]] + (lack / len(changes) if (bits[i], bits[j]) in changes else 0.0)
+        seen[bits] = cost
+    best = choices[min(seen, key=seen.get), np.arange(graph.n_variables)]
+    return best if graph.score(best) > graph.score(now) + 1e-9 else None
+
+
+@pytest.mark.parametrize("kind", ["expand", "swap", "fuse"])
+def test_a_move_is_the_best_of_truncated_pairs(kind):
+    random = np.random.default_rng(6)
+    better = 0
+    for _ in range(60):
+        graph = pairwise_graph("complete", random, n_labels=3)
+        now, others = random.integers(3, size=(2, 5)).astype(np.int32)
+        zero, one = {
+            "expand": (now, np.full(5, 1)),
+            "swap": (np.where(now < 2, 0, now), np.where(now < 2, 1, now)),
+            "fuse": (now, others),
+        }[kind]
+        expected = truncated_choice(graph, now, zero, one)
+        fusion = _core.SparseFusion(graph.core)
+        fusion.take(now)
+        moved = getattr(fusion, kind)(*{"expand": (1,), "swap": (0, 1), "fuse": (others,)}[kind])
+        assert moved == (expected is not None)
+        assert fusion.labels().tolist() == (now if expected is None else expected).tolist()
+        better += moved
     assert better > 10
 
 

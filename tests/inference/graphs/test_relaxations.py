@@ -112,6 +112,30 @@ def test_clusters_tighten_frustrated_cycles(n):
     assert found.details["clusters"] == n - 2
 
 
+def test_chords_count_in_the_bound():
+    # Three of the four pairs can have their way. The first pass splits a contradiction of 1/3 evenly between the two
+    # pairs of a cluster and the chord, of which no variable hears.
+    graph = FactorGraph.pairwise(np.zeros((4, 2)), [(0, 1), (1, 2), (2, 3), (3, 0)], Potts([-1.0, 1.0, 1.0, 1.0]))
+    dual = _core.DualAscent(graph.core)
+    dual.passes(10)
+    assert (dual.bound, dual.tighten(20)) == (3.0, 2)
+    dual.passes(1)
+    assert dual.bound == pytest.approx(3.0 - 1.0 / 3.0)
+
+
+@pytest.mark.parametrize("n_labels", [3, 4])
+@pytest.mark.parametrize("cost", [0.1, 1.0, 10.0])
+def test_labels_that_nobody_wants_hide_no_contradiction(n_labels, cost):
+    unaries = np.zeros((3, n_labels))
+    unaries[:, 2:] = -cost
+    triangle = FactorGraph.pairwise(unaries, [(0, 1), (1, 2), (0, 2)], Potts(-1.0))
+    assert best_labelling(triangle, DualAscent(tighten=False)).bound == pytest.approx(0.0)
+    found = best_labelling(triangle, DualAscent())
+    assert found.exact
+    assert found.score == pytest.approx(all_scores(triangle).max()) == pytest.approx(-min(cost, 1.0))
+    assert found.details["clusters"] == 1
+
+
 def test_clusters_tighten_pairs_of_many_labels():
     random = np.random.default_rng(3)
     tight = {False: 0, True: 0}
@@ -248,6 +272,19 @@ def test_counts_of_many_variables():
     for engine in RELAXATIONS:
         assert best_labelling(alone, engine).score == pytest.approx(best)
         assert best_labelling(alone, engine).exact
+
+
+@pytest.mark.parametrize("most", [1, 2, 30, 199, 200])
+def test_counts_that_are_forbidden_above_some_number(most):
+    random = np.random.default_rng(most)
+    unaries = random.normal(size=(200, 2))
+    counted = Cardinality(np.where(np.arange(201) <= most, 0.0, -np.inf))
+    graph = FactorGraph.of(np.full(200, 2), [*(([i], unary) for i, unary in enumerate(unaries)), (range(200), counted)])
+    gains = np.sort(unaries[:, 1] - unaries[:, 0])[::-1]
+    best = unaries[:, 0].sum() + np.maximum(gains[:most], 0.0).sum()
+    found = best_labelling(graph, DualAscent())
+    assert found.exact
+    assert found.score == pytest.approx(best)
 
 
 def test_truncated_linear_and_potts_equal_their_tables():

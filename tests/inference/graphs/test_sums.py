@@ -149,3 +149,18 @@ def test_mean_field_finds_a_bound_where_pairs_are_forbidden():
     found = labelling_marginals(graph, "mean_field")
     assert found.lower == pytest.approx(0.0)
     assert enumerated(graph)[0] == pytest.approx(np.log(2.0))
+
+
+@pytest.mark.parametrize("engine", ["belief_propagation", "tree_reweighted"])
+def test_forests_take_one_sweep(engine):
+    random = np.random.default_rng(8)
+    trees = [FactorGraph.of([2] * 9, [([0, 1, 2], random.normal(size=(2, 2, 2))), ([2, 3], Potts(1.0))])]
+    for n in (500, 400):
+        edges = [(int(random.integers(i)), i) for i in range(1, n)]
+        trees.append(FactorGraph.pairwise(random.normal(size=(n, 3)), edges, random.normal(size=(n - 1, 3, 3))))
+    forest = FactorGraph.batch(trees)
+    found, exact = labelling_marginals(forest, engine), labelling_marginals(forest, "junction_tree")
+    assert found.iterations == 1
+    assert found.log_z == pytest.approx(exact.log_z)
+    np.testing.assert_allclose(found.nodes.flat, exact.nodes.flat, atol=1e-12)
+    assert best_labelling(forest, "max_product").score == pytest.approx(best_labelling(forest).score)

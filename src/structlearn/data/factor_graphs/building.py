@@ -61,7 +61,7 @@ def from_factors(n_labels: npt.ArrayLike, factors: Iterable[Factor]) -> Fields:
 
 def from_pairs(unaries: Any, edges: npt.ArrayLike, pairwise: Pairwise) -> Fields:
     sizes, scores = _unaries(unaries)
-    scopes = _edges(edges, len(sizes))
+    scopes = checked_edges(edges, len(sizes))
     kind, value_offsets, values = edge_values(pairwise, sizes[scopes])
     return _fields(
         sizes,
@@ -96,15 +96,20 @@ def edges_of_adjacency(adjacency: Any) -> LabelArray:
 
 
 def parts_of_networkx(graph: Any, unary: str, pairwise: Pairwise | str) -> tuple[list[Any], IntArray, Any]:
+    edges, listed = numbered_edges(graph)
+    unaries = [attribute_of(data, unary, f"node {shown(node)}") for node, data in graph.nodes(data=True)]
+    if isinstance(pairwise, str):
+        return unaries, edges, [attribute_of(data, pairwise, f"edge {shown((u, v))}") for u, v, data in listed]
+    return unaries, edges, pairwise
+
+
+def numbered_edges(graph: Any) -> tuple[IntArray, list[tuple[Any, Any, Any]]]:
+    """The edges of an undirected networkx graph by the numbers of their nodes, and as they are, with attributes."""
     if getattr(graph, "is_directed", lambda: True)():
         raise ValueError(f"graph is {shown(graph)}; expected an undirected networkx graph")
     number = {node: i for i, node in enumerate(graph.nodes)}
-    unaries = [_attribute(data, unary, f"node {shown(node)}") for node, data in graph.nodes(data=True)]
     listed = list(graph.edges(data=True))
-    edges = np.array([(number[u], number[v]) for u, v, _ in listed], np.int64).reshape(-1, 2)
-    if isinstance(pairwise, str):
-        return unaries, edges, [_attribute(data, pairwise, f"edge {shown((u, v))}") for u, v, data in listed]
-    return unaries, edges, pairwise
+    return np.array([(number[u], number[v]) for u, v, _ in listed], np.int64).reshape(-1, 2), listed
 
 
 def joined(graphs: Sequence[FactorGraph]) -> Fields:
@@ -238,29 +243,33 @@ def _unaries(given: Any) -> tuple[LabelArray, FloatArray]:
     return np.array([len(row) for row in rows], np.int32), np.concatenate([*rows, np.empty(0)])
 
 
-def _edges(given: npt.ArrayLike, n_variables: int) -> LabelArray:
+def checked_edges(given: npt.ArrayLike, n: int, *, name: str = "edges", of: str = "variable") -> LabelArray:
+    """Pairs of n variables or nodes, each pair once, refused by name where they are none."""
     edges = np.asarray(given)
     if not edges.size:
         return np.empty((0, 2), np.int32)
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
-        raise ValueError(f"edges has shape {edges.shape} and type {edges.dtype}; expected (n_edges, 2), whole numbers")
-    bad = np.argwhere((edges < 0) | (edges >= n_variables))
+        raise ValueError(
+            f"{name} have shape {edges.shape} and type {edges.dtype}; expected (n_edges, 2), whole numbers"
+        )
+    bad = np.argwhere((edges < 0) | (edges >= n))
     if len(bad):
         e, k = bad[0].tolist()
-        raise ValueError(f"edges[{e}] names variable {edges[e, k]}; there are {count(n_variables, 'variable')}")
+        raise ValueError(f"{name}[{e}] names {of} {edges[e, k]}; there are {count(n, of)}")
     loops = np.flatnonzero(edges[:, 0] == edges[:, 1])
     if len(loops):
-        raise ValueError(f"edges[{loops[0]}] joins variable {edges[loops[0], 0]} to itself")
-    key = edges.min(axis=1).astype(np.int64) * n_variables + edges.max(axis=1)
+        raise ValueError(f"{name}[{loops[0]}] joins {of} {edges[loops[0], 0]} to itself")
+    key = edges.min(axis=1).astype(np.int64) * n + edges.max(axis=1)
     order = np.argsort(key, kind="stable")
     again = np.flatnonzero(np.diff(key[order]) == 0)
     if len(again):
         e, before = int(order[again[0] + 1]), int(order[again[0]])
-        raise ValueError(f"edges[{e}] joins the variables of edges[{before}], {edges[e].tolist()}; give each pair once")
+        raise ValueError(f"{name}[{e}] joins the {of}s of edge {before}, {edges[e].tolist()}; give each pair once")
     return edges.astype(np.int32)
 
 
-def _attribute(data: Any, name: str, owner: str) -> Any:
+def attribute_of(data: Any, name: str, owner: str) -> Any:
+    """An attribute of a node or an edge, refused by name where it has none."""
     if name not in data:
         raise ValueError(f"{owner} has no attribute {name!r}")
     return data[name]

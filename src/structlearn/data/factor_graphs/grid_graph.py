@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -123,10 +123,37 @@ class GridGraph:
         codes = self.checked_labels(labels)
         total = np.take_along_axis(self.unaries, codes[:, :, None], axis=2).sum()
         for k, step in enumerate(self.directions):
-            pairs = self.table[_first(codes, *step), _second(codes, *step)]
+            pairs = self.table[first_of(codes, *step), second_of(codes, *step)]
             # What is forbidden stays so, also where it does not count.
             total += pairs.sum() if self.weights is None else _product(self.weights[k], pairs).sum()
         return float(total)
+
+    def given(self, evidence: Mapping[tuple[int, int], int]) -> GridGraph:
+        """The same grid where some labels are known: all others of their variables are forbidden.
+
+        Examples
+        --------
+        >>> from structlearn.data import Potts
+        >>> grid = GridGraph(np.zeros((1, 2, 2)), Potts(1.0)).given({(0, 1): 1})
+        >>> grid.score([[1, 1]]), grid.score([[0, 0]])
+        (1.0, -inf)
+        """
+        if not isinstance(evidence, Mapping):
+            raise ValueError(f"evidence is {shown(evidence)}; expected a dict, the label of each known (row, column)")
+        scores = self.unaries.copy()
+        for place, label in evidence.items():
+            row, column = self._place(place, "evidence", ("row", "column"))
+            kept = self._place((row, column, label), "evidence", ("row", "column", "label"))[2]
+            scores[row, column] = -np.inf
+            scores[row, column, kept] = self.unaries[row, column, kept]
+        return replace(self, unaries=scores)
+
+    def forbid(self, labels: Iterable[tuple[int, int, int]]) -> GridGraph:
+        """The same grid without some (row, column, label)."""
+        scores = self.unaries.copy()
+        for place in labels:
+            scores[self._place(place, "forbid", ("row", "column", "label"))] = -np.inf
+        return replace(self, unaries=scores)
 
     def checked_labels(self, labels: npt.ArrayLike) -> LabelArray:
         """Labels in rows and columns, refused by name where they are none."""
@@ -144,9 +171,21 @@ class GridGraph:
         """Two neighbours of weight 1."""
         return FactorGraph.pairwise(np.zeros((2, self.n_labels)), [(0, 1)], self.pairwise)
 
+    def _place(self, given: Any, what: str, names: tuple[str, ...]) -> tuple[int, ...]:
+        """Whole numbers within the grid, refused by name."""
+        if not isinstance(given, (tuple, list)) or len(given) != len(names):
+            raise ValueError(f"{what} has {shown(given)}; expected ({', '.join(names)})")
+        for name, value, end in zip(names, given, self.unaries.shape, strict=False):
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+                raise ValueError(f"{what} has the {name} {shown(value)}; expected a whole number")
+            if not 0 <= value < end:
+                of = f" at {tuple(given[:2])}" if name == "label" else ""
+                raise ValueError(f"{what} has the {name} {shown(value)}{of}; there are {end}")
+        return tuple(map(int, given))
+
     def _checked_weights(self, given: Sequence[Any]) -> tuple[FloatArray, ...]:
         numbers = np.empty(self.shape, bool)
-        shapes = [_first(numbers, *step).shape for step in self.directions]
+        shapes = [first_of(numbers, *step).shape for step in self.directions]
         if len(given) != len(shapes):
             raise ValueError(f"weights has {count(len(given), 'array')}; expected {len(shapes)}, of shapes {shapes}")
         weights = []
@@ -166,19 +205,19 @@ class GridGraph:
         return f"GridGraph({rows} × {columns} variables, {count(self.n_labels, 'label')}, {self.neighbours} neighbours)"
 
 
-def _first(grid: npt.NDArray[Any], down: int, right: int) -> npt.NDArray[Any]:
-    """The variables that have a neighbour in this direction."""
-    rows, columns = grid.shape
+def first_of(grid: npt.NDArray[Any], down: int, right: int) -> npt.NDArray[Any]:
+    """The variables that have a neighbour in this direction, along the first two axes."""
+    rows, columns = grid.shape[:2]
     return grid[: rows - down, max(0, -right) : columns - max(0, right)]
 
 
-def _second(grid: npt.NDArray[Any], down: int, right: int) -> npt.NDArray[Any]:
+def second_of(grid: npt.NDArray[Any], down: int, right: int) -> npt.NDArray[Any]:
     """Those neighbours."""
     return grid[down:, max(0, right) : grid.shape[1] - max(0, -right)]
 
 
 def _edges(numbers: LabelArray, down: int, right: int) -> LabelArray:
-    return np.stack([_first(numbers, down, right).ravel(), _second(numbers, down, right).ravel()], axis=1)
+    return np.stack([first_of(numbers, down, right).ravel(), second_of(numbers, down, right).ravel()], axis=1)
 
 
 def _product(weights: npt.NDArray[Any], scores: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -60,6 +60,12 @@ class ReducedGraph:
             graph = FactorGraph(*whole.core.reduced(labels.offsets, labels.flat))
         return cls(whole, *_centred(graph), labels, variables)
 
+    @property
+    def factors(self) -> IntArray:
+        """The numbers in the whole graph of the factors that are left."""
+        free = (self.labels.lengths > 1)[self.whole.scopes]
+        return np.flatnonzero(summed(free.astype(np.int64), self.whole.scope_offsets) > 1)
+
     def whole_labels(self, labels: LabelArray) -> LabelArray:
         """Labels of the whole graph, from those of what is left; or rows of them."""
         chosen = np.broadcast_to(self.labels.offsets[:-1], (*labels.shape[:-1], self.whole.n_variables)).copy()
@@ -102,16 +108,18 @@ def _centred(graph: FactorGraph) -> tuple[FactorGraph, FloatArray]:
     highest = reduced(np.maximum, graph.unaries, graph.unary_offsets)
     owners = owners_of(graph.variable_offsets)
     constants = graph.constants + np.bincount(owners, highest, graph.n_graphs)
-    # Factors may share their values, which stand one after another.
+    # Factors may share their values, which stand one after another, perhaps behind some that none has.
     begins, first, which = np.unique(graph.value_offsets, return_index=True, return_inverse=True)
     tops = np.maximum.reduceat(graph.values, begins) if len(begins) else np.empty(0)
     tops[(graph.kinds[first] != Kind.TABLE) | np.isinf(tops)] = 0.0
     constants += np.bincount(owners[graph.scopes[graph.scope_offsets[:-1]]], tops[which], graph.n_graphs)
-    ends = np.append(begins, len(graph.values))
+    shifts = np.zeros(len(graph.values))
+    if len(begins):
+        shifts[begins[0] :] = np.repeat(tops, np.diff(np.append(begins, len(graph.values))))
     centred = replace(
         graph,
         constants=np.zeros(graph.n_graphs),
         unaries=graph.unaries - np.repeat(highest, graph.n_labels),
-        values=graph.values - np.repeat(tops, np.diff(ends)),
+        values=graph.values - shifts,
     )
     return centred, constants

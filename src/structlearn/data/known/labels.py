@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from structlearn.data.arrays import Flags, IntArray
+from structlearn.data.arrays import Flags, IntArray, LabelArray
 from structlearn.data.examples import is_listed
-from structlearn.data.labels import check_label, known_labels
+from structlearn.data.labels import check_label, known_labels, observed_classes
+from structlearn.data.ragged import locate
 from structlearn.wording import shown
 
 
@@ -95,3 +96,36 @@ def label_mask(
             if entry is not None:
                 mask[offsets[i] + t] = label_flags(entry, codes, f"{where}[{t}]", allow_unknown=allow_unknown)
     return mask
+
+
+def labels_in(Y: Any) -> tuple[Any, ...]:
+    """All labels that partly labelled sequences name, alone or among several."""
+    if not is_listed(Y) or len(Y) == 0:
+        raise ValueError("Y is empty; training needs at least one sequence")
+    found: dict[Any, None] = {}
+    for i, y in enumerate(Y):
+        if y is None:
+            continue
+        if not is_listed(y):
+            raise ValueError(f"Y[{i}] is {shown(y)}; expected a sequence of labels")
+        for t, entry in enumerate(y.tolist() if isinstance(y, np.ndarray) else y):
+            for label in known_labels(entry):
+                check_label(label, f"Y[{i}][{t}]")
+                found[label] = None
+    return observed_classes(found)
+
+
+def check_allowed_truth(codes: LabelArray, classes: Sequence[Any], offsets: IntArray, labels: Flags | None) -> None:
+    """Refuses training labels that are not among those that are allowed, (n_tokens, n_labels)."""
+    if labels is not None:
+        refuse_labels(~labels[np.arange(len(codes)), codes], codes, classes, offsets, "is not allowed there")
+
+
+def refuse_labels(barred: Flags, codes: LabelArray, classes: Sequence[Any], offsets: IntArray, why: str) -> None:
+    """Refuses training labels that are barred, naming the first; `why` may speak of the one before it."""
+    if not barred.any():
+        return
+    token = int(np.argmax(barred))
+    i, t = locate(offsets, token)
+    before = classes[codes[token - 1]] if token else None
+    raise ValueError(f"Y[{i}][{t}] is {classes[codes[token]]!r}, which {why.format(before=before)}")

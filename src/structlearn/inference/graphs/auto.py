@@ -10,28 +10,30 @@ from structlearn.inference.graphs.engines.branch_and_bound import BranchAndBound
 from structlearn.inference.graphs.engines.dual_ascent import DualAscent
 from structlearn.inference.graphs.engines.graph_cut import GraphCut, check_submodular
 from structlearn.inference.graphs.engines.junction_tree import CompiledTree, JunctionTree, TooWideError
+from structlearn.inference.graphs.engines.search_first import SearchFirst
 from structlearn.inference.graphs.engines.tree_reweighted import MOST_JOINT, TreeReweighted
 from structlearn.inference.graphs.search import MapEngine
 from structlearn.inference.graphs.sums import SumEngine
 
 #: Bytes that a junction tree may take before a cut is tried, and after.
 CHEAP, DEAR = 50_000_000, 1_000_000_000
+#: For each of so many bytes of a junction tree, a search has a second before it: less than the tree takes.
+SPEED = 1_000_000_000
 #: Graphs with cycles and more factors have no small tree-width worth looking for, and are too large to search.
 MANY = 200_000
 
 
 def map_engine(graph: FactorGraph | GridGraph) -> MapEngine:
-    """The first of these that serves: a cheap junction tree, a cut, a junction tree, exact search, a bound."""
+    """The first of these that serves: a cheap junction tree, a cut, exact search before or without a tree, a bound."""
     if isinstance(graph, GridGraph):
-        two = FactorGraph.pairwise(np.zeros((2, graph.n_labels)), [(0, 1)], graph.table)
-        return GraphCut() if _submodular(two) else map_engine(graph.factor_graph)
+        return GraphCut() if is_submodular(graph) else map_engine(graph.factor_graph)
     size = _tree_size(graph)
     if size <= CHEAP:
         return JunctionTree()
-    if _submodular(graph):
+    if is_submodular(graph):
         return GraphCut()
     if size <= DEAR:
-        return JunctionTree(DEAR)
+        return SearchFirst(size / SPEED, DEAR)
     return DualAscent() if graph.n_factors > MANY else BranchAndBound()
 
 
@@ -52,7 +54,10 @@ def _tree_size(graph: FactorGraph) -> float:
         return np.inf
 
 
-def _submodular(graph: FactorGraph) -> bool:
+def is_submodular(graph: FactorGraph | GridGraph) -> bool:
+    """Whether a cut finds the best labels."""
+    if isinstance(graph, GridGraph):
+        graph = FactorGraph.pairwise(np.zeros((2, graph.n_labels)), [(0, 1)], graph.table)
     try:
         check_submodular(graph, GraphCut.name)
     except ValueError:

@@ -11,7 +11,8 @@ from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.data.factor_graphs.reduction import InfeasibleError, ReducedGraph
 from structlearn.inference.graphs.answers import Labelling, Record
 from structlearn.inference.graphs.limits import Limits
-from structlearn.inference.graphs.registry import GridEngine, graph_of, map_engine_of
+from structlearn.inference.graphs.refusals import refused_by_number
+from structlearn.inference.graphs.registry import MAP_ENGINES, GridEngine, graph_of, map_engine_of
 from structlearn.inference.graphs.search import MapEngine, checked, run
 from structlearn.wording import shown
 
@@ -52,20 +53,25 @@ def best_labelling(
     if isinstance(graph, GridGraph) and np.isfinite(graph.unaries).all():
         chosen = map_engine_of(engine, graph)
         if isinstance(chosen, GridEngine):
-            found = run(chosen.search_grid(graph), chosen.name, limits, progress)
+            search = chosen.search_grid(graph)
+            # Those of the library are right, and faster than a look at their labels.
+            search = search if type(chosen) in MAP_ENGINES.values() else checked(search, graph, chosen.name)
+            found = run(search, chosen.name, limits, progress)
             return replace(found, labels=found.labels.reshape(graph.shape))
     reduced = ReducedGraph.of(graph_of(graph))
     chosen = map_engine_of(engine, reduced.graph)
     offset = float(reduced.constants.sum())
-    found = run(
-        checked(chosen.search(reduced.graph), reduced.graph, chosen.name), chosen.name, limits, progress, offset
-    )
+    with refused_by_number(reduced):
+        search = chosen.search(reduced.graph)
+    found = run(checked(search, reduced.graph, chosen.name), chosen.name, limits, progress, offset)
+    engine_at_work = getattr(search, "name", chosen.name)
     if found.score == found.bound == -np.inf:
         raise InfeasibleError("every labelling is forbidden: whatever the labels, a factor scores -inf")
     labels = reduced.whole_labels(found.labels)
     score = reduced.whole.score(labels)
     return replace(
         found,
+        engine=engine_at_work,
         labels=labels.reshape(graph.shape) if isinstance(graph, GridGraph) else labels,
         score=score,
         bound=score if found.exact else max(score, found.bound),

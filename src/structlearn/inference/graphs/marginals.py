@@ -10,6 +10,7 @@ from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.data.factor_graphs.reduction import InfeasibleError, ReducedGraph
 from structlearn.inference.graphs.answers import LabellingMarginals
 from structlearn.inference.graphs.limits import Limits
+from structlearn.inference.graphs.refusals import refused_by_number
 from structlearn.inference.graphs.registry import graph_of, sum_engine_of
 from structlearn.inference.graphs.sums import SumEngine
 
@@ -49,7 +50,8 @@ def labelling_marginals(
     reduced = ReducedGraph.of(graph_of(graph))
     chosen = sum_engine_of(engine, reduced.graph)
     limits = Limits(max_seconds, max_iterations)
-    sums = chosen.sums(reduced.graph)
+    with refused_by_number(reduced):
+        sums = chosen.sums(reduced.graph)
     offset = float(reduced.constants.sum())
 
     def after(seconds: float) -> bool:

@@ -64,6 +64,12 @@ def map_engine_of(engine: str | MapEngine, graph: FactorGraph | GridGraph) -> Ma
     return found
 
 
+def check_map_engine(engine: Any) -> None:
+    """Refuses what is neither "auto" nor the name of an engine nor an engine."""
+    if not (isinstance(engine, str) and engine == "auto"):
+        _named(engine, MAP_ENGINES, "search")
+
+
 def sum_engine_of(engine: str | SumEngine, graph: FactorGraph) -> SumEngine:
     """The same for sums."""
     if isinstance(engine, str) and engine == "auto":

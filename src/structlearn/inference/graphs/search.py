@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from structlearn.data.arrays import LabelArray
-from structlearn.data.factor_graphs import FactorGraph
+from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.inference.graphs.answers import Labelling, Record, proven
 from structlearn.inference.graphs.limits import Limits
 
@@ -100,13 +100,16 @@ def run(
     )
 
 
-def checked(search: Search, graph: FactorGraph, engine: str) -> Search:
-    """The search, refused in the step in which its labels, score and bound do not belong together."""
+def checked(search: Search, graph: FactorGraph | GridGraph, engine: str) -> Search:
+    """The search, refused in the step in which its labels, score and bound do not belong together.
+
+    Labels of a grid are flat, row after row.
+    """
     return _Checked(search, graph, engine)
 
 
 class _Checked:
-    def __init__(self, search: Search, graph: FactorGraph, engine: str):
+    def __init__(self, search: Search, graph: FactorGraph | GridGraph, engine: str):
         self._search = search
         self._graph = graph
         self._engine = engine
@@ -125,11 +128,16 @@ class _Checked:
         return self._search.details()
 
     def _take(self) -> None:
-        labels = self._graph.checked_labels(self._search.labels)
+        labels = self._graph.checked_labels(self._shaped(self._search.labels))
         score, bound = self._graph.score(labels), float(self._search.bound)
         slack = 1e-6 * max(1.0, abs(score) if score > -np.inf else 1.0)
         if self._search.score > score + slack:
             raise ValueError(f"the engine {self._engine} says that its labels score {self._search.score}, not {score}")
         if not bound >= score - slack:
             raise ValueError(f"the engine {self._engine} has a bound of {bound} and labels that score {score}")
-        self.labels, self.score, self.bound = labels, score, bound
+        self.labels, self.score, self.bound = labels.ravel(), score, bound
+
+    def _shaped(self, labels: LabelArray) -> LabelArray:
+        if isinstance(self._graph, GridGraph) and np.shape(labels) == (self._graph.n_variables,):
+            return np.reshape(labels, self._graph.shape)
+        return labels

@@ -9,7 +9,7 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.examples import is_listed
-from structlearn.data.known.labels import label_mask
+from structlearn.data.known.labels import label_mask, labels_in
 from structlearn.data.labels import (
     LabelSequences,
     check_label,
@@ -34,7 +34,7 @@ from structlearn.losses.bound import (
 )
 from structlearn.losses.own import bound_own, label_truth
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Weights
-from structlearn.models.chain.allowed_labels import check_truth, first_impossible, labels_in
+from structlearn.models.chain.allowed_labels import check_truth, first_impossible
 from structlearn.models.chain.description import chain_scores
 from structlearn.models.chain.layout import ChainLayout
 from structlearn.models.chain.problem import ChainProblem

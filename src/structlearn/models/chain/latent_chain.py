@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray
-from structlearn.data.known.labels import label_mask
+from structlearn.data.known.labels import label_mask, labels_in
 from structlearn.data.labels import declared_classes
 from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.data.ragged import Ragged, reduced
@@ -17,7 +17,7 @@ from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.data.tokens.sequences import Sequences, read_sequences
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss, bound_possible_costs, level_table
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
-from structlearn.models.chain.allowed_labels import first_impossible, labels_in
+from structlearn.models.chain.allowed_labels import first_impossible
 from structlearn.models.chain.k_means import k_means
 from structlearn.models.chain.layout import ChainLayout
 from structlearn.models.chain.problem import ChainProblem

@@ -18,8 +18,9 @@ from structlearn.data.options import real_option
 class BeliefPropagation:
     """Sum-product messages until they no longer change, and Bethe's estimate of log Z; exact on forests.
 
-    The factor whose incoming messages changed most goes first. On graphs with cycles nothing is guaranteed: messages
-    may go on and on, and the estimate may lie on either side.
+    Forests are swept once from their leaves and back, in time linear in their size. Elsewhere the factor whose incoming
+    messages changed most goes first, and nothing is guaranteed: messages may go on and on, and the estimate may lie on
+    either side.
 
     Parameters
     ----------

@@ -15,6 +15,7 @@ from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.data.factor_graphs.reduction import InfeasibleError, ReducedGraph
 from structlearn.inference.graphs.engines.fusion import grid_fusion
 from structlearn.inference.graphs.engines.pairs import check_pairs, check_two_labels
+from structlearn.inference.graphs.refusals import UnsuitedGraphError
 from structlearn.inference.graphs.search import Search
 
 
@@ -151,11 +152,13 @@ def check_submodular(graph: FactorGraph, engine: str) -> None:
     check_pairs(graph, engine)
     f = _core.first_not_submodular(graph.core)
     if f >= 0:
-        i, j = graph.scope(f).tolist()
         (agree, first), (second, both) = graph.table(f).tolist()
-        raise ValueError(
-            f"factor {f}, of variables {i} and {j}, is not submodular: θ(0,0) + θ(1,1) = {agree + both:g} is less than "
-            f"θ(0,1) + θ(1,0) = {first + second:g}; {engine} needs all factors to be"
+        raise UnsuitedGraphError(
+            "factor {factor}, of variables {variables[0]} and {variables[1]}, is not submodular: "
+            f"θ(0,0) + θ(1,1) = {agree + both:g} is less than θ(0,1) + θ(1,0) = {first + second:g}; "
+            f"{engine} needs all factors to be",
+            f,
+            graph.scope(f).tolist(),
         )
 
 

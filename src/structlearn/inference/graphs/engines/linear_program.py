@@ -29,8 +29,9 @@ class LinearProgram:
     the labels are best. So it is for trees, and for two labels where neighbours like to agree.
 
     The answer's details are `marginals` (a `Ragged` array of μ, for the variables that are left without known and
-    forbidden labels) and `fractional`, the share of these whose μ is not integral. Where time is over before the
-    program is solved, there is only a weak bound.
+    forbidden labels), `joint` (the same for the joint labels of their factors, unless some only count ones) and
+    `fractional`, the share of variables whose μ is not integral. Where time is over before the program is solved, there
+    is only a weak bound.
 
     Examples
     --------
@@ -86,7 +87,7 @@ class ProgramSearch:
         mu, bound = self._solve()
         self.bound = constant + bound
         if bound > -np.inf and mu is not None:
-            self._round(mu[: len(self._graph.unaries)])
+            self._round(mu)
         return self._over
 
     def details(self) -> Mapping[str, Any]:
@@ -128,9 +129,11 @@ class ProgramSearch:
         return found.x, min(proven, polytope.bound(np.zeros(len(polytope.right))))
 
     def _round(self, mu: FloatArray) -> None:
-        graph = self._graph
-        shares = Ragged(np.clip(mu, 0.0, 1.0), graph.unary_offsets)
+        graph, n = self._graph, len(self._graph.unaries)
+        shares = Ragged(np.clip(mu[:n], 0.0, 1.0), graph.unary_offsets)
         self.labels = np.array([row.argmax() for row in shares], np.int32)
         self.score = graph.score(self.labels)
         whole = np.array([row.max() > 1.0 - INTEGRAL for row in shares])
         self._details |= {"marginals": shares, "fractional": float(1.0 - whole.mean())}
+        if len(mu) == n + graph.factor_offsets[-1]:
+            self._details["joint"] = Ragged(np.clip(mu[n:], 0.0, 1.0), graph.factor_offsets)

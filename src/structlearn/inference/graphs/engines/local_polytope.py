@@ -13,6 +13,7 @@ from structlearn.data.arrays import Flags, FloatArray, IntArray
 from structlearn.data.factor_graphs import FactorGraph
 from structlearn.data.factor_graphs.factors import Kind
 from structlearn.data.ragged import offsets_of
+from structlearn.inference.graphs.refusals import UnsuitedGraphError
 
 #: Variables of a program; each is in some ten numbers of HiGHS.
 MOST_UNKNOWNS = 10**7
@@ -69,9 +70,10 @@ def _check_size(graph: FactorGraph) -> None:
     total = len(graph.unaries) + sum(sizes)
     if total > MOST_UNKNOWNS:
         f = int(np.argmax(sizes)) if sizes else 0
-        raise ValueError(
-            f"the linear program has {float(total):.3g} unknowns, factor {f} alone {float(sizes[f]):.3g}; "
-            f"it may have {MOST_UNKNOWNS:,}"
+        raise UnsuitedGraphError(
+            f"the linear program has {float(total):.3g} unknowns, factor {{factor}} alone {float(sizes[f]):.3g}; "
+            f"it may have {MOST_UNKNOWNS:,}",
+            f,
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from structlearn.data.factor_graphs import FactorGraph
+from structlearn.inference.graphs.refusals import UnsuitedGraphError
 from structlearn.wording import count
 
 
@@ -14,7 +15,8 @@ def check_pairs(graph: FactorGraph, engine: str) -> None:
     large = np.flatnonzero(sizes > 2)
     if len(large):
         f = int(large[0])
-        raise ValueError(f"factor {f} has {count(int(sizes[f]), 'variable')}; {engine} takes pairs only")
+        n = count(int(sizes[f]), "variable")
+        raise UnsuitedGraphError(f"factor {{factor}} has {n}; {engine} takes pairs only", f)
 
 
 def check_two_labels(graph: FactorGraph, engine: str) -> None:
@@ -22,4 +24,5 @@ def check_two_labels(graph: FactorGraph, engine: str) -> None:
     other = np.flatnonzero(graph.n_labels != 2)
     if len(other):
         i = int(other[0])
-        raise ValueError(f"variable {i} has {count(int(graph.n_labels[i]), 'label')}; {engine} takes two a variable")
+        n = count(int(graph.n_labels[i]), "label")
+        raise UnsuitedGraphError(f"variable {{variables[0]}} has {n}; {engine} takes two a variable", variables=[i])

@@ -14,6 +14,7 @@ from structlearn.data.factor_graphs.factors import Kind
 from structlearn.data.options import whole_option
 from structlearn.data.ragged import places_of
 from structlearn.inference.graphs.engines.belief_propagation import PropagatedSums
+from structlearn.inference.graphs.refusals import UnsuitedGraphError
 
 #: Joint labels of a factor: more do not become a table.
 MOST_JOINT = 2**20
@@ -46,7 +47,9 @@ class TreeReweighted:
         sizes = np.diff(graph.factor_offsets)
         if (sizes > MOST_JOINT).any():
             f = int(sizes.argmax())
-            raise ValueError(f"factor {f} has {sizes[f]} joint labels; tree_reweighted takes up to {MOST_JOINT}")
+            raise UnsuitedGraphError(
+                f"factor {{factor}} has {sizes[f]} joint labels; tree_reweighted takes up to {MOST_JOINT}", f
+            )
         random = np.random.default_rng(self.random_state)
         forests = random_forests(graph, whole_option("n_forests", self.n_forests, 1), random)
         return ReweightedSums(graph, forests, self.damping, self.tol)

@@ -1,0 +1,335 @@
+"""Labels of the nodes of graphs: features of nodes, and scores of the labels of neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.examples import is_listed
+from structlearn.data.fields import check_distinct, check_tuple, check_whole
+from structlearn.data.known.labels import check_allowed_truth, label_mask, labels_in
+from structlearn.data.labels import (
+    LabelSequences,
+    declared_classes,
+    is_partial,
+    partial_label,
+    read_label_sequences,
+)
+from structlearn.data.networks import Network, Networks, read_networks
+from structlearn.data.options import choice_option
+from structlearn.data.ragged import Ragged, locate, reduced
+from structlearn.data.tokens.matrix import TokenMatrix
+from structlearn.data.tokens.sequences import NamedColumns, stack
+from structlearn.drawing.base import Drawing
+from structlearn.drawing.networks import draw_network
+from structlearn.inference.graphs.search import MapEngine
+from structlearn.losses import Hamming, LabelF1, LabelLoss, Loss, ZeroOneLoss, loss_option
+from structlearn.losses.bound import BoundLoss, bound_impossible, bound_label_costs, bound_possible_costs
+from structlearn.losses.own import bound_own, label_truth
+from structlearn.metrics.measures import Measures
+from structlearn.metrics.nodes import node_measures
+from structlearn.models.base import Ability, ByDecoder, LinearSpec
+from structlearn.models.description import WeightBlock, blocks_of, column_names, stored_blocks
+from structlearn.models.graph.pair_tables import PairForm, PairTable
+from structlearn.models.graph.problem import GraphProblem
+from structlearn.models.graph.search import Search
+from structlearn.models.graph.searched_problem import SearchedGraphProblem, bound_graphs
+from structlearn.models.pair_weights import compacted
+from structlearn.models.partial import PartialModel
+from structlearn.waist.problem import Problem
+from structlearn.wording import shown
+
+
+@dataclass(frozen=True)
+class GraphSpec(LinearSpec):
+    """A `LinearSpec` of the nodes, and the features of edges.
+
+    Attributes
+    ----------
+    n_edge_inputs : int or None
+        Features of one edge; None where edges have none.
+    edge_vocabulary : tuple of str or None
+        Their names in column order, where they came as dicts.
+    """
+
+    n_edge_inputs: int | None = None
+    edge_vocabulary: tuple[str, ...] | None = None
+
+    @cached_property
+    def edge_columns(self) -> NamedColumns | None:
+        return None if self.edge_vocabulary is None else NamedColumns(self.edge_vocabulary)
+
+    def check(self) -> None:
+        super().check()
+        if self.n_edge_inputs is not None:
+            check_whole("n_edge_inputs", self.n_edge_inputs)
+        if self.edge_vocabulary is not None:
+            check_tuple("edge_vocabulary", self.edge_vocabulary, str)
+            check_distinct("edge_vocabulary", self.edge_vocabulary)
+            if len(self.edge_vocabulary) != self.n_edge_inputs:
+                raise ValueError(
+                    f"edge_vocabulary has {len(self.edge_vocabulary)} names but n_edge_inputs is {self.n_edge_inputs}"
+                )
+
+
+class Graph(PartialModel):
+    """F(x, y) = Σ_i ⟨w_{y_i}, φ(x_i)⟩ + Σ_{ij} ⟨w_{y_i, y_j}, φ(x_ij)⟩ over the nodes i and the edges ij of a graph.
+
+    Where edges have no features, φ(x_ij) is 1: a table of weights for the labels of two neighbours.
+
+    Parameters
+    ----------
+    classes : sequence, optional
+        The labels, of any hashable type. None takes those observed in training.
+    loss : {"hamming", "f1", "zero_one"} or Loss
+        Δ(y, ŷ): the number of wrong labels, 1 − F1 of the labels other than "O" (`LabelF1`), or whether any label is
+        wrong; or `LabelCosts`, or a loss of one's own over the labels of nodes, see `structlearn.losses`.
+    pairwise : {"free", "symmetric", "potts"} or None
+        Which weights label pairs have: one for each ordered pair, the label of the edge's first node first; one for
+        each pair in any order; one for equal labels alone; or none, so that nodes are labelled each on its own.
+    label_weight : mapping, optional
+        What a wrong label costs in the Hamming loss, by the true label; 1 for labels not named.
+    engine : str or engine
+        What finds the best labels: "auto" is a junction tree if all graphs have a small tree-width; otherwise, graph by
+        graph, a cut where there are two labels that like to agree, and dual ascent elsewhere. Or the name of an engine
+        of `structlearn.inference.graphs`, or such an engine. Only junction trees have sums, k best and loss levels.
+    max_seconds : float, optional
+        How long an engine may take for one graph.
+
+    Notes
+    -----
+    X is a list of `Network`, or of tuples ``(nodes, edges)`` or ``(nodes, edges, edge_features)``; Y is a list of label
+    sequences, one label a node.
+
+    The weights are, one after another, those of the nodes (n_features, n_labels) and of the pairs, (n_pair_weights,)
+    or, where edges have features, (n_edge_features, n_pair_weights). After training with weights that came into being
+    when they were needed, those of pairs without features come first, then those that `spec_.pairs` lists.
+
+    Examples
+    --------
+    >>> from structlearn import StructuralSVM
+    >>> triangle = [(0, 1), (1, 2), (0, 2)]
+    >>> X = [([{"color": "red"}, {"color": "blue"}, {}], triangle), ([{}, {"color": "blue"}, {}], triangle)]
+    >>> Y = [["warm", "cold", "cold"], ["cold", "cold", "cold"]]
+    >>> svm = StructuralSVM(Graph(pairwise="potts"), C=10).fit(X, Y)
+    >>> svm.predict([([{"color": "blue"}, {}, {}], [(0, 1)])])
+    [['cold', 'cold', 'cold']]
+    """
+
+    takes_allowed = True
+    kind = "sequences"
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior", "explain", "partial"})
+
+    @property
+    def costs(self) -> ByDecoder:
+        once = "V L^(w + 1)"
+        return {
+            "best": once,
+            "loss_augmented": once,
+            "second_best": once,
+            "k_best": f"{once} + k V L",
+            "loss_levels": f"{once} D²",
+            "sums": once,
+            "pair_marginals": once,
+            "samples": f"{once} + s V L",
+            "partial": "the same",
+        }
+
+    def __init__(
+        self,
+        classes: Sequence[Any] | None = None,
+        loss: Literal["hamming", "f1", "zero_one"] | Loss = "hamming",
+        pairwise: PairForm | None = "free",
+        label_weight: Mapping[Any, float] | None = None,
+        engine: str | MapEngine = "auto",
+        max_seconds: float | None = None,
+    ):
+        self.classes = classes
+        self.loss = loss
+        self.pairwise = pairwise
+        self.label_weight = label_weight
+        self.engine = engine
+        self.max_seconds = max_seconds
+
+    def read(self, X: Any, Y: Any) -> tuple[Networks, LabelSequences]:
+        return read_networks(X), read_label_sequences(Y)
+
+    def specify(self, X: Any, Y: Any) -> GraphSpec:
+        X, Y = self.read(X, Y)
+        spec = self._specified(X, Y.classes)
+        for code, label in enumerate(Y.classes):
+            if is_partial(label) and (self.classes is None or label not in spec.classes):
+                i, node = locate(Y.offsets, int(np.argmax(Y.flat == code)))
+                raise partial_label(f"Y[{i}][{node}]", label)
+        return spec
+
+    def read_partial(self, X: Any, Y: Any) -> tuple[Networks, Any]:
+        return read_networks(X), Y
+
+    def specify_partial(self, X: Any, Y: Any) -> GraphSpec:
+        observed = labels_in(Y)
+        if self.classes is None and not observed:
+            raise ValueError("Y says nothing about any node; training needs some labels")
+        return self._specified(read_networks(X), observed)
+
+    def _specified(self, X: Networks, observed: tuple[Any, ...]) -> GraphSpec:
+        self.check_options()
+        classes = observed if self.classes is None else declared_classes(self.classes)
+        self.loss_object().check_labels(classes)
+        features = X.edge_features
+        return GraphSpec(
+            classes=classes,
+            n_inputs=X.nodes.tokens.shape[1],
+            vocabulary=X.nodes.names,
+            n_edge_inputs=None if features is None else features.tokens.shape[1],
+            edge_vocabulary=None if features is None else features.names,
+        )
+
+    def bind(
+        self, spec: GraphSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False, allowed: Any = None
+    ) -> GraphProblem:
+        """See `Model.bind`; `allowed` says which labels each node may have, see `label_mask`."""
+        networks = read_networks(X)
+        matrix, offsets = spec.stack(networks.nodes)
+        codes = None
+        if Y is not None:
+            codes = read_label_sequences(Y).coded(spec.classes, offsets, allow_unknown=allow_unknown)
+        labels = None if allowed is None else label_mask(allowed, spec.classes, offsets)
+        if codes is not None and not allow_unknown:
+            check_allowed_truth(codes, spec.classes, offsets, labels)
+        data: dict[str, Any] = {
+            "nodes": TokenMatrix.from_matrix(matrix, intercept=spec.intercept),
+            "offsets": offsets,
+            "edges": networks.edges.flat,
+            "edge_offsets": networks.edges.offsets,
+            "edge_tokens": _edge_tokens(spec, networks),
+            "table": None if self.pairwise is None else PairTable.of(self.pairwise, spec.classes),
+            "codes": codes,
+            "classes": spec.classes,
+            "loss": self._bound_loss(spec, codes, offsets, Y),
+            "allowed": labels,
+            "pairs": spec.pairs,
+        }
+        problem: GraphProblem
+        problem = bound_graphs(Search(self.engine, self.max_seconds), data, GraphProblem, SearchedGraphProblem)
+        return problem
+
+    def partial_loss(self, spec: GraphSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
+        """A label that cannot be true costs what it costs beside the cheapest of those that can."""
+        offsets = read_networks(X).nodes.offsets
+        if not is_listed(Y) or len(Y) != len(offsets) - 1:
+            raise ValueError(f"X has {len(offsets) - 1} graphs but Y has {len(Y) if is_listed(Y) else 'none'}")
+        possible = label_mask(Y, spec.classes, offsets, name="Y", allow_unknown=allow_unknown)
+        loss = self.loss_object()
+        if isinstance(loss, LabelLoss):
+            return bound_possible_costs(possible, offsets, loss.cost(spec.classes))
+        if not isinstance(loss, ZeroOneLoss):
+            raise ValueError(
+                f"loss={shown(self.loss)} needs all labels of a graph; with labels known in part use 'hamming' or "
+                "'zero_one'"
+            )
+        return bound_impossible(possible, offsets)
+
+    def loss_object(self) -> Loss:
+        """The loss that the option stands for."""
+        if isinstance(self.loss, Loss):
+            return self.loss
+        if self.loss == "f1":
+            return LabelF1()
+        return ZeroOneLoss() if self.loss == "zero_one" else Hamming(self.label_weight)
+
+    def loss_in_words(self) -> str:
+        return "1 for a graph with a wrong label" if self.loss == "zero_one" else self.loss_object().in_words()
+
+    def _bound_loss(self, spec: GraphSpec, codes: LabelArray | None, offsets: IntArray, Y: Any) -> BoundLoss:
+        if codes is None:
+            return BoundLoss()
+        loss = self.loss_object()
+        if isinstance(loss, LabelLoss):
+            return bound_label_costs(codes, offsets, loss.cost(spec.classes))
+        if isinstance(loss, ZeroOneLoss):
+            wrong = reduced(np.logical_or, (codes < 0) | (len(spec.classes) > 1), offsets)
+            return BoundLoss(max_losses=wrong.astype(np.float64))
+        given = read_label_sequences(Y)
+        truths = [
+            [spec.classes[code] if code >= 0 else given.classes[own] for code, own in zip(known, y, strict=True)]
+            for known, y in zip(Ragged(codes, offsets), given, strict=True)
+        ]
+        return bound_own(loss, [label_truth(y, spec.classes) for y in truths])
+
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
+        return node_measures(Y, predicted)
+
+    def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
+        edges = x.edges if isinstance(x, Network) else x[1]
+        return draw_network(edges, y, truth, width=width)
+
+    def named_weights(
+        self, spec: GraphSpec, w: FloatArray, feature_names: Sequence[str] | None = None
+    ) -> tuple[WeightBlock, ...]:
+        nodes = [("features", (column_names(spec, feature_names), spec.classes), "features")]
+        shared: list[tuple[Any, ...]] = []
+        edges: list[tuple[Any, ...]] = []
+        if self.pairwise is not None:
+            names = PairTable.of(self.pairwise, spec.classes).names
+            if spec.n_edge_inputs is None:
+                shared.append(("pairs of neighbours", (names,), "others"))
+            else:
+                features = spec.edge_vocabulary or [f"column {k}" for k in range(spec.n_edge_inputs)]
+                edges.append(("features of edges", (features, names), "others", "{1}: {0}"))
+        if spec.pairs is None:
+            return blocks_of(w, *nodes, *shared, *edges)
+        n_shared = self._n_shared(spec)
+        return (*blocks_of(w[:n_shared], *shared), *stored_blocks(w[n_shared:], spec.pairs, *nodes, *edges))
+
+    def n_weights(self, spec: GraphSpec) -> int:
+        blocks = [(spec.n_columns, len(spec.classes))]
+        if self.pairwise is not None and spec.n_edge_inputs is not None:
+            blocks.append((spec.n_edge_inputs, PairTable.of(self.pairwise, spec.classes).width))
+        if spec.pairs is None:
+            return self._n_shared(spec) + sum(rows * width for rows, width in blocks)
+        spec.pairs.check(*blocks)
+        return self._n_shared(spec) + len(spec.pairs)
+
+    def _n_shared(self, spec: GraphSpec) -> int:
+        if self.pairwise is None or spec.n_edge_inputs is not None:
+            return 0
+        return PairTable.of(self.pairwise, spec.classes).width
+
+    def compact(self, spec: GraphSpec, problem: Problem, w: FloatArray) -> tuple[GraphSpec, FloatArray]:
+        return compacted(spec, problem, w)
+
+    def spec_from_dict(self, values: dict[str, Any]) -> GraphSpec:
+        return GraphSpec.from_dict(values)
+
+    def check_options(self) -> None:
+        loss_option(self.loss, ("hamming", "f1", "zero_one"))
+        if self.pairwise is not None:
+            choice_option("pairwise", self.pairwise, ("free", "symmetric", "potts"))
+        Search(self.engine, self.max_seconds).check()
+        Hamming(self.label_weight).check_options()
+        if self.label_weight and self.loss != "hamming":
+            raise ValueError(f"label_weight belongs to the Hamming loss; with loss={shown(self.loss)} leave it out")
+
+
+def _edge_tokens(spec: GraphSpec, networks: Networks) -> TokenMatrix | None:
+    """The features of edges, as training had them or had them not."""
+    features = networks.edge_features
+    if spec.n_edge_inputs is None:
+        if features is not None:
+            raise ValueError("X has features of edges but training had none")
+        return None
+    if features is None:
+        if len(networks.edges.flat):
+            raise ValueError("X has no features of edges but training had some")
+        return TokenMatrix.from_matrix(np.empty((0, spec.n_edge_inputs)), intercept=False)
+    matrix, _ = stack(features, spec.edge_columns, spec.n_edge_inputs)
+    return TokenMatrix.from_matrix(matrix, intercept=False)

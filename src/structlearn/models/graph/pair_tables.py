@@ -1,0 +1,58 @@
+"""What the labels of two neighbours may score: which of their pairs have a weight of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from structlearn.data.arrays import LabelArray
+
+PairForm = Literal["free", "symmetric", "potts"]
+_POTTS = ("equal",)
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """The weights of label pairs.
+
+    Attributes
+    ----------
+    columns : (n_labels · n_labels,)
+        For each pair, the label of the first node first, the number of its weight; −1 for pairs that score 0.
+    names : tuple of str
+        What the weights are called.
+    """
+
+    columns: LabelArray
+    names: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        return len(self.names)
+
+    @property
+    def is_potts(self) -> bool:
+        return self.names == _POTTS
+
+    @classmethod
+    def of(cls, form: PairForm, classes: Sequence[Any]) -> PairTable:
+        """
+        >>> PairTable.of("symmetric", "ab").columns.reshape(2, 2), PairTable.of("potts", "ab").names
+        (array([[0, 1],
+               [1, 2]], dtype=int32), ('equal',))
+        """
+        L = len(classes)
+        if form == "potts":
+            return cls(np.where(np.eye(L, dtype=bool), 0, -1).astype(np.int32).ravel(), _POTTS)
+        if form == "free":
+            names = tuple(f"{a} – {b}" for a in classes for b in classes)
+            return cls(np.arange(L * L, dtype=np.int32), names)
+        columns = np.empty((L, L), np.int32)
+        upper = np.triu_indices(L)
+        columns[upper] = columns[upper[::-1]] = np.arange(len(upper[0]))
+        return cls(
+            columns.ravel(), tuple(f"{classes[int(a)]} – {classes[int(b)]}" for a, b in zip(*upper, strict=True))
+        )

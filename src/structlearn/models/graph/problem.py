@@ -1,0 +1,200 @@
+"""Labelled graphs bound to data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from structlearn import _core
+from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray, digest
+from structlearn.data.factor_graphs import FactorGraph
+from structlearn.data.feature_pairs import FeaturePairs
+from structlearn.data.ragged import Ragged, summed
+from structlearn.data.tokens.matrix import TokenMatrix
+from structlearn.losses.bound import MAX_LEVEL_TABLE, NO_UNIT, BoundLoss
+from structlearn.models.graph.pair_tables import PairTable
+from structlearn.models.pair_weights import PairedProblem, fixed_layout
+from structlearn.models.token_scorer import token_scorer
+from structlearn.waist.objective import Oracle
+from structlearn.waist.planes import Outputs
+from structlearn.wording import in_bytes
+
+#: Bytes that the tables of an example's junction tree may take.
+TREE_BYTES = 200_000_000
+
+
+class GraphProblem(PairedProblem):
+    """A `Graph` model bound to data, for graphs of small tree-width. Outputs are label codes, see `Ragged`.
+
+    `codes` is the truth; nodes and edges of one graph stand after those of another, and `edges` has the numbers of
+    nodes in their graph. `rows` says where the features of each graph begin, if a row of `nodes` has those of several
+    nodes one after another, with weights of their own.
+    """
+
+    def __init__(
+        self,
+        *,
+        nodes: TokenMatrix,
+        offsets: IntArray,
+        rows: IntArray | None = None,
+        edges: LabelArray,
+        edge_offsets: IntArray,
+        edge_tokens: TokenMatrix | None,
+        table: PairTable | None,
+        codes: LabelArray | None,
+        classes: Sequence[Any],
+        loss: BoundLoss,
+        allowed: Flags | None = None,
+        pairs: FeaturePairs | None = None,
+        tree_bytes: float = TREE_BYTES,
+    ):
+        self._nodes = nodes
+        self._offsets = offsets
+        self._row_offsets = offsets if rows is None else rows
+        # How many nodes have their features in one row.
+        self._nodes_a_row = int(offsets[-1] // max(nodes.n_tokens, 1))
+        self._edges = edges
+        self._edge_offsets = edge_offsets
+        self._edge_tokens = edge_tokens if table is not None else None
+        self._table = table
+        self._codes = codes
+        self._classes = tuple(classes)
+        self._labels = np.fromiter(classes, object, len(classes))
+        self._allowed = None if allowed is None else allowed.astype(np.uint8).ravel()
+        self.truths = None if codes is None else Ragged(codes, offsets)
+        self._loss = self._judged_loss = loss
+        self._engine = self._network_engine(tree_bytes / 8)
+        self._entries, self._widths = self._engine.trees()
+        self._compose(None if pairs is None else fixed_layout(self._n_shared, pairs), grows=False)
+        self.structure_bytes = int(8 * np.maximum(self._entries, 0).max(initial=0))
+
+    def _network_engine(self, most: float) -> _core.NetworkEngine:
+        templates = []
+        if self._table is not None:
+            columns, width, shared = self._table.columns, self._table.width, self._edge_tokens is None
+            scopes = np.ascontiguousarray(self._edges, np.int32).ravel()
+            templates.append(_core.FactorTemplate(self._edge_offsets, scopes, 2, columns, width, shared))
+        return _core.NetworkEngine([self._offsets], [len(self._classes)], templates, self._allowed, most)
+
+    def _compose(self, layout: _core.PairLayout | None, *, grows: bool) -> None:
+        width, n_shared, sizes = self._width, self._n_shared, np.diff(self._offsets) * len(self._classes)
+        n_nodes = self._nodes.n_columns * width if layout is None else 0
+        blocks, offsets, n_features = [(self._nodes, 0, width, False)], [self._row_offsets], n_nodes + n_shared
+        if self._edge_tokens is not None and self._table is not None:
+            blocks.append((self._edge_tokens, n_nodes, self._table.width, False))
+            offsets.append(self._edge_offsets)
+            sizes = sizes + np.diff(self._edge_offsets) * self._table.width
+            n_features += self._edge_tokens.n_columns * self._table.width
+        if layout is not None:
+            n_features = layout.n_weights
+        elif self._table is not None:
+            self.weight_groups = {"nodes": (0, n_nodes), "pairs": (n_nodes, n_features)}
+        scores = token_scorer(offsets, blocks, [(n_nodes, n_shared, 1.0)], n_features, layout=layout)
+        core = _core.Network(self._engine, scores)
+        super().__init__(
+            core, n_features, sizes + n_shared, self.truths, self._loss, self._judged_loss, scores, layout, grows
+        )
+
+    @property
+    def _width(self) -> int:
+        """Parts that a row of the features of nodes scores."""
+        return self._nodes_a_row * len(self._classes)
+
+    @property
+    def _n_shared(self) -> int:
+        return self._table.width if self._table is not None and self._edge_tokens is None else 0
+
+    @property
+    def _feature_blocks(self) -> list[tuple[TokenMatrix, int]]:
+        blocks = [(self._nodes, self._width)]
+        if self._edge_tokens is not None and self._table is not None:
+            blocks.append((self._edge_tokens, self._table.width))
+        return blocks
+
+    def _oracles(self) -> frozenset[Oracle]:
+        """Levels only where the tables of all of them fit."""
+        oracles = super()._oracles()
+        return oracles - {"loss_levels"} if self._level_bytes() > MAX_LEVEL_TABLE else oracles
+
+    def _level_bytes(self) -> float:
+        if self._loss.levels is None:
+            return 0.0
+        return float((8.0 * self._entries * self._loss.levels.n_levels).max(initial=0.0))
+
+    def missing(self, oracle: str) -> str:
+        if self._level_bytes() > MAX_LEVEL_TABLE:
+            return (
+                f": the best labels of every loss level would take {in_bytes(self._level_bytes())}; use "
+                "rescaling='margin' with slack='linear'"
+            )
+        return NO_UNIT
+
+    @property
+    def too_wide(self) -> IntArray:
+        """The examples whose junction trees would be too large."""
+        return np.flatnonzero(self._widths < 0)
+
+    def factor_graph(self, i: int, theta: FloatArray) -> FactorGraph:
+        """The graph of an example with these scores of its parts."""
+        return FactorGraph(*self._engine.factor_graph(i, theta))
+
+    def feature_totals(self) -> FloatArray:
+        totals = self._nodes_a_row * summed(self._nodes.totals(), self._row_offsets)
+        if self._edge_tokens is not None:
+            return np.asarray(totals + summed(self._edge_tokens.totals(), self._edge_offsets))
+        return np.asarray(totals + np.diff(self._edge_offsets) * (self._table is not None))
+
+    def radii(self) -> FloatArray:
+        # In each block of weights every node and every edge moves from one part to another at most.
+        squares = 2.0 * self._nodes_a_row * summed(self._nodes.norms(), self._row_offsets) ** 2
+        if self._edge_tokens is not None:
+            squares = squares + 2.0 * summed(self._edge_tokens.norms(), self._edge_offsets) ** 2
+        elif self._table is not None:
+            squares = squares + 2.0 * np.diff(self._edge_offsets) ** 2
+        return np.asarray(np.sqrt(squares))
+
+    def part_names(self, i: int, parts: IntArray) -> list[str]:
+        return [self._part_name(i, part) for part in parts.tolist()]
+
+    def _part_name(self, i: int, part: int) -> str:
+        L, n = len(self._classes), int(self._offsets[i + 1] - self._offsets[i])
+        if part < n * L:
+            return f"node {part // L}: {self._classes[part % L]}"
+        assert self._table is not None
+        edge, pair = divmod(part - n * L, self._table.width)
+        if self._edge_tokens is None:
+            return self._table.names[pair]
+        first, second = self._edges[self._edge_offsets[i] + edge].tolist()
+        return f"edge {first}, {second}: {self._table.names[pair]}"
+
+    def label_probabilities(self, w: FloatArray) -> list[FloatArray]:
+        """P(y_i = l | x) of every graph, (n_nodes, n_labels)."""
+        return self._token_marginals(w, np.diff(self._offsets), len(self._classes))
+
+    def pair_probabilities(self, w: FloatArray) -> list[FloatArray]:
+        """P(y_i = k, y_j = l | x) of every graph, (n_edges, n_labels, n_labels)."""
+        L = len(self._classes)
+        return [pairs.reshape(-1, L, L) for pairs in self._pair_marginals(w)]
+
+    def most_probable_labels(self, w: FloatArray) -> Ragged:
+        return Ragged.of([nodes.argmax(axis=1) for nodes in self.label_probabilities(w)])
+
+    def present(self, outputs: Outputs) -> list[list[Any]]:
+        out = Ragged.of(outputs)
+        names: list[Any] = self._labels[out.flat].tolist()
+        return [names[begin:end] for begin, end in pairwise(out.offsets.tolist())]
+
+    def sizes(self) -> dict[str, int]:
+        return {"examples": self.n_examples, "nodes": self._nodes.n_tokens, "edges": len(self._edges)}
+
+    def fingerprint(self) -> str:
+        arrays: list[npt.NDArray[Any]] = [self._offsets, self._edges, self._edge_offsets, *self._loss.identity]
+        for tokens in (self._nodes, self._edge_tokens):
+            if tokens is not None:
+                arrays += [tokens.indptr, tokens.columns, tokens.values]
+        arrays += [each for each in (self._codes, self._allowed) if each is not None]
+        return digest(*arrays, *([] if self._table is None else [self._table.columns]))

@@ -1,0 +1,138 @@
+"""Labelled graphs bound to data, whose labels an engine of `structlearn.inference.graphs` finds, a graph at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from structlearn import _core
+from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.ragged import Ragged
+from structlearn.inference.graphs import JunctionTree
+from structlearn.models.graph.problem import TREE_BYTES, GraphProblem
+from structlearn.models.graph.search import Search
+from structlearn.waist.objective import Oracle, Scaling
+from structlearn.waist.planes import Outputs, Planes
+from structlearn.waist.problem import Problem
+from structlearn.waist.rows import SparseRows
+from structlearn.wording import in_bytes
+
+
+class Found(NamedTuple):
+    """What an engine found for an example: codes, their score, a bound on the best, and μ where it is fractional."""
+
+    labels: LabelArray
+    score: float
+    bound: float
+    mu: FloatArray | None
+
+
+class SearchedGraphProblem(GraphProblem):
+    """A `Graph` model bound to data of any tree-width.
+
+    The upper bounds that engines prove are the bounds of its planes, so that the primal is never too low; a linear
+    program's fractional outputs are planes of their own, and the objective is then the relaxed one.
+    """
+
+    def __init__(self, *, search: Search, **data: Any):
+        self._search = search
+        self.exactness = search.exactness
+        super().__init__(**data)
+        if self.exactness == "relaxed":
+            # Moves between parts have no fractions.
+            self._scores = None
+
+    def _oracles(self) -> frozenset[Oracle]:
+        return frozenset({"best", "loss_augmented"} if self._loss.parts is not None else {"best"})
+
+    def missing(self, oracle: str) -> str:
+        return (
+            f": graphs of this width are searched by {self._search.name!r}, which finds the best labels alone; use "
+            "rescaling='margin' with slack='linear' and a loss that adds up over labels"
+        )
+
+    def with_growing_weights(self) -> Any:
+        return None if self.exactness == "relaxed" else super().with_growing_weights()
+
+    def best_scored(self, w: FloatArray, examples: IntArray) -> tuple[Outputs, FloatArray]:
+        found = [self._found(w, i, None) for i in examples.tolist()]
+        return Ragged.of([each.labels for each in found]), np.array([each.score for each in found])
+
+    def best_with(self, loss: _core.PartLoss, w: FloatArray, examples: IntArray) -> tuple[Outputs, FloatArray]:
+        codes = Ragged.of([self._found(w, i, loss).labels for i in examples.tolist()])
+        return codes, self._core.losses(examples, codes.flat, codes.offsets, loss)
+
+    def _augmented(self, w: FloatArray, examples: IntArray) -> tuple[Outputs, FloatArray, FloatArray]:
+        planes = self._planes(w, examples, Scaling("margin", "linear"))
+        return planes.outputs, planes.losses, planes.bounds
+
+    def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
+        assert self._loss.parts is not None
+        assert self.truths is not None
+        found = [self._found(w, i, self._loss.parts) for i in examples.tolist()]
+        codes = Ragged.of([each.labels for each in found])
+        truths = self._true_scores(w, examples)
+        bounds = np.array([each.bound - self._loss.parts.truth(i) for i, each in zip(examples, found, strict=True)])
+        if self.exactness == "relaxed":
+            fractional, losses = self._fractional(examples, found)
+            return Planes(examples, fractional, losses, codes, bounds - truths)
+        return Planes(
+            examples, self._rows(examples, codes), self._losses(self._loss, examples, codes), codes, bounds - truths
+        )
+
+    def _true_scores(self, w: FloatArray, examples: IntArray) -> FloatArray:
+        assert self.truths is not None
+        scores = []
+        for i in examples.tolist():
+            one = np.array([i])
+            scores.append(float(self.scores(w, one) @ self.true_parts(one)))
+        return np.array(scores)
+
+    def _found(self, w: FloatArray, i: int, loss: _core.PartLoss | None) -> Found:
+        theta = self.scores(w, np.array([i]))
+        if loss is not None:
+            loss.add(i, theta)
+        graph = self.factor_graph(i, theta)
+        found = self._search.labelling(graph)
+        shares, joint = found.details.get("marginals"), found.details.get("joint")
+        mu = None
+        if shares is not None and joint is not None and len(shares.flat) == len(graph.unaries):
+            mu = np.empty(len(theta))
+            self._engine.fold(i, shares.flat, joint.flat, mu)
+        return Found(found.labels, found.score, self._search.value(found), mu)
+
+    def _fractional(self, examples: IntArray, found: list[Found]) -> tuple[SparseRows, FloatArray]:
+        """Rows and losses of outputs that may be fractional."""
+        assert self._loss.parts is not None
+        indptr, indices, values, losses = [0], [], [], []
+        for i, each in zip(examples.tolist(), found, strict=True):
+            one = np.array([i])
+            mu = each.mu if each.mu is not None else self.part_counts(i, each.labels)
+            row, prices = np.zeros(self.n_features), np.zeros(len(mu))
+            self.push(self.true_parts(one) - mu, one, np.ones(1), row)
+            self._loss.parts.add(i, prices)
+            there = np.flatnonzero(row)
+            indptr.append(indptr[-1] + len(there))
+            indices.append(there)
+            values.append(row[there])
+            losses.append(max(0.0, float(prices @ mu) - self._loss.parts.truth(i)))
+        return SparseRows(np.array(indptr), np.concatenate(indices), np.concatenate(values)), np.array(losses)
+
+    def working_sets(self) -> _core.WorkingSets:
+        return Problem.working_sets(self) if self.exactness == "relaxed" else super().working_sets()
+
+
+def bound_graphs(search: Search, data: Mapping[str, Any], tree: type[Any], searched: type[Any]) -> Any:
+    """The problem with junction trees if these are asked for or all are small, and the searched one otherwise."""
+    if search.name in ("auto", JunctionTree.name):
+        problem = tree(**data)
+        if not len(problem.too_wide):
+            return problem
+        if search.name != "auto":
+            raise ValueError(
+                f"the junction tree of X[{problem.too_wide[0]}] would take more than {in_bytes(TREE_BYTES)}: its "
+                "tree-width is too large; take another engine"
+            )
+    return searched(search=search, tree_bytes=0, **data)

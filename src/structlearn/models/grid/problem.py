@@ -1,0 +1,211 @@
+"""Label images bound to data, without lists of their edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
+from structlearn.data.factor_graphs import FactorGraph, GridGraph, Potts
+from structlearn.data.factor_graphs.grid_graph import first_of, second_of
+from structlearn.inference.graphs import Labelling
+from structlearn.models.explanation import PartFeatures
+from structlearn.models.graph.pair_tables import PairTable
+from structlearn.models.graph.search import Search
+from structlearn.models.grid.neighbours import Neighbours
+from structlearn.waist.objective import Scaling
+from structlearn.waist.planes import Outputs, Planes
+from structlearn.waist.problem import Problem
+from structlearn.waist.rows import SparseRows
+
+
+class GridProblem(Problem):
+    """A `Grid` model bound to data. Outputs are label codes, (rows, columns) of each image.
+
+    Where pairs have one table for all, or like to agree, engines that know grids get one; others get a list of the
+    edges of one image at a time. `cost` is (n_labels, n_labels): true label, other label; codes below 0 are labels that
+    training never saw.
+    """
+
+    oracles = frozenset({"best", "loss_augmented"})
+
+    def __init__(
+        self,
+        *,
+        images: Sequence[FloatArray],
+        codes: Sequence[LabelArray] | None,
+        classes: Sequence[Any],
+        table: PairTable | None,
+        neighbours: Neighbours,
+        cost: FloatArray,
+        search: Search,
+        channels: int,
+    ):
+        self.n_examples = len(images)
+        self._images = images
+        self._codes = codes
+        self._labels = np.fromiter(classes, object, len(classes))
+        self._table = table
+        self._neighbours = neighbours
+        self._cost = cost
+        self._search = search
+        self._channels = channels
+        # A linear program's bound serves the exact objective as well.
+        self.exactness = "approximate" if search.exactness == "approximate" else "exact"
+        n_nodes = images[0].shape[2] * len(classes)
+        width = 0 if table is None else neighbours.n_groups * neighbours.n_features * table.width
+        self.n_features = n_nodes + width
+        if table is not None:
+            self.weight_groups = {"nodes": (0, n_nodes), "pairs": (n_nodes, self.n_features)}
+
+    def missing(self, oracle: str) -> str:
+        return (
+            ": label images are searched for the best labels alone; use rescaling='margin', slack='linear', or a Graph"
+        )
+
+    def best(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
+        return [self._labelling(w, i, augmented=False).labels for i in examples.tolist()]
+
+    def loss_augmented(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
+        return [self._labelling(w, i, augmented=True).labels for i in examples.tolist()]
+
+    def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
+        found = [self._labelling(w, i, augmented=True) for i in examples.tolist()]
+        outputs = [each.labels for each in found]
+        rows, losses = self.differences(examples, outputs)
+        truths = np.array([self._joint_feature(i, self._truth(i)) @ w for i in examples.tolist()])
+        return Planes(examples, rows, losses, outputs, np.array([self._search.value(each) for each in found]) - truths)
+
+    def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
+        rows = [
+            self._joint_feature(i, self._truth(i)) - self._joint_feature(i, y)
+            for i, y in zip(examples.tolist(), outputs, strict=True)
+        ]
+        dense = np.array(rows).reshape(-1, self.n_features)
+        losses = [self._loss(i, y) for i, y in zip(examples.tolist(), outputs, strict=True)]
+        return SparseRows.from_matrix(sp.csr_array(dense)), np.array(losses)
+
+    def losses(self, outputs: Outputs) -> FloatArray:
+        return np.array([self._loss(i, y) for i, y in enumerate(outputs)])
+
+    def max_losses(self) -> FloatArray:
+        most = np.append(self._cost.max(axis=1), 1.0)
+        return np.array([most[self._truth(i)].sum() for i in range(self.n_examples)])
+
+    def radii(self) -> FloatArray:
+        # Every pixel and every pair moves from one weight to another at most.
+        found = []
+        for image in self._images:
+            square = 2.0 * float(np.linalg.norm(image, axis=2).sum()) ** 2
+            if self._table is not None:
+                norms = [
+                    np.linalg.norm(self._neighbours.features(self._channels_of(image), k), axis=2).sum()
+                    for k in range(len(self._neighbours.steps))
+                ]
+                square += 2.0 * float(np.sum(norms)) ** 2
+            found.append(np.sqrt(square))
+        return np.array(found)
+
+    def differing_parts(self, w: FloatArray) -> list[PartFeatures]:
+        """What the truths of the first two examples, which have one input, have of all features together."""
+        change = self._joint_feature(0, self._truth(0)) - self._joint_feature(1, self._truth(1))
+        return [PartFeatures.of_row("joint_feature", sp.coo_array(change[None, :]))]
+
+    def present(self, outputs: Outputs) -> list[npt.NDArray[Any]]:
+        return [_typed(self._labels)[np.asarray(y)] for y in outputs]
+
+    def sizes(self) -> dict[str, int]:
+        return {"examples": self.n_examples, "pixels": sum(image.shape[0] * image.shape[1] for image in self._images)}
+
+    def fingerprint(self) -> str:
+        shapes = np.array([image.shape for image in self._images])
+        codes = [] if self._codes is None else [code.ravel() for code in self._codes]
+        options = np.array([self._neighbours.n, self._neighbours.by_direction, self._neighbours.contrast or 0.0])
+        columns = np.empty(0) if self._table is None else self._table.columns
+        return digest(shapes, options, columns, self._cost, *(image.ravel() for image in self._images), *codes)
+
+    def graph(self, i: int, w: FloatArray, *, augmented: bool = False) -> GridGraph | FactorGraph:
+        """The scores of an image's labels and pairs, with the loss if asked for."""
+        image, L = self._images[i], len(self._labels)
+        n_nodes = image.shape[2] * L
+        unaries = image @ w[:n_nodes].reshape(-1, L)
+        if augmented:
+            unaries += self._prices(self._truth(i))
+        if self._table is None:
+            return FactorGraph.pairwise(unaries.reshape(-1, L), np.empty((0, 2), np.int32), Potts(0.0))
+        weights = w[n_nodes:].reshape(self._neighbours.n_groups, self._neighbours.n_features, -1)
+        if len(weights) == self._neighbours.n_features == 1:
+            return GridGraph(unaries, self._expanded(weights[0, 0]), neighbours=self._neighbours.n)
+        scores = [
+            self._neighbours.features(self._channels_of(image), k) @ weights[k % len(weights)]
+            for k in range(len(self._neighbours.steps))
+        ]
+        if self._table.is_potts and all((one >= 0.0).all() for one in scores):
+            return GridGraph(unaries, Potts(1.0), [one[:, :, 0] for one in scores], self._neighbours.n)
+        return self._listed(unaries, scores)
+
+    def _listed(self, unaries: FloatArray, scores: list[FloatArray]) -> FactorGraph:
+        assert self._table is not None
+        edges = GridGraph(np.zeros((*unaries.shape[:2], 1)), Potts(0.0), neighbours=self._neighbours.n).factor_graph
+        flat = np.concatenate([one.reshape(-1, self._table.width) for one in scores])
+        pairs = Potts(flat[:, 0]) if self._table.is_potts else self._expanded(flat)
+        return FactorGraph.pairwise(unaries.reshape(-1, unaries.shape[2]), edges.scopes.reshape(-1, 2), pairs)
+
+    def _expanded(self, scores: FloatArray) -> FloatArray:
+        """Tables of label pairs, from the scores of their weights."""
+        assert self._table is not None
+        L, columns = len(self._labels), self._table.columns
+        return np.where(columns >= 0, scores[..., columns], 0.0).reshape(*scores.shape[:-1], L, L)
+
+    def _labelling(self, w: FloatArray, i: int, *, augmented: bool) -> Labelling:
+        found = self._search.labelling(self.graph(i, w, augmented=augmented))
+        return replace(found, labels=found.labels.reshape(self._images[i].shape[:2]))
+
+    def _joint_feature(self, i: int, y: LabelArray) -> FloatArray:
+        """Ψ(x_i, y)."""
+        image, L = self._images[i], len(self._labels)
+        rows, columns, channels = image.shape
+        place = sp.csr_array((np.ones(y.size), (y.ravel(), np.arange(y.size))), shape=(L, rows * columns))
+        parts = [(place @ image.reshape(-1, channels)).T.ravel()]
+        if self._table is not None:
+            parts.append(self._pair_counts(image, y).ravel())
+        return np.concatenate(parts)
+
+    def _pair_counts(self, image: FloatArray, y: LabelArray) -> FloatArray:
+        assert self._table is not None
+        near, L, width = self._neighbours, len(self._labels), self._table.width
+        found = np.zeros((near.n_groups, near.n_features, width))
+        for k, step in enumerate(near.steps):
+            which = self._table.columns[first_of(y, *step).ravel() * L + second_of(y, *step).ravel()]
+            has = which >= 0
+            features = near.features(self._channels_of(image), k).reshape(-1, near.n_features)[has]
+            for e in range(near.n_features):
+                found[k % near.n_groups, e] += np.bincount(which[has], features[:, e], width)
+        return found
+
+    def _channels_of(self, image: FloatArray) -> FloatArray:
+        """Without the constant feature."""
+        return image[:, :, : self._channels]
+
+    def _truth(self, i: int) -> LabelArray:
+        assert self._codes is not None
+        return self._codes[i]
+
+    def _prices(self, truth: LabelArray) -> FloatArray:
+        """What each label costs at each pixel."""
+        return np.concatenate([self._cost, np.ones((1, len(self._cost)))])[truth]
+
+    def _loss(self, i: int, y: Any) -> float:
+        prices = self._prices(self._truth(i))
+        return float(np.take_along_axis(prices, np.asarray(y, np.int64)[:, :, None], axis=2).sum())
+
+
+def _typed(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Labels of one plain type as an array of it."""
+    kinds = {type(label) for label in labels.tolist()}
+    return np.array(labels.tolist()) if len(kinds) == 1 and kinds <= {bool, int, float, str} else labels
