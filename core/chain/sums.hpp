@@ -132,7 +132,8 @@ private:
                 }
                 least /= sum;
             }
-            if (sum == 0.0) return false;
+            // The inverse of less would be infinite.
+            if (sum < 1e-250) return false;
             const double inverse = 1.0 / sum;
             for (std::int64_t l = 0; l < L_; ++l) here[l] *= inverse;
             scale_[t] = inverse;

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
@@ -116,6 +116,8 @@ def test_partly_known_segments_agree_with_enumeration(loss: str, seed: int) -> N
     check_all(found, random)
 
 
+# The largest emission of a token belongs to a label that no other can be followed by, all others to e⁻⁷⁰⁰ and less.
+@example(seed=495, scale=300.0)
 @given(seed=SEEDS, scale=st.sampled_from([30.0, 300.0, 3000.0]))
 @settings(max_examples=30)
 def test_sums_stay_exact_where_scores_are_far_apart_and_labels_out_of_reach(seed: int, scale: float) -> None:

@@ -8,31 +8,23 @@ from typing import Any, Literal
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
-from structlearn.data.examples import is_listed
 from structlearn.data.known.labels import label_mask, labels_in
 from structlearn.data.labels import (
     LabelSequences,
     check_label,
     declared_classes,
-    is_partial,
-    partial_label,
     read_label_sequences,
 )
 from structlearn.data.options import flag_option, real_option, whole_option
-from structlearn.data.ragged import Ragged, locate, reduced
 from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.data.tokens.sequences import Sequences, check_tokens, read_sequences
-from structlearn.losses import Hamming, LabelF1, LabelLoss, Loss, MissedSegments, SpanF1, ZeroOneLoss, loss_option
+from structlearn.losses import Loss, MissedSegments, SpanF1, loss_option
 from structlearn.losses.bound import (
     MAX_LEVEL_TABLE,
     BoundLoss,
-    bound_impossible,
-    bound_label_costs,
-    bound_possible_costs,
     level_table,
     no_levels,
 )
-from structlearn.losses.own import bound_own, label_truth
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Weights
 from structlearn.models.chain.allowed_labels import check_truth, first_impossible
 from structlearn.models.chain.description import chain_scores
@@ -42,6 +34,14 @@ from structlearn.models.chain.token_explanation import explain_token
 from structlearn.models.chain.transitions import AllowedTransitions, TransitionMask, transition_mask
 from structlearn.models.description import TransitionScores, WeightBlock, column_names
 from structlearn.models.explanation import Comparison, Explanation
+from structlearn.models.label_losses import (
+    bound_labels,
+    bound_possible,
+    check_label_weight,
+    label_loss,
+    possible_labels,
+    refuse_partial,
+)
 from structlearn.models.pair_weights import compacted
 from structlearn.models.partial import PartialModel
 from structlearn.waist.problem import Problem
@@ -156,10 +156,7 @@ class Chain(PartialModel):
     def specify(self, X: Any, Y: Any) -> LinearSpec:
         X, Y = self.read(X, Y)
         spec = self._specified(X, Y.classes)
-        for code, label in enumerate(Y.classes):
-            if is_partial(label) and (self.classes is None or label not in spec.classes):
-                i, t = locate(Y.offsets, int(np.argmax(Y.flat == code)))
-                raise partial_label(f"Y[{i}][{t}]", label)
+        refuse_partial(Y, spec.classes, declared=self.classes is not None)
         return spec
 
     def read_partial(self, X: Any, Y: Any) -> tuple[Sequences, Any]:
@@ -182,24 +179,13 @@ class Chain(PartialModel):
     def partial_loss(self, spec: LinearSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
         """A label that cannot be true costs what it costs beside the cheapest of those that can."""
         offsets = spec.stack(X)[1]
-        if not is_listed(Y) or len(Y) != len(offsets) - 1:
-            raise ValueError(f"X has {len(offsets) - 1} sequences but Y has {len(Y) if is_listed(Y) else 'none'}")
-        possible = label_mask(Y, spec.classes, offsets, name="Y", allow_unknown=allow_unknown)
+        possible = possible_labels(Y, spec.classes, offsets, "sequences", allow_unknown=allow_unknown)
         if self.ends is not None:
             possible[_end_tokens(offsets)] = True
-        loss = self.loss_object()
-        few = level_table(offsets, len(spec.classes) ** self.order) <= MAX_LEVEL_TABLE
-        if isinstance(loss, LabelLoss):
-            return bound_possible_costs(possible, offsets, loss.cost(spec.classes), with_levels=few)
-        if not isinstance(loss, ZeroOneLoss):
-            raise ValueError(
-                f"loss={shown(self.loss)} needs whole label sequences; with labels known in part use "
-                "'hamming' or 'zero_one'"
-            )
-        if not few:
-            why = no_levels(offsets, len(spec.classes) ** self.order, BoundLoss())
-            raise ValueError(f"loss='zero_one' with labels known in part needs a decoder of loss levels{why}")
-        return bound_impossible(possible, offsets)
+        width = len(spec.classes) ** self.order
+        few = level_table(offsets, width) <= MAX_LEVEL_TABLE
+        why_not = "" if few else no_levels(offsets, width, BoundLoss())
+        return bound_possible(self.loss_object(), spec.classes, possible, offsets, few=few, why_not=why_not)
 
     def bind(
         self, spec: LinearSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False, allowed: Any = None
@@ -241,29 +227,11 @@ class Chain(PartialModel):
 
     def loss_object(self) -> Loss:
         """The loss that the option stands for."""
-        if isinstance(self.loss, Loss):
-            return self.loss
-        if self.loss == "f1":
-            return LabelF1()
-        return ZeroOneLoss() if self.loss == "zero_one" else Hamming(self.label_weight)
+        return label_loss(self.loss, self.label_weight)
 
     def _bound_loss(self, spec: LinearSpec, codes: LabelArray | None, offsets: IntArray, Y: Any) -> BoundLoss:
-        if codes is None:
-            return BoundLoss()
-        loss = self.loss_object()
-        L = len(spec.classes)
-        few = level_table(offsets, L**self.order) <= MAX_LEVEL_TABLE
-        if isinstance(loss, LabelLoss):
-            return bound_label_costs(codes, offsets, loss.cost(spec.classes), with_levels=few)
-        if isinstance(loss, ZeroOneLoss):
-            wrong = reduced(np.logical_or, codes < 0, offsets) if L == 1 else np.diff(offsets) > 0
-            return BoundLoss(max_losses=wrong.astype(np.float64))
-        given = read_label_sequences(Y)
-        truths = [
-            [spec.classes[code] if code >= 0 else given.classes[own] for code, own in zip(known, y, strict=True)]
-            for known, y in zip(Ragged(codes, offsets), given, strict=True)
-        ]
-        return bound_own(loss, [label_truth(y, spec.classes) for y in truths])
+        few = level_table(offsets, len(spec.classes) ** self.order) <= MAX_LEVEL_TABLE
+        return bound_labels(self.loss_object(), spec.classes, codes, offsets, Y, few=few)
 
     def unpack(self, spec: LinearSpec, w: FloatArray) -> Weights:
         """The parts of w, as views.
@@ -371,9 +339,7 @@ class Chain(PartialModel):
         real_option("balance", self.balance)
         flag_option("boundaries", self.boundaries)
         flag_option("observed_only", self.observed_only)
-        Hamming(self.label_weight).check_options()
-        if self.label_weight and self.loss != "hamming":
-            raise ValueError(f"label_weight belongs to the Hamming loss; with loss={shown(self.loss)} leave it out")
+        check_label_weight(self.loss, self.label_weight)
         whole_option("order", self.order, 1, 2)
 
 

@@ -9,28 +9,23 @@ from typing import Any, Literal
 
 import numpy as np
 
-from structlearn.data.arrays import FloatArray, IntArray, LabelArray
-from structlearn.data.examples import is_listed
+from structlearn.data.arrays import FloatArray
 from structlearn.data.fields import check_distinct, check_tuple, check_whole
 from structlearn.data.known.labels import check_allowed_truth, label_mask, labels_in
 from structlearn.data.labels import (
     LabelSequences,
     declared_classes,
-    is_partial,
-    partial_label,
     read_label_sequences,
 )
 from structlearn.data.networks import Network, Networks, read_networks
 from structlearn.data.options import choice_option
-from structlearn.data.ragged import Ragged, locate, reduced
 from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.data.tokens.sequences import NamedColumns, stack
 from structlearn.drawing.base import Drawing
 from structlearn.drawing.networks import draw_network
 from structlearn.inference.graphs.search import MapEngine
-from structlearn.losses import Hamming, LabelF1, LabelLoss, Loss, ZeroOneLoss, loss_option
-from structlearn.losses.bound import BoundLoss, bound_impossible, bound_label_costs, bound_possible_costs
-from structlearn.losses.own import bound_own, label_truth
+from structlearn.losses import Loss, loss_option
+from structlearn.losses.bound import BoundLoss
 from structlearn.metrics.measures import Measures
 from structlearn.metrics.nodes import node_measures
 from structlearn.models.base import Ability, ByDecoder, LinearSpec
@@ -39,10 +34,17 @@ from structlearn.models.graph.pair_tables import PairForm, PairTable
 from structlearn.models.graph.problem import GraphProblem
 from structlearn.models.graph.search import Search
 from structlearn.models.graph.searched_problem import SearchedGraphProblem, bound_graphs
+from structlearn.models.label_losses import (
+    bound_labels,
+    bound_possible,
+    check_label_weight,
+    label_loss,
+    possible_labels,
+    refuse_partial,
+)
 from structlearn.models.pair_weights import compacted
 from structlearn.models.partial import PartialModel
 from structlearn.waist.problem import Problem
-from structlearn.wording import shown
 
 
 @dataclass(frozen=True)
@@ -165,10 +167,7 @@ class Graph(PartialModel):
     def specify(self, X: Any, Y: Any) -> GraphSpec:
         X, Y = self.read(X, Y)
         spec = self._specified(X, Y.classes)
-        for code, label in enumerate(Y.classes):
-            if is_partial(label) and (self.classes is None or label not in spec.classes):
-                i, node = locate(Y.offsets, int(np.argmax(Y.flat == code)))
-                raise partial_label(f"Y[{i}][{node}]", label)
+        refuse_partial(Y, spec.classes, declared=self.classes is not None)
         return spec
 
     def read_partial(self, X: Any, Y: Any) -> tuple[Networks, Any]:
@@ -214,7 +213,7 @@ class Graph(PartialModel):
             "table": None if self.pairwise is None else PairTable.of(self.pairwise, spec.classes),
             "codes": codes,
             "classes": spec.classes,
-            "loss": self._bound_loss(spec, codes, offsets, Y),
+            "loss": bound_labels(self.loss_object(), spec.classes, codes, offsets, Y),
             "allowed": labels,
             "pairs": spec.pairs,
         }
@@ -225,45 +224,15 @@ class Graph(PartialModel):
     def partial_loss(self, spec: GraphSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
         """A label that cannot be true costs what it costs beside the cheapest of those that can."""
         offsets = read_networks(X).nodes.offsets
-        if not is_listed(Y) or len(Y) != len(offsets) - 1:
-            raise ValueError(f"X has {len(offsets) - 1} graphs but Y has {len(Y) if is_listed(Y) else 'none'}")
-        possible = label_mask(Y, spec.classes, offsets, name="Y", allow_unknown=allow_unknown)
-        loss = self.loss_object()
-        if isinstance(loss, LabelLoss):
-            return bound_possible_costs(possible, offsets, loss.cost(spec.classes))
-        if not isinstance(loss, ZeroOneLoss):
-            raise ValueError(
-                f"loss={shown(self.loss)} needs all labels of a graph; with labels known in part use 'hamming' or "
-                "'zero_one'"
-            )
-        return bound_impossible(possible, offsets)
+        possible = possible_labels(Y, spec.classes, offsets, "graphs", allow_unknown=allow_unknown)
+        return bound_possible(self.loss_object(), spec.classes, possible, offsets)
 
     def loss_object(self) -> Loss:
         """The loss that the option stands for."""
-        if isinstance(self.loss, Loss):
-            return self.loss
-        if self.loss == "f1":
-            return LabelF1()
-        return ZeroOneLoss() if self.loss == "zero_one" else Hamming(self.label_weight)
+        return label_loss(self.loss, self.label_weight)
 
     def loss_in_words(self) -> str:
         return "1 for a graph with a wrong label" if self.loss == "zero_one" else self.loss_object().in_words()
-
-    def _bound_loss(self, spec: GraphSpec, codes: LabelArray | None, offsets: IntArray, Y: Any) -> BoundLoss:
-        if codes is None:
-            return BoundLoss()
-        loss = self.loss_object()
-        if isinstance(loss, LabelLoss):
-            return bound_label_costs(codes, offsets, loss.cost(spec.classes))
-        if isinstance(loss, ZeroOneLoss):
-            wrong = reduced(np.logical_or, (codes < 0) | (len(spec.classes) > 1), offsets)
-            return BoundLoss(max_losses=wrong.astype(np.float64))
-        given = read_label_sequences(Y)
-        truths = [
-            [spec.classes[code] if code >= 0 else given.classes[own] for code, own in zip(known, y, strict=True)]
-            for known, y in zip(Ragged(codes, offsets), given, strict=True)
-        ]
-        return bound_own(loss, [label_truth(y, spec.classes) for y in truths])
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
         return node_measures(Y, predicted)
@@ -315,9 +284,7 @@ class Graph(PartialModel):
         if self.pairwise is not None:
             choice_option("pairwise", self.pairwise, ("free", "symmetric", "potts"))
         Search(self.engine, self.max_seconds).check()
-        Hamming(self.label_weight).check_options()
-        if self.label_weight and self.loss != "hamming":
-            raise ValueError(f"label_weight belongs to the Hamming loss; with loss={shown(self.loss)} leave it out")
+        check_label_weight(self.loss, self.label_weight)
 
 
 def _edge_tokens(spec: GraphSpec, networks: Networks) -> TokenMatrix | None:

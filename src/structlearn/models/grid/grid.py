@@ -24,6 +24,7 @@ from structlearn.models.graph.pair_tables import PairForm, PairTable
 from structlearn.models.graph.search import Search
 from structlearn.models.grid.neighbours import Neighbours, contrast_scale
 from structlearn.models.grid.problem import GridProblem
+from structlearn.models.label_losses import check_label_weight
 from structlearn.wording import shown
 
 #: What the directions to neighbours are called.
@@ -207,6 +208,4 @@ class Grid(Model):
         flag_option("directions", self.directions)
         flag_option("contrast", self.contrast)
         Search(self.engine, self.max_seconds).check()
-        Hamming(self.label_weight).check_options()
-        if self.label_weight and self.loss != "hamming":
-            raise ValueError(f"label_weight belongs to the Hamming loss; with loss={shown(self.loss)} leave it out")
+        check_label_weight(self.loss, self.label_weight)

@@ -20,7 +20,7 @@ from structlearn.drawing.base import Drawing
 from structlearn.drawing.label_sets import draw_label_set
 from structlearn.inference.graphs.search import MapEngine
 from structlearn.losses import Hamming, LabelF1, LabelLoss, Loss, ZeroOneLoss, loss_option
-from structlearn.losses.bound import BoundLoss, bound_impossible, bound_label_costs, bound_possible_costs
+from structlearn.losses.bound import BoundLoss, bound_label_costs
 from structlearn.losses.own import bound_own, label_truth
 from structlearn.metrics.label_sets import label_set_measures
 from structlearn.metrics.measures import Measures
@@ -29,6 +29,7 @@ from structlearn.models.description import WeightBlock, blocks_of, column_names,
 from structlearn.models.graph.pair_tables import PairTable
 from structlearn.models.graph.search import Search
 from structlearn.models.graph.searched_problem import bound_graphs
+from structlearn.models.label_losses import bound_possible
 from structlearn.models.multilabel.label_pairs import PairChoice, chosen_pairs
 from structlearn.models.multilabel.problem import (
     PAIR_STATES,
@@ -219,14 +220,8 @@ class MultiLabel(PartialModel):
     def partial_loss(self, spec: MultiLabelSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
         """Labels that are not known cost nothing."""
         table = self._table(spec, Y, _matrix(X).shape[0], partial=True, allow_unknown=allow_unknown)
-        offsets, loss = np.arange(len(table) + 1) * len(spec.classes), self.loss_object()
-        if isinstance(loss, LabelLoss):
-            return bound_possible_costs(_possible(table), offsets, loss.cost(_BINARY))
-        if not isinstance(loss, ZeroOneLoss):
-            raise ValueError(
-                f"loss={shown(self.loss)} needs all labels; with labels known in part use 'hamming' or 'zero_one'"
-            )
-        return bound_impossible(_possible(table), offsets)
+        offsets = np.arange(len(table) + 1) * len(spec.classes)
+        return bound_possible(self.loss_object(), _BINARY, _possible(table), offsets)
 
     def _table(
         self, spec: MultiLabelSpec, Y: Any, n: int, *, partial: bool = False, allow_unknown: bool = False
