@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from structlearn import ConditionalRandomField, StructuralSVM, load
 from structlearn.estimators import memory
-from structlearn.models import Multiclass, Segments, Taxonomy
+from structlearn.models import Graph, Multiclass, MultiLabel, Segments, Taxonomy
 from tests.estimators.test_checkpoint import StopAt
 
 N_WORDS = 80
@@ -40,7 +40,27 @@ def segmentations(seed=0):
     return X, Y
 
 
+def graphs(seed=0):
+    """Rings of words, of which each says much about its label; edges say whether the words are alike."""
+    random = np.random.default_rng(seed)
+    X, Y = [], []
+    for _ in range(30):
+        words = random.integers(N_WORDS, size=random.integers(3, 7))
+        edges = [(i, (i + 1) % len(words)) for i in range(len(words))]
+        alike = np.array([[1.0, float(words[i] % 3 == words[j] % 3)] for i, j in edges])
+        X.append((rows(words), edges, alike))
+        Y.append(((words * 7 + random.integers(2, size=len(words))) % 4).tolist())
+    return X, Y
+
+
+def label_sets(seed=0):
+    words, labels = classes(seed)
+    return words, (np.array(labels)[:, None] % np.arange(2, 6) == 0).astype(int)
+
+
 CASES = [
+    (Graph(pairwise="symmetric"), graphs),
+    (MultiLabel(), label_sets),
     (Multiclass(), classes),
     (Multiclass(cost=np.abs(np.subtract.outer(range(9), range(9)))), classes),
     (Segments(), segmentations),

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from structlearn.data.arrays import Flags, LabelArray
 from structlearn.data.examples import is_listed
-from structlearn.data.labels import LabelCodes, check_label, observed_classes
+from structlearn.data.labels import LabelCodes, check_label, observed_classes, plain
 from structlearn.wording import count, shown
 
 
@@ -92,5 +92,5 @@ def _checked(table: npt.NDArray[Any], partial: bool) -> LabelArray:
     bad = np.argwhere(~(unknown | (numbers == 0.0) | (numbers == 1.0)) | (unknown & (not partial)))
     if len(bad):
         i, k = bad[0].tolist()
-        raise ValueError(f"Y[{i}, {k}] is {shown(table[i, k])}; expected 0 or 1")
+        raise ValueError(f"Y[{i}, {k}] is {shown(plain(table[i, k]))}; expected 0 or 1")
     return np.where(unknown, -1, np.nan_to_num(numbers)).astype(np.int32)

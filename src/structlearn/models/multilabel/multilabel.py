@@ -300,6 +300,8 @@ class MultiLabel(PartialModel):
 
 
 def _matrix(X: Any) -> Any:
+    if isinstance(X, (list, tuple)) and len(X) and all(sp.issparse(x) for x in X):
+        X = sp.vstack([x.reshape(1, -1) for x in X], format="csr")
     matrix = checked_matrix(X, "X")
     if matrix.ndim != 2:
         raise ValueError(f"X has {matrix.ndim} dimensions; expected a matrix with a row an example")
