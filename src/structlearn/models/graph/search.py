@@ -16,6 +16,12 @@ from structlearn.waist.problem import Exactness
 _BOUNDING = ("auto", "junction_tree", "graph_cut", "branch_and_bound", "dual_ascent", "integer_program", "enumeration")
 
 
+#: Of one wrong label, for each variable: labels whose score is so near to the bound are good enough for training.
+NEAR = 1e-5
+#: Iterations of dual ascent with clusters.
+MOST_TIGHTENED = 3
+
+
 @dataclass(frozen=True)
 class Search:
     """How the labels of one graph are found.
@@ -51,10 +57,23 @@ class Search:
 
     def labelling(self, graph: FactorGraph | GridGraph) -> Labelling:
         """A labelling of the graph, with its bound."""
-        engine = self.engine
-        if engine == "auto":
-            engine = GraphCut() if is_submodular(graph) else DualAscent()
-        return best_labelling(graph, engine, max_seconds=self.max_seconds)
+        if self.engine != "auto":
+            return best_labelling(graph, self.engine, max_seconds=self.max_seconds)
+        if is_submodular(graph):
+            return best_labelling(graph, GraphCut(), max_seconds=self.max_seconds)
+        near = NEAR * graph.n_variables
+        # Clusters make passes many times dearer, and are seldom needed where training ends.
+        for engine, most in ((DualAscent(tighten=False), None), (DualAscent(), MOST_TIGHTENED)):
+            found = best_labelling(
+                graph,
+                engine,
+                max_seconds=self.max_seconds,
+                max_iterations=most,
+                progress=lambda record: record.bound - record.score <= near,
+            )
+            if found.bound - found.score <= near:
+                break
+        return found
 
     def value(self, found: Labelling) -> float:
         """An upper bound on the best score, or the score found where the engine's bounds are worth nothing."""
