@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.waist.likelihood import EXACT, Likelihood
 from structlearn.waist.objective import MarginObjective, Oracle, Scaling
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.waist.risk import Risk
@@ -54,6 +55,9 @@ class Problem(ABC):
         weight 0, so that nothing is lost by leaving it out, and the optimum is that of the problem with all features
         from the start. New ones are appended: an index never changes its meaning. The oracle gets weights for the
         features that there were when it was asked; see `extend`.
+    likelihood : Likelihood
+        What the log-losses are; another one than the exact serves solvers that ask for log-losses and their gradients
+        alone.
     weight_groups : mapping
         Weights that stand together and have a name, for options that speak of them: where they begin and end.
     """
@@ -70,6 +74,7 @@ class Problem(ABC):
     truths_move: bool = False
     user_oracles: bool = False
     grows: bool = False
+    likelihood: Likelihood = EXACT
     weight_groups: Mapping[str, tuple[int, int]] = MappingProxyType({})
 
     _chunk: ClassVar[int] = 4096

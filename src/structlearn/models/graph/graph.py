@@ -37,6 +37,7 @@ from structlearn.models.graph.problem import GraphProblem
 from structlearn.models.graph.searched_problem import Search, SearchedGraphProblem, bound_graphs
 from structlearn.models.pair_weights import compacted
 from structlearn.models.partial import PartialModel
+from structlearn.waist.likelihood import LIKELIHOODS, LikelihoodName
 from structlearn.waist.problem import Problem
 from structlearn.wording import shown
 
@@ -96,6 +97,12 @@ class Graph(PartialModel):
         of `structlearn.inference.graphs`, or such an engine. Only junction trees have sums, k best and loss levels.
     max_seconds : float, optional
         How long an engine may take for one graph.
+    likelihood : {"exact", "pseudo", "piecewise", "tree_reweighted", "belief_propagation"}
+        What `ConditionalRandomField` maximises. "exact" needs junction trees; the others take graphs of any width and
+        are no likelihoods. "pseudo" is Π_i P(y_i | y of its neighbours, x) (Besag 1975); "piecewise" normalises each
+        node and each edge on its own (Sutton and McCallum 2005); "tree_reweighted" and "belief_propagation" have an
+        upper bound and Bethe's estimate in place of log Z. Without junction trees marginals are those of
+        tree-reweighted messages for "tree_reweighted" and of belief propagation for the other three.
 
     Notes
     -----
@@ -147,6 +154,7 @@ class Graph(PartialModel):
         label_weight: Mapping[Any, float] | None = None,
         engine: str | MapEngine = "auto",
         max_seconds: float | None = None,
+        likelihood: LikelihoodName = "exact",
     ):
         self.classes = classes
         self.loss = loss
@@ -154,6 +162,7 @@ class Graph(PartialModel):
         self.label_weight = label_weight
         self.engine = engine
         self.max_seconds = max_seconds
+        self.likelihood = likelihood
 
     def read(self, X: Any, Y: Any) -> tuple[Networks, LabelSequences]:
         return read_networks(X), read_label_sequences(Y)
@@ -213,6 +222,7 @@ class Graph(PartialModel):
             "loss": self._bound_loss(spec, codes, offsets, Y),
             "allowed": labels,
             "pairs": spec.pairs,
+            "likelihood": self.likelihood,
         }
         problem: GraphProblem
         problem = bound_graphs(Search(self.engine, self.max_seconds), data, GraphProblem, SearchedGraphProblem)
@@ -306,6 +316,7 @@ class Graph(PartialModel):
         check_map_engine(self.engine)
         if self.max_seconds is not None:
             real_option("max_seconds", self.max_seconds, positive=True)
+        choice_option("likelihood", self.likelihood, tuple(LIKELIHOODS))
         Hamming(self.label_weight).check_options()
         if self.label_weight and self.loss != "hamming":
             raise ValueError(f"label_weight belongs to the Hamming loss; with loss={shown(self.loss)} leave it out")

@@ -17,6 +17,7 @@ from structlearn.inference.graphs.auto import is_submodular
 from structlearn.inference.graphs.registry import MAP_ENGINES
 from structlearn.inference.graphs.search import MapEngine
 from structlearn.models.graph.problem import TREE_BYTES, GraphProblem
+from structlearn.models.graph.summed_problem import WAYS_OUT
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.waist.problem import Exactness, Problem
@@ -90,6 +91,8 @@ class SearchedGraphProblem(GraphProblem):
         return frozenset({"best", "loss_augmented"} if self._loss.parts is not None else {"best"})
 
     def missing(self, oracle: str) -> str:
+        if oracle == "sums":
+            return f": log Z of graphs that are searched by {self._search.name!r} is not known; {WAYS_OUT}"
         return (
             f": graphs of this width are searched by {self._search.name!r}, which finds the best labels alone; use "
             "rescaling='margin' with slack='linear' and a loss that adds up over labels"

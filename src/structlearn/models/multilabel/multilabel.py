@@ -35,6 +35,7 @@ from structlearn.models.multilabel.problem import (
 )
 from structlearn.models.pair_weights import compacted
 from structlearn.models.partial import PartialModel
+from structlearn.waist.likelihood import LIKELIHOODS, LikelihoodName
 from structlearn.waist.problem import Problem
 from structlearn.wording import count, shown
 
@@ -89,7 +90,7 @@ class MultiLabel(PartialModel):
         For "sparse"; two for each label by default.
     loss : {"hamming", "f1", "zero_one"} or Loss
         Δ(y, ŷ): the number of labels that are wrong, 1 − F1 of the labels of the example, or whether any is wrong.
-    engine, max_seconds
+    engine, max_seconds, likelihood
         As for `Graph`: junction trees serve as long as few labels hang together.
 
     Notes
@@ -119,6 +120,7 @@ class MultiLabel(PartialModel):
         loss: Literal["hamming", "f1", "zero_one"] | Loss = "hamming",
         engine: str | MapEngine = "auto",
         max_seconds: float | None = None,
+        likelihood: LikelihoodName = "exact",
     ):
         self.classes = classes
         self.pairs = pairs
@@ -126,6 +128,7 @@ class MultiLabel(PartialModel):
         self.loss = loss
         self.engine = engine
         self.max_seconds = max_seconds
+        self.likelihood = likelihood
 
     @property
     def abilities(self) -> frozenset[Ability]:
@@ -204,6 +207,7 @@ class MultiLabel(PartialModel):
             "loss": self._bound_loss(codes, offsets),
             "allowed": None if allowed is None else _possible(self._table(spec, allowed, n, partial=True)),
             "pairs": spec.pairs,
+            "likelihood": self.likelihood,
             "names": spec.classes,
             "as_sets": spec.by_name,
         }
@@ -291,6 +295,7 @@ class MultiLabel(PartialModel):
         check_map_engine(self.engine)
         if self.max_seconds is not None:
             real_option("max_seconds", self.max_seconds, positive=True)
+        choice_option("likelihood", self.likelihood, tuple(LIKELIHOODS))
 
 
 def _matrix(X: Any) -> Any:
