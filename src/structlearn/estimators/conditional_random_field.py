@@ -12,7 +12,14 @@ from structlearn.data.fields import LARGEST
 from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.estimators.abilities import lacks, needs
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
-from structlearn.solvers import LBFGS, DualCoordinate, ExponentiatedGradient, IterativeScaling, Solver
+from structlearn.solvers import (
+    LBFGS,
+    ContrastiveDivergence,
+    DualCoordinate,
+    ExponentiatedGradient,
+    IterativeScaling,
+    Solver,
+)
 from structlearn.waist.objective import LikelihoodObjective
 from structlearn.waist.parts import PartProblem
 from structlearn.waist.problem import Problem
@@ -22,6 +29,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "lbfgs": LBFGS,
     "exponentiated_gradient": ExponentiatedGradient,
     "iterative_scaling": IterativeScaling,
+    "contrastive_divergence": ContrastiveDivergence,
 }
 
 
@@ -41,7 +49,8 @@ class ConditionalRandomField(StructuredEstimator):
         Price of the mean loss. None means the number of examples, C/S = 1; `C_` records it. CRFsuite's c2 is S/(2C).
     l1_ratio : float
         ρ, how much of the penalty is L1: 0 for ridge, 1 for lasso, which makes most weights exactly 0.
-    solver : {"auto", "dual_coordinate", "lbfgs", "exponentiated_gradient", "iterative_scaling"} or Solver
+    solver : str or Solver
+        "auto", "dual_coordinate", "lbfgs", "exponentiated_gradient", "iterative_scaling" or "contrastive_divergence".
         How w is found; "auto" is "dual_coordinate", or "lbfgs" where there is an L1 penalty or a likelihood that is not
         the exact one. A `Solver` object brings its own `tol`, `max_iter` and `random_state`.
     tol : float, optional

@@ -32,7 +32,10 @@ class Problem(ABC):
     n_examples, n_features : int
         Number of examples and of weights.
     oracles : frozenset of str
-        Which argmax problems can be solved; a solver that needs another one is refused before training.
+        Which argmax problems can be solved; a solver that needs another one is refused before training. "sums" is for
+        likelihoods, see `PartProblem`; "gibbs" for chains that draw outputs: ``gibbs_start()``, codes of an output for
+        every example, and ``gibbs(w, examples, chains, n_sweeps, random)``, which moves those of some examples in place
+        by sweeps of Gibbs sampling under P(y | x) and returns them as outputs.
     exactness : {"exact", "relaxed", "approximate"}
         Whether the argmax is found. Only "approximate" forfeits certificates.
     n_threads : int

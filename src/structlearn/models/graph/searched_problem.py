@@ -88,7 +88,7 @@ class SearchedGraphProblem(GraphProblem):
             self._scores = None
 
     def _oracles(self) -> frozenset[Oracle]:
-        return frozenset({"best", "loss_augmented"} if self._loss.parts is not None else {"best"})
+        return frozenset({"best", "loss_augmented", "gibbs"} if self._loss.parts is not None else {"best", "gibbs"})
 
     def missing(self, oracle: str) -> str:
         if oracle == "sums":

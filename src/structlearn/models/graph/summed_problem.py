@@ -10,6 +10,7 @@ import numpy as np
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.factor_graphs import FactorGraph
 from structlearn.data.ragged import Ragged
 from structlearn.models.graph.likelihoods.parts import GraphParts
 from structlearn.models.graph.likelihoods.piecewise import piecewise_sums
@@ -21,7 +22,7 @@ from structlearn.waist.planes import Outputs
 #: What a refusal of sums offers.
 WAYS_OUT = (
     "give the model likelihood='pseudo', 'piecewise', 'tree_reweighted' or 'belief_propagation', which take graphs of "
-    "any width, or use StructuralSVM"
+    "any width, or use solver='contrastive_divergence' or StructuralSVM"
 )
 
 
@@ -95,6 +96,26 @@ class SummedGraphProblem(PairedProblem):
         for examples in self.chunks():
             found = dict(self._messages.beliefs(self.scores(w, examples), examples))
             yield from (found[k] for k in range(len(examples)))
+
+    def gibbs_start(self) -> LabelArray:
+        """Where Markov chains begin: at the truths, which are never forbidden."""
+        assert self.truths is not None
+        return np.array(self.truths.flat, np.int32)
+
+    def gibbs(
+        self, w: FloatArray, examples: IntArray, chains: LabelArray, n_sweeps: int, random: np.random.Generator
+    ) -> Outputs:
+        """Moves the chains of some examples, in place, by sweeps of Gibbs sampling; returns their labels."""
+        if len(chains) and not (chains.min() >= 0 and chains.max() < self._parts.n_labels):
+            raise ValueError(f"chains have labels from {chains.min()} to {chains.max()}, which are not all there")
+        all_chains = Ragged(chains, self._parts.offsets)
+        scores = Ragged(self.scores(w, examples), self._parts.of(examples).begins)
+        seeds = random.integers(2**63, size=len(examples)).tolist()
+        for i, scored, seed in zip(examples.tolist(), scores, seeds, strict=True):
+            graph = FactorGraph(*self._engine.factor_graph(i, scored))
+            sampler = _core.LocalSearch(graph.core)
+            sampler.gibbs(all_chains[i], seed, np.zeros(len(graph.unaries)), np.empty(n_sweeps))
+        return self.pack(all_chains.take(examples), examples)
 
     def expectations(self, theta: FloatArray, examples: IntArray) -> tuple[FloatArray, FloatArray]:
         self._check_trees("log Z and entropies")
