@@ -12,7 +12,7 @@ from structlearn.data import Network
 from structlearn.estimators.card import card
 from structlearn.models import Graph, MultiLabel
 from structlearn.report import write_report
-from structlearn.solvers import LBFGS
+from structlearn.solvers import LBFGS, DualState
 from structlearn.waist.objective import LikelihoodObjective
 from tests.models.enumerated import bound
 from tests.models.graph.test_graph import noisy_cycles
@@ -229,3 +229,9 @@ def test_steps_that_lead_nowhere_say_how_steep_it_is():
     crf = ConditionalRandomField(Graph(likelihood="belief_propagation"), C=5.0, solver=LBFGS(max_iter=1))
     with pytest.warns(ConvergenceWarning, match="half the squared slope is"):
         crf.fit(*noisy_cycles())
+
+
+def test_an_objective_below_zero_is_not_taken_for_an_end():
+    # Bethe's log Z may be less than the score of the truth.
+    state = DualState(w=np.zeros(1), primal=-2.0, dual=-3.0)
+    assert state.relative_gap == 0.5

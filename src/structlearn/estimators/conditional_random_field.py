@@ -50,9 +50,10 @@ class ConditionalRandomField(StructuredEstimator):
     l1_ratio : float
         ρ, how much of the penalty is L1: 0 for ridge, 1 for lasso, which makes most weights exactly 0.
     solver : str or Solver
-        "auto", "dual_coordinate", "lbfgs", "exponentiated_gradient", "iterative_scaling" or "contrastive_divergence".
-        How w is found; "auto" is "dual_coordinate", or "lbfgs" where there is an L1 penalty or a likelihood that is not
-        the exact one. A `Solver` object brings its own `tol`, `max_iter` and `random_state`.
+        How w is found: "dual_coordinate", "lbfgs", "exponentiated_gradient" or "iterative_scaling"; for graphs also
+        "contrastive_divergence", which certifies nothing. "auto" is "dual_coordinate", or "lbfgs" where there is an L1
+        penalty or a likelihood that is not the exact one. A `Solver` object brings its own `tol`, `max_iter` and
+        `random_state`.
     tol : float, optional
         Stop at this relative duality gap, (primal − dual)/primal; None is 0.001.
     max_iter, fit_intercept, class_weight, n_iter_no_change, track_loss, warm_start, random_state, n_jobs

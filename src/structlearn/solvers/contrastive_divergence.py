@@ -63,6 +63,7 @@ class ContrastiveDivergence(Solver):
     random_state: int = 0
 
     objectives: ClassVar[tuple[type[Objective], ...]] = (LikelihoodObjective,)
+    vectors: ClassVar[int] = 7
 
     def check(self, problem: Any, objective: Any) -> None:
         if not problem.likelihood.is_exact:
