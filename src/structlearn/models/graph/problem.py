@@ -124,7 +124,8 @@ class GraphProblem(SummedGraphProblem):
 
     def _oracles(self) -> frozenset[Oracle]:
         """Levels only where the tables of all of them fit."""
-        oracles = super()._oracles() | {"gibbs"}
+        chains: frozenset[Oracle] = frozenset({"gibbs"})
+        oracles = super()._oracles() | chains
         return oracles - {"loss_levels"} if self._level_bytes() > MAX_LEVEL_TABLE else oracles
 
     def _level_bytes(self) -> float:
