@@ -18,6 +18,7 @@ SECTIONS = {
     "uai_sums.py": "log Z and marginals of the UAI-2014 instances",
     "junction_trees.py": "Growth of junction trees",
     "large_grid.py": "A grid of a million variables",
+    "likelihoods.py": "Likelihoods of grids",
 }
 INTRODUCTION = """# Benchmarks of inference on graphs
 

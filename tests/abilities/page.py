@@ -29,6 +29,7 @@ SHORT = {
     "dual_coordinate": "dc",
     "lbfgs": "lb",
     "iterative_scaling": "is",
+    "contrastive_divergence": "cd",
     "em": "em",
     None: "yes",
 }

@@ -12,7 +12,14 @@ from tests.abilities.training import learners, refusal
 ALL = structures()
 LEARNERS = learners()
 #: Solvers whose steps grow short long before the optimum is near; what they reach is compared, if they bound it at all.
-SLOW = ("subgradient", "excessive_gap", "extragradient", "exponentiated_gradient", "iterative_scaling")
+SLOW = (
+    "subgradient",
+    "excessive_gap",
+    "extragradient",
+    "exponentiated_gradient",
+    "iterative_scaling",
+    "contrastive_divergence",
+)
 
 
 def pairs():

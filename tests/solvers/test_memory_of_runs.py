@@ -8,11 +8,12 @@ import pytest
 import scipy.sparse as sp
 
 from structlearn import solvers
-from structlearn.models import Chain
+from structlearn.models import Chain, Graph
 from structlearn.solvers import (
     LBFGS,
     BlockCoordinate,
     ConcaveConvex,
+    ContrastiveDivergence,
     DualCoordinate,
     ExcessiveGap,
     ExpectationMaximization,
@@ -44,6 +45,7 @@ LIKELIHOOD = [
     ExponentiatedGradient(max_iter=8),
     IterativeScaling(max_iter=8),
 ]
+DRAWN = ContrastiveDivergence(max_iter=3)
 PARTIAL = [ConcaveConvex(max_iter=20), ConcaveConvex(inner=NSlack(), max_iter=20), Subgradient(max_iter=4)]
 SUMMED = [ExpectationMaximization(max_iter=6, tol=1e-12), LBFGS(max_iter=25, tol=1e-12)]
 RUNS = [
@@ -87,7 +89,7 @@ def counted(solver, problem, kind):
 
 
 def test_every_solver_is_measured():
-    measured = {type(solver) for solver, _ in RUNS} | {type(solver) for solver in (*PARTIAL, *SUMMED)}
+    measured = {type(solver) for solver, _ in RUNS} | {type(solver) for solver in (*PARTIAL, *SUMMED, DRAWN)}
     public = {getattr(solvers, name) for name in solvers.__all__}
     concrete = {
         kind for kind in public if isinstance(kind, type) and issubclass(kind, Solver) and kind.__subclasses__() == []
@@ -101,6 +103,14 @@ def test_vectors_over_the_weights_are_those_that_are_declared(solver, kind):
     vectors = counted(solver, problem, kind) / (8 * problem.n_features)
     declared = solver.nbytes(problem) / (8 * problem.n_features)
     assert declared - COMPILED - 0.1 <= vectors <= declared + 0.1
+
+
+def test_those_of_a_learner_of_graphs_too():
+    X, Y = sentences(20, 5, 50_000)
+    graphs, model = [(x, [(0, 1), (1, 2)]) for x in X], Graph(classes=[0, 1, 2])
+    problem = model.bind(model.specify(graphs, Y), graphs, Y)
+    vectors = counted(DRAWN, problem, LikelihoodObjective) / (8 * problem.n_features)
+    assert DRAWN.vectors - COMPILED - 0.1 <= vectors <= DRAWN.vectors + 0.1
 
 
 @pytest.mark.parametrize(

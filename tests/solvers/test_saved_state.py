@@ -10,6 +10,7 @@ from structlearn.persistence.codec import decode, encode
 from structlearn.solvers import (
     LBFGS,
     BlockCoordinate,
+    ContrastiveDivergence,
     DualCoordinate,
     ExcessiveGap,
     ExponentiatedGradient,
@@ -23,6 +24,7 @@ from structlearn.solvers import (
 from structlearn.solvers.saved_state import restore, save
 from structlearn.waist import LikelihoodObjective, MarginObjective
 from tests.models.enumerated import EnumeratedMulticlass, bound
+from tests.models.graph.test_graph import twins_of
 from tests.models.instances import chain_twins, multiclass_twins
 
 CLOCKS = ("seconds", "oracle_seconds", "dual_seconds")
@@ -57,12 +59,17 @@ LIKELIHOOD = [
     LBFGS(max_iter=9, tol=1e-12),
     ExponentiatedGradient(max_iter=9, tol=1e-12, online=False),
     IterativeScaling(max_iter=9, tol=1e-12),
+    ContrastiveDivergence(max_iter=9),
 ]
 
 
 def chain():
     """With so many labels that inner products depend, in their last bits, on the planes that were there before."""
     return chain_twins(np.random.default_rng(0), lengths=(1, 2, 3, 2, 6, 5, 4) * 4, n_labels=15).problem
+
+
+def graphs():
+    return twins_of(np.random.default_rng(3), sizes=(4, 5, 2, 6) * 3).problem
 
 
 def classes():
@@ -147,7 +154,7 @@ def test_every_kind_of_planes_is_saved(solver, slack, make_problem):
 @pytest.mark.parametrize("stop_at", [0, 1, 5])
 @pytest.mark.parametrize("solver", LIKELIHOOD, ids=repr)
 def test_likelihood_solvers_go_on_exactly(solver, stop_at):
-    make_problem = positive if isinstance(solver, IterativeScaling) else chain
+    make_problem = {IterativeScaling: positive, ContrastiveDivergence: graphs}.get(type(solver), chain)
     assert_goes_on_exactly(solver, make_problem, LikelihoodObjective(np.ones(make_problem().n_examples), 40.0), stop_at)
 
 

@@ -6,6 +6,7 @@ from html import escape
 from math import isfinite, log10
 from typing import Any
 
+from structlearn.waist.likelihood import LIKELIHOODS
 from structlearn.wording import count
 
 # Colours come from the text around, so that the card is right on light and on dark pages alike.
@@ -61,6 +62,9 @@ def gap_in_words(estimator: Any) -> str:
         what, gap = "convex upper bound's minimum", estimator.stationarity_
     if not isfinite(gap):
         return "no certificate: no lower bound is known"
+    likelihood = getattr(estimator, "likelihood_", "exact")
+    if likelihood != "exact":
+        what = f"best possible with likelihood={likelihood!r}"
     words = f"the {what} is at most {max(100 * gap, 0.001):.3f}".rstrip("0").rstrip(".") + " % lower"
     return words if estimator.converged_ else f"{words}; stopped before the tolerance was met"
 
@@ -80,6 +84,9 @@ def _facts(estimator: Any) -> list[tuple[str, str]]:
     if "examples" in training:
         tokens = f" ({count(training['tokens'], 'token')})" if "tokens" in training else ""
         facts.append(("examples", f"{training['examples']:,}{tokens}"))
+    likelihood = LIKELIHOODS[getattr(estimator, "likelihood_", "exact")]
+    if not likelihood.is_exact:
+        facts.append(("maximised", likelihood.in_words))
     if isfinite(estimator.objective_):
         facts.append(("objective", f"{estimator.objective_:.6g}, {gap_in_words(estimator)}"))
     seconds = training.get("seconds", estimator.history_[-1]["seconds"])

@@ -12,7 +12,14 @@ from structlearn.data.fields import LARGEST
 from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.estimators.abilities import lacks, needs
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
-from structlearn.solvers import LBFGS, DualCoordinate, ExponentiatedGradient, IterativeScaling, Solver
+from structlearn.solvers import (
+    LBFGS,
+    ContrastiveDivergence,
+    DualCoordinate,
+    ExponentiatedGradient,
+    IterativeScaling,
+    Solver,
+)
 from structlearn.waist.objective import LikelihoodObjective
 from structlearn.waist.parts import PartProblem
 from structlearn.waist.problem import Problem
@@ -22,6 +29,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "lbfgs": LBFGS,
     "exponentiated_gradient": ExponentiatedGradient,
     "iterative_scaling": IterativeScaling,
+    "contrastive_divergence": ContrastiveDivergence,
 }
 
 
@@ -35,14 +43,17 @@ class ConditionalRandomField(StructuredEstimator):
     ----------
     model : Model
         A model that can sum over all outputs: `Chain`, `Multiclass`, `Segments`, `Grammar` or `Alignment`, or one of
-        your own that lists its ``outputs(x)`` or whose engine has `sums`, see `Composed`.
+        your own that lists its ``outputs(x)`` or whose engine has `sums`, see `Composed`. `Graph` and `MultiLabel` have
+        an option `likelihood` for graphs that are too wide for sums: what is then maximised in place of the likelihood.
     C : float, optional
         Price of the mean loss. None means the number of examples, C/S = 1; `C_` records it. CRFsuite's c2 is S/(2C).
     l1_ratio : float
         ρ, how much of the penalty is L1: 0 for ridge, 1 for lasso, which makes most weights exactly 0.
-    solver : {"auto", "dual_coordinate", "lbfgs", "exponentiated_gradient", "iterative_scaling"} or Solver
-        How w is found; "auto" is "dual_coordinate", or "lbfgs" where there is an L1 penalty. A `Solver` object brings
-        its own `tol`, `max_iter` and `random_state`.
+    solver : str or Solver
+        How w is found: "dual_coordinate", "lbfgs", "exponentiated_gradient" or "iterative_scaling"; for graphs also
+        "contrastive_divergence", which certifies nothing. "auto" is "dual_coordinate", or "lbfgs" where there is an L1
+        penalty or a likelihood that is not the exact one. A `Solver` object brings its own `tol`, `max_iter` and
+        `random_state`.
     tol : float, optional
         Stop at this relative duality gap, (primal − dual)/primal; None is 0.001.
     max_iter, fit_intercept, class_weight, n_iter_no_change, track_loss, warm_start, random_state, n_jobs
@@ -56,6 +67,9 @@ class ConditionalRandomField(StructuredEstimator):
         As for `StructuralSVM`.
     slacks_ : (n_examples,)
         −log P(y_i | x_i) at the end; NaN for examples of weight 0.
+    likelihood_ : str
+        "exact", or what was maximised in its place: `objective_`, `history_`, `slacks_` and `duality_gap_` are then
+        about that, and nothing is said about the likelihood.
 
     Examples
     --------
@@ -106,6 +120,11 @@ class ConditionalRandomField(StructuredEstimator):
         self.n_jobs = n_jobs
         self.max_memory = max_memory
         self.verbose = verbose
+
+    @property
+    def likelihood_(self) -> str:
+        check_is_fitted(self)
+        return str(getattr(self.model_, "likelihood", "exact"))
 
     def predict(self, X: Any, *, allowed: Any = None, posterior: bool = False) -> Any:
         """The most probable output of every example.
@@ -221,7 +240,8 @@ class ConditionalRandomField(StructuredEstimator):
         return LikelihoodObjective(sample_weight, price(self.C, 1.0, sample_weight), self.l1_ratio)
 
     def _solver(self) -> Solver:
-        return chosen_solver(self.solver, SOLVERS, LBFGS if real_option("l1_ratio", self.l1_ratio) else DualCoordinate)
+        by_lbfgs = bool(real_option("l1_ratio", self.l1_ratio)) or getattr(self.model, "likelihood", "exact") != "exact"
+        return chosen_solver(self.solver, SOLVERS, LBFGS if by_lbfgs else DualCoordinate)
 
     def _configured(self, solver: Solver, **given: Any) -> Solver:
         return super()._configured(solver, tol=self.tol, **given)

@@ -48,6 +48,7 @@ class PartialProblem(LatentPartProblem):
         self.n_examples, self.n_features = free.n_examples, free.n_features
         self.part_offsets = free.part_offsets
         self.structure_bytes = free.structure_bytes
+        self.likelihood = free.likelihood
         self._free = free.with_loss(loss)
         self._bind_possible = possible
         self._possible: ComposedProblem | None = None

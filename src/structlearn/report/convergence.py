@@ -10,6 +10,7 @@ from structlearn.report.assets import fill
 from structlearn.report.charts import Line, line_chart
 from structlearn.report.formatting import duration, number, percent
 from structlearn.report.subject import Subject
+from structlearn.waist.likelihood import LIKELIHOODS
 from structlearn.wording import count
 
 #: The objective at the start is far above the rest; the frame ends at this multiple of its last value.
@@ -29,7 +30,8 @@ def section(subject: Subject) -> Html | None:
     shown = [element("figure", chart, element("figcaption", words)) for chart, words in charts if chart is not None]
     if not shown:
         return None
-    lowered = LOWERED + (MANY_VALLEYS if hasattr(subject.estimator, "stationarity_") else ONE_VALLEY)
+    convex = LIKELIHOODS[getattr(subject.estimator, "likelihood_", "exact")].is_convex
+    lowered = LOWERED + (ONE_VALLEY if convex and not hasattr(subject.estimator, "stationarity_") else MANY_VALLEYS)
     return fill(
         "convergence", idea=lowered if charts[0][0] is not None else CORRECTED, charts=shown, time=_time(history)
     )

@@ -11,6 +11,7 @@ from structlearn.drawing.markup import Html, element
 from structlearn.report.assets import fill
 from structlearn.report.formatting import duration, number, percent
 from structlearn.report.subject import Subject
+from structlearn.waist.likelihood import LIKELIHOODS
 from structlearn.wording import count
 
 _LEARNERS = {
@@ -50,6 +51,9 @@ _MODELS = {
 def section(subject: Subject, data_name: str | None) -> Html:
     estimator = subject.estimator
     name, idea = _LEARNERS.get(type(estimator).__name__, (f"a {type(estimator).__name__}", ""))
+    likelihood = LIKELIHOODS[getattr(estimator, "likelihood_", "exact")]
+    if not likelihood.is_exact:
+        idea = f"It looks for weights that maximise {likelihood.in_words}."
     rows = [
         (element("dt", term), element("dd", value)) for term, value in _facts(subject, data_name) if value is not None
     ]
@@ -89,6 +93,11 @@ def certificate(estimator: Any) -> str:
             f"what it minimises by at most {percent(stationarity, 3)}. Other starts may lead to lower values."
         )
     if math.isnan(gap):
+        likelihood = getattr(estimator, "likelihood_", "exact")
+        if likelihood != "exact":
+            return (
+                f"Training ended after {iterations}. With likelihood={likelihood!r} nothing is proved of its weights."
+            )
         return (
             f"Training ended after {iterations}. This solver comes without a proof of how close it is to the best "
             "weights."
@@ -101,6 +110,9 @@ def certificate(estimator: Any) -> str:
             "iterations may give other weights."
         )
     done = " More training would change next to nothing." if gap < 0.01 else ""
+    likelihood = LIKELIHOODS[getattr(estimator, "likelihood_", "exact")]
+    if not likelihood.is_exact:
+        done += " Nothing is proved about the likelihood itself."
     return f"Training ended after {iterations} with a certificate, a proof that {proved}.{done}"
 
 
@@ -145,6 +157,9 @@ def _learner(estimator: Any) -> str:
     words = [known[value] for name, known in options.items() if (value := getattr(estimator, name, None)) in known]
     if getattr(estimator, "l1_ratio", 0):
         words.append(f"{percent(estimator.l1_ratio, 0)} of the penalty L1")
+    likelihood = LIKELIHOODS[getattr(estimator, "likelihood_", "exact")]
+    if not likelihood.is_exact:
+        words.append(f"maximising {likelihood.words}")
     return ", ".join([f"{type(estimator).__name__}, solver {type(solver).__name__}", *words])
 
 

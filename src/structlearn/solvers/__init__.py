@@ -3,6 +3,7 @@
 from structlearn.solvers.base import DualSolver, GapSolver, Solution, Solver, dual_record
 from structlearn.solvers.block_coordinate import BlockCoordinate
 from structlearn.solvers.concave_convex import ConcaveConvex
+from structlearn.solvers.contrastive_divergence import ContrastiveDivergence
 from structlearn.solvers.dual_coordinate import DualCoordinate
 from structlearn.solvers.excessive_gap import ExcessiveGap
 from structlearn.solvers.expectation_maximization import ExpectationMaximization
@@ -20,6 +21,7 @@ __all__ = [
     "LBFGS",
     "BlockCoordinate",
     "ConcaveConvex",
+    "ContrastiveDivergence",
     "DualCoordinate",
     "DualSolver",
     "DualState",

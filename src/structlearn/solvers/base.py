@@ -13,7 +13,8 @@ import numpy as np
 from structlearn.data.arrays import FloatArray
 from structlearn.data.options import declared_option
 from structlearn.solvers.states import DualState, Record, State
-from structlearn.waist.objective import MarginObjective, Objective
+from structlearn.waist.likelihood import Likelihood
+from structlearn.waist.objective import LikelihoodObjective, MarginObjective, Objective
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
 
@@ -62,6 +63,8 @@ class Solver(ABC):
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard")
     #: Whether the objective need not be convex, so that parts of the truths may be latent.
     takes_latent: ClassVar[bool] = False
+    #: Whether the log-losses and their gradients are all that is asked for, so that they may be of another likelihood.
+    takes_any_likelihood: ClassVar[bool] = False
     #: Whether weights can be kept nonnegative.
     takes_nonnegative: ClassVar[bool] = False
     #: Whether weights may come into being during a run.
@@ -99,8 +102,11 @@ class Solver(ABC):
             raise ValueError(
                 f"{name} is not made for {type(problem).__name__}, whose weights come into being as it runs"
             )
+        substitute = isinstance(objective, LikelihoodObjective) and not problem.likelihood.is_exact
+        if substitute:
+            self._check_substitute(problem)
         needed = self.oracle(objective)
-        if needed not in problem.oracles:
+        if needed not in problem.oracles and not substitute:
             raise ValueError(
                 f"{name} with {objective} needs the oracle {needed!r}, which this problem does not have (it has "
                 f"{', '.join(sorted(problem.oracles))}){problem.missing(needed)}"
@@ -109,6 +115,17 @@ class Solver(ABC):
             raise ValueError(f"{name} has no form for slack={objective.slack!r}, only for {self.slacks}")
         if isinstance(objective, MarginObjective) and len(objective.nonnegative) and not self.takes_nonnegative:
             raise ValueError(f"{name} cannot keep weights nonnegative: use BlockCoordinate, NSlack or OneSlack")
+
+    def _check_substitute(self, problem: Any) -> None:
+        """Refuses a likelihood that is not the exact one where sums over outputs are needed."""
+        name, option = type(self).__name__, f"likelihood={problem.likelihood.name!r}"
+        if problem.latent:
+            raise ValueError(f"{option} needs whole truths; with latent parts use likelihood='exact' or margins")
+        if not self.takes_any_likelihood:
+            raise ValueError(
+                f"{name} needs exact sums over outputs, and {option} has none: use solver='lbfgs', or "
+                "likelihood='exact' where junction trees are small"
+            )
 
     def oracle(self, objective: Any) -> str:
         """The oracle that training asks for."""
@@ -287,6 +304,12 @@ class GapSolver(Solver):
                 f"itself above the minimum of its upper bound (tol={self.tolerance:g}); loosen tol, lower C or scale "
                 "the features"
             )
+        if "slope" in record:
+            how = "no step leads further down" if state.stuck else f"stopped at max_iter={self.max_iter}"
+            return (
+                f"{how} after {state.iteration} iterations, where half the squared slope is {record['slope']:.2g} of "
+                f"the objective (tol={self.tolerance:g}); loosen tol, lower C or scale the features"
+            )
         gap = 0.0 if record["primal"] == 0.0 else record["gap"] / record["primal"]
         eps = getattr(self, "eps", None)
         limit = f"tol={self.tolerance:g}" if self.tolerance > 0 or eps is None else f"eps={eps:g}"
@@ -387,3 +410,14 @@ def dual_record(state: DualState, problem: Problem, violation: float = np.nan, p
 def latent_record(state: DualState) -> Record:
     """A line of the history where the objective is not convex: `dual` is a bound on its upper bound, and no more."""
     return {"primal": state.primal, "certified": True, "stationarity": state.relative_gap}
+
+
+def substitute_record(state: DualState, likelihood: Likelihood) -> Record:
+    """A line of the history where another likelihood is maximised: what is certified is that one's minimum, if any.
+
+    Without a certificate `slope` says how steep the objective is, for a ridge ½‖∇‖² as a part of the objective.
+    """
+    named: Record = {"likelihood": likelihood.name, "primal": state.primal, "certified": likelihood.certifies}
+    if likelihood.certifies:
+        return named | {"dual": state.dual, "gap": state.primal - state.dual}
+    return named | {"slope": state.relative_gap}

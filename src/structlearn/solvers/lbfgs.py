@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.solvers.base import GapSolver, dual_record, latent_record
+from structlearn.solvers.base import GapSolver, dual_record, latent_record, substitute_record
 from structlearn.solvers.states import DualState
 from structlearn.waist.objective import LikelihoodObjective, Objective
 from structlearn.waist.parts import PartProblem
@@ -47,6 +47,10 @@ class LBFGS(GapSolver):
     lies above it and touches it there (see `ExpectationMaximization`). It is the `stationarity` of the history, and
     `tol` is for it.
 
+    Where the problem has another likelihood than the exact one, everything here is about that; the gap is there if its
+    values and gradients are exact and convex. Otherwise `tol` is for the same number, which then proves nothing and is
+    the `slope` of the history.
+
     Parameters
     ----------
     memory : int
@@ -57,6 +61,7 @@ class LBFGS(GapSolver):
 
     objectives: ClassVar[tuple[type[Objective], ...]] = (LikelihoodObjective,)
     takes_latent: ClassVar[bool] = True
+    takes_any_likelihood: ClassVar[bool] = True
     #: Beside two for each of the past steps; an L1 penalty takes three more.
     vectors: ClassVar[int] = 10
 
@@ -125,13 +130,19 @@ class LBFGS(GapSolver):
         state.gradient = slope + (1.0 - objective.l1_ratio) * point
         # The offset is the entropy of the distributions that w gives: they are a point of the dual.
         bound = objective.dual(-slope, risk.offset)
-        if not problem.latent:
+        likelihood = problem.likelihood
+        if likelihood.certifies and not problem.latent:
             state.dual = max(state.dual, bound)
         elif state.value <= state.primal:
-            # It is one of the upper bound at this point, and of no other.
+            # It is one of the upper bound at this point, and of no other; or none, and as far off as it is steep.
             state.dual = bound
         state.certify(point, risk.losses, objective)
-        state.record = latent_record(state) if problem.latent else dual_record(state, problem)
+        if problem.latent:
+            state.record = latent_record(state)
+        elif likelihood.is_exact:
+            state.record = dual_record(state, problem)
+        else:
+            state.record = substitute_record(state, likelihood)
 
 
 def _pseudo_gradient(w: FloatArray, gradient: FloatArray, l1: float) -> FloatArray:

@@ -89,4 +89,4 @@ class DualState(State):
     def relative_gap(self) -> float:
         if self.primal == 0.0:
             return 0.0
-        return 1.0 if np.isinf(self.primal) else float(np.maximum(0.0, (self.primal - self.dual) / self.primal))
+        return 1.0 if np.isinf(self.primal) else float(np.maximum(0.0, (self.primal - self.dual) / abs(self.primal)))

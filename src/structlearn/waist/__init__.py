@@ -3,6 +3,7 @@
 from structlearn.waist.engine import Engine, KBestEngine, SamplingEngine, SumsEngine
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.latent_parts import LatentPartProblem
+from structlearn.waist.likelihood import Likelihood
 from structlearn.waist.loss import AdditiveLoss, CountedLoss, LocalParts, Loss, ZeroOneLoss
 from structlearn.waist.objective import LikelihoodObjective, MarginObjective, Objective, Scaling
 from structlearn.waist.parts import PartProblem
@@ -20,6 +21,7 @@ __all__ = [
     "KBestEngine",
     "LatentPartProblem",
     "LatentProblem",
+    "Likelihood",
     "LikelihoodObjective",
     "LocalParts",
     "Loss",

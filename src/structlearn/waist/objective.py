@@ -20,7 +20,7 @@ from structlearn.data.options import choice_option, real_option
 
 Rescaling = Literal["margin", "slack"] | None
 Slack = Literal["linear", "squared", "hard"]
-Oracle = Literal["best", "loss_augmented", "second_best", "loss_levels", "sums"]
+Oracle = Literal["best", "loss_augmented", "second_best", "loss_levels", "sums", "gibbs"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.waist.likelihood import EXACT, Likelihood
 from structlearn.waist.objective import MarginObjective, Oracle, Scaling
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.waist.risk import Risk
@@ -31,7 +32,10 @@ class Problem(ABC):
     n_examples, n_features : int
         Number of examples and of weights.
     oracles : frozenset of str
-        Which argmax problems can be solved; a solver that needs another one is refused before training.
+        Which argmax problems can be solved; a solver that needs another one is refused before training. "sums" is for
+        likelihoods, see `PartProblem`; "gibbs" for chains that draw outputs: ``gibbs_start()``, codes of an output for
+        every example, and ``gibbs(w, examples, chains, n_sweeps, random)``, which moves those of some examples in place
+        by sweeps of Gibbs sampling under P(y | x) and returns them as outputs.
     exactness : {"exact", "relaxed", "approximate"}
         Whether the argmax is found. Only "approximate" forfeits certificates.
     n_threads : int
@@ -54,6 +58,9 @@ class Problem(ABC):
         weight 0, so that nothing is lost by leaving it out, and the optimum is that of the problem with all features
         from the start. New ones are appended: an index never changes its meaning. The oracle gets weights for the
         features that there were when it was asked; see `extend`.
+    likelihood : Likelihood
+        What the log-losses are; another one than the exact serves solvers that ask for log-losses and their gradients
+        alone.
     weight_groups : mapping
         Weights that stand together and have a name, for options that speak of them: where they begin and end.
     """
@@ -70,6 +77,7 @@ class Problem(ABC):
     truths_move: bool = False
     user_oracles: bool = False
     grows: bool = False
+    likelihood: Likelihood = EXACT
     weight_groups: Mapping[str, tuple[int, int]] = MappingProxyType({})
 
     _chunk: ClassVar[int] = 4096

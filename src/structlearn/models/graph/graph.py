@@ -44,6 +44,7 @@ from structlearn.models.label_losses import (
 )
 from structlearn.models.pair_weights import compacted
 from structlearn.models.partial import PartialModel
+from structlearn.waist.likelihood import LIKELIHOODS, LikelihoodName
 from structlearn.waist.problem import Problem
 
 
@@ -102,6 +103,12 @@ class Graph(PartialModel):
         of `structlearn.inference.graphs`, or such an engine. Only junction trees have sums, k best and loss levels.
     max_seconds : float, optional
         How long an engine may take for one graph.
+    likelihood : {"exact", "pseudo", "piecewise", "tree_reweighted", "belief_propagation"}
+        What `ConditionalRandomField` maximises. "exact" needs junction trees; the others take graphs of any width and
+        are no likelihoods. "pseudo" is Π_i P(y_i | y of its neighbours, x) (Besag 1975); "piecewise" normalises each
+        node and each edge on its own (Sutton and McCallum 2005); "tree_reweighted" and "belief_propagation" have an
+        upper bound and Bethe's estimate in place of log Z. Without junction trees marginals are those of
+        tree-reweighted messages for "tree_reweighted" and of belief propagation for the other three.
 
     Notes
     -----
@@ -153,6 +160,7 @@ class Graph(PartialModel):
         label_weight: Mapping[Any, float] | None = None,
         engine: str | MapEngine = "auto",
         max_seconds: float | None = None,
+        likelihood: LikelihoodName = "exact",
     ):
         self.classes = classes
         self.loss = loss
@@ -160,6 +168,7 @@ class Graph(PartialModel):
         self.label_weight = label_weight
         self.engine = engine
         self.max_seconds = max_seconds
+        self.likelihood = likelihood
 
     def read(self, X: Any, Y: Any) -> tuple[Networks, LabelSequences]:
         return read_networks(X), read_label_sequences(Y)
@@ -216,6 +225,7 @@ class Graph(PartialModel):
             "loss": bound_labels(self.loss_object(), spec.classes, codes, offsets, Y),
             "allowed": labels,
             "pairs": spec.pairs,
+            "likelihood": self.likelihood,
         }
         problem: GraphProblem
         problem = bound_graphs(Search(self.engine, self.max_seconds), data, GraphProblem, SearchedGraphProblem)
@@ -285,6 +295,7 @@ class Graph(PartialModel):
             choice_option("pairwise", self.pairwise, ("free", "symmetric", "potts"))
         Search(self.engine, self.max_seconds).check()
         check_label_weight(self.loss, self.label_weight)
+        choice_option("likelihood", self.likelihood, tuple(LIKELIHOODS))
 
 
 def _edge_tokens(spec: GraphSpec, networks: Networks) -> TokenMatrix | None:

@@ -16,9 +16,12 @@ from structlearn.data.feature_pairs import FeaturePairs
 from structlearn.data.ragged import Ragged, summed
 from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.losses.bound import MAX_LEVEL_TABLE, NO_UNIT, BoundLoss
+from structlearn.models.graph.likelihoods.parts import GraphParts
 from structlearn.models.graph.pair_tables import PairTable
-from structlearn.models.pair_weights import PairedProblem, fixed_layout
+from structlearn.models.graph.summed_problem import SummedGraphProblem
+from structlearn.models.pair_weights import fixed_layout
 from structlearn.models.token_scorer import token_scorer
+from structlearn.waist.likelihood import LIKELIHOODS
 from structlearn.waist.objective import Oracle
 from structlearn.waist.planes import Outputs
 from structlearn.wording import in_bytes
@@ -27,12 +30,12 @@ from structlearn.wording import in_bytes
 TREE_BYTES = 200_000_000
 
 
-class GraphProblem(PairedProblem):
+class GraphProblem(SummedGraphProblem):
     """A `Graph` model bound to data, for graphs of small tree-width. Outputs are label codes, see `Ragged`.
 
     `codes` is the truth; nodes and edges of one graph stand after those of another, and `edges` has the numbers of
     nodes in their graph. `rows` says where the features of each graph begin, if a row of `nodes` has those of several
-    nodes one after another, with weights of their own.
+    nodes one after another, with weights of their own. `likelihood` names what the log-losses are, see `LIKELIHOODS`.
     """
 
     def __init__(
@@ -51,7 +54,9 @@ class GraphProblem(PairedProblem):
         allowed: Flags | None = None,
         pairs: FeaturePairs | None = None,
         tree_bytes: float = TREE_BYTES,
+        likelihood: str = "exact",
     ):
+        self.likelihood = LIKELIHOODS[likelihood]
         self._nodes = nodes
         self._offsets = offsets
         self._row_offsets = offsets if rows is None else rows
@@ -67,6 +72,8 @@ class GraphProblem(PairedProblem):
         self._allowed = None if allowed is None else allowed.astype(np.uint8).ravel()
         self.truths = None if codes is None else Ragged(codes, offsets)
         self._loss = self._judged_loss = loss
+        shared, flags = self._edge_tokens is None, None if allowed is None else np.asarray(allowed, bool)
+        self._parts = GraphParts(offsets, edges, edge_offsets, len(self._classes), table, shared, flags)
         self._engine = self._network_engine(tree_bytes / 8)
         self._entries, self._widths = self._engine.trees()
         self._compose(None if pairs is None else fixed_layout(self._n_shared, pairs), grows=False)
@@ -117,7 +124,8 @@ class GraphProblem(PairedProblem):
 
     def _oracles(self) -> frozenset[Oracle]:
         """Levels only where the tables of all of them fit."""
-        oracles = super()._oracles()
+        chains: frozenset[Oracle] = frozenset({"gibbs"})
+        oracles = super()._oracles() | chains
         return oracles - {"loss_levels"} if self._level_bytes() > MAX_LEVEL_TABLE else oracles
 
     def _level_bytes(self) -> float:
@@ -132,11 +140,6 @@ class GraphProblem(PairedProblem):
                 "rescaling='margin' with slack='linear'"
             )
         return NO_UNIT
-
-    @property
-    def too_wide(self) -> IntArray:
-        """The examples whose junction trees would be too large."""
-        return np.flatnonzero(self._widths < 0)
 
     def factor_graph(self, i: int, theta: FloatArray) -> FactorGraph:
         """The graph of an example with these scores of its parts."""
@@ -171,18 +174,6 @@ class GraphProblem(PairedProblem):
         first, second = self._edges[self._edge_offsets[i] + edge].tolist()
         return f"edge {first}, {second}: {self._table.names[pair]}"
 
-    def label_probabilities(self, w: FloatArray) -> list[FloatArray]:
-        """P(y_i = l | x) of every graph, (n_nodes, n_labels)."""
-        return self._token_marginals(w, np.diff(self._offsets), len(self._classes))
-
-    def pair_probabilities(self, w: FloatArray) -> list[FloatArray]:
-        """P(y_i = k, y_j = l | x) of every graph, (n_edges, n_labels, n_labels)."""
-        L = len(self._classes)
-        return [pairs.reshape(-1, L, L) for pairs in self._pair_marginals(w)]
-
-    def most_probable_labels(self, w: FloatArray) -> Ragged:
-        return Ragged.of([nodes.argmax(axis=1) for nodes in self.label_probabilities(w)])
-
     def present(self, outputs: Outputs) -> list[list[Any]]:
         out = Ragged.of(outputs)
         names: list[Any] = self._labels[out.flat].tolist()
@@ -197,4 +188,6 @@ class GraphProblem(PairedProblem):
             if tokens is not None:
                 arrays += [tokens.indptr, tokens.columns, tokens.values]
         arrays += [each for each in (self._codes, self._allowed) if each is not None]
+        if not self.likelihood.is_exact:
+            arrays.append(np.frombuffer(self.likelihood.name.encode(), np.uint8))
         return digest(*arrays, *([] if self._table is None else [self._table.columns]))

@@ -13,6 +13,7 @@ from structlearn.data.ragged import Ragged
 from structlearn.inference.graphs import JunctionTree
 from structlearn.models.graph.problem import TREE_BYTES, GraphProblem
 from structlearn.models.graph.search import Search
+from structlearn.models.graph.summed_problem import WAYS_OUT
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.waist.problem import Problem
@@ -45,9 +46,11 @@ class SearchedGraphProblem(GraphProblem):
             self._scores = None
 
     def _oracles(self) -> frozenset[Oracle]:
-        return frozenset({"best", "loss_augmented"} if self._loss.parts is not None else {"best"})
+        return frozenset({"best", "loss_augmented", "gibbs"} if self._loss.parts is not None else {"best", "gibbs"})
 
     def missing(self, oracle: str) -> str:
+        if oracle == "sums":
+            return f": log Z of graphs that are searched by {self._search.name!r} is not known; {WAYS_OUT}"
         return (
             f": graphs of this width are searched by {self._search.name!r}, which finds the best labels alone; use "
             "rescaling='margin' with slack='linear' and a loss that adds up over labels"

@@ -40,6 +40,7 @@ from structlearn.models.multilabel.problem import (
 )
 from structlearn.models.pair_weights import compacted
 from structlearn.models.partial import PartialModel
+from structlearn.waist.likelihood import LIKELIHOODS, LikelihoodName
 from structlearn.waist.problem import Problem
 from structlearn.wording import count, shown
 
@@ -94,7 +95,7 @@ class MultiLabel(PartialModel):
         For "sparse"; two for each label by default.
     loss : {"hamming", "f1", "zero_one"} or Loss
         Δ(y, ŷ): the number of labels that are wrong, 1 − F1 of the labels of the example, or whether any is wrong.
-    engine, max_seconds
+    engine, max_seconds, likelihood
         As for `Graph`: junction trees serve as long as few labels hang together.
 
     Notes
@@ -124,6 +125,7 @@ class MultiLabel(PartialModel):
         loss: Literal["hamming", "f1", "zero_one"] | Loss = "hamming",
         engine: str | MapEngine = "auto",
         max_seconds: float | None = None,
+        likelihood: LikelihoodName = "exact",
     ):
         self.classes = classes
         self.pairs = pairs
@@ -131,6 +133,7 @@ class MultiLabel(PartialModel):
         self.loss = loss
         self.engine = engine
         self.max_seconds = max_seconds
+        self.likelihood = likelihood
 
     @property
     def abilities(self) -> frozenset[Ability]:
@@ -209,6 +212,7 @@ class MultiLabel(PartialModel):
             "loss": self._bound_loss(codes, offsets),
             "allowed": None if allowed is None else _possible(self._table(spec, allowed, n, partial=True)),
             "pairs": spec.pairs,
+            "likelihood": self.likelihood,
             "names": spec.classes,
             "as_sets": spec.by_name,
         }
@@ -297,6 +301,7 @@ class MultiLabel(PartialModel):
                 raise ValueError(f"n_pairs belongs to pairs='sparse'; with pairs={shown(self.pairs)} leave it out")
         loss_option(self.loss, ("hamming", "f1", "zero_one"))
         Search(self.engine, self.max_seconds).check()
+        choice_option("likelihood", self.likelihood, tuple(LIKELIHOODS))
 
 
 def _matrix(X: Any) -> Any:
