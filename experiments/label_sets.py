@@ -1,14 +1,15 @@
 """Do pairs of labels help to predict sets of labels?
 
-**Data.** scene, yeast, emotions and bibtex with their published training and test parts (see `fetch_multilabel`). Dense
-features are standardised by the mean and deviation of the examples that are trained on and divided by the square root
-of their number; the binary ones of bibtex stay as they are.
+**Data.** scene, yeast, emotions and bibtex with their published training and test parts (see `fetch_multilabel`).
+Dense features are standardised by the mean and deviation of the examples that are trained on and divided by the square
+root of their number; the binary ones of bibtex stay as they are.
 
 **Methods.** `MultiLabel` with four choices of pairs: independent (none), tree (the spanning tree with the most mutual
 information of the labels in training), sparse (two pairs for each label, those with the most) and full (all). Each is
-trained by junction trees, that is exactly, in three ways: the structural SVM with margin rescaling for the Hamming loss,
-the same for 1 − F1 of an example, and the conditional random field, whose prediction is the most probable set. All have
-an intercept for every label. The independent SVM for the Hamming loss is one binary SVM a label with a common C.
+trained by junction trees, that is exactly, in three ways: the structural SVM with margin rescaling for the Hamming
+loss, the same for 1 − F1 of an example, and the conditional random field, whose prediction is the most probable set.
+All have an intercept for every label. The independent SVM for the Hamming loss is one binary SVM a label with a common
+C.
 
 **Left out.** bibtex with all pairs: 159 labels in one clique are no junction tree. bibtex for F1, where one pass over
 the best sets of every loss level takes three seconds and a fit some minutes; bibtex with sparse pairs as a CRF; and
@@ -16,21 +17,21 @@ yeast with all pairs for F1 and as a CRF, half a minute and more for a fit, of w
 
 **Settings.** C/n, the price of an example's loss, from 0.1, 0.3, 1, 3 and 10 for the Hamming loss and the CRF, 0.3, 1,
 3, 10 and 30 for F1; for bibtex, whose features are longer, from 0.01, 0.03, 0.1 and 0.3. Chosen on the training part
-alone by threefold cross-validation, fold k being the examples k, k + 3, k + 6, …; for bibtex by the first of these folds
-only. For each measure each method has the C/n that is best by that measure, the smallest of equals, and is then trained
-on the whole training part. Seed 0, the library's own tolerances (a relative duality gap of 0.03 for SVMs, 0.001 for
-CRFs).
+alone by threefold cross-validation, fold k being the examples k, k + 3, k + 6, …; for bibtex by the first of these
+folds only. For each measure each method has the C/n that is best by that measure, the smallest of equals, and is then
+trained on the whole training part. Seed 0, the library's own tolerances (a relative duality gap of 0.03 for SVMs,
+0.001 for CRFs).
 
-**Measures.** Hamming loss, exact match, F1 of examples, micro and macro F1 on the test part, in percent. Intervals of 95
-% are percentiles of 2,000 resamples of the test examples (seed 0), the same for all methods of a data set, so that
+**Measures.** Hamming loss, exact match, F1 of examples, micro and macro F1 on the test part, in percent. Intervals of
+95 % are percentiles of 2,000 resamples of the test examples (seed 0), the same for all methods of a data set, so that
 differences are paired. They speak of other test examples, not of other training parts.
 
-**The question asked beforehand.** Does the SVM for the Hamming loss with pairs beat the one without, in Hamming loss or
-in exact match, on at least two of the four sets? For each set and each of these two measures there is one comparison:
-the choice of pairs is the one of tree, sparse and full that is best in cross-validation by that measure. It beats the
-independent labels if the 95 % interval of the difference leaves out 0. These are eight intervals, not corrected for
-their number; with a correction (Bonferroni) each would have to leave out 0 at 99.4 %, which is shown beside. All other
-differences are for orientation.
+**The question asked beforehand.** Does the SVM for the Hamming loss with pairs beat the one without, in Hamming loss
+or in exact match, on at least two of the four sets? For each set and each of these two measures there is one
+comparison: the choice of pairs is the one of tree, sparse and full that is best in cross-validation by that measure.
+It beats the independent labels if the 95 % interval of the difference leaves out 0. These are eight intervals, not
+corrected for their number; with a correction (Bonferroni) each would have to leave out 0 at 99.4 %, which is shown
+beside. All other differences are for orientation.
 
 This was fixed before a test part was read, after trials on the training parts of all four sets (two thirds for
 training, one third held out), which showed how long fits take, where the best C/n lie, and that without an intercept

@@ -101,7 +101,7 @@ def differences(found: dict[Any, Any]) -> str:
 
 
 def asked(found: dict[str, dict[Any, Any]]) -> Iterator[tuple[str, str, str, Interval, Interval]]:
-    """The comparisons of the question: data, measure, pairs chosen by cross-validation, intervals of 95 % and corrected."""
+    """The comparisons asked for: data, measure, pairs that cross-validation chose, intervals of 95 % and corrected."""
     outside = 2.5 / N_ASKED
     for name, mine in found.items():
         for measure in ASKED:
