@@ -1,0 +1,123 @@
+"""The page of the experiment on linked documents: tables of `linked_documents.py`, and sentences computed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from report import Run, percent, table, verdict
+
+from structlearn.metrics import Interval, bootstrap_counts
+
+NODES, POTTS, SYMMETRIC, TRANSDUCTIVE = "nodes", "Potts", "symmetric", "transductive"
+#: The comparisons asked for beforehand: the first against the second, each a method and the way it is tested.
+ASKED = (
+    ((POTTS, "apart"), (NODES, "apart")),
+    ((SYMMETRIC, "apart"), (NODES, "apart")),
+    ((POTTS, "given"), (POTTS, "apart")),
+    ((TRANSDUCTIVE, "given"), (POTTS, "given")),
+)
+#: For orientation.
+ALSO = (((SYMMETRIC, "apart"), (POTTS, "apart")), ((SYMMETRIC, "given"), (POTTS, "given")))
+
+Found = dict[str, list[dict[Any, Any]]]
+
+
+def right_and_tested(splits: list[dict[Any, Any]], *methods: Any) -> Any:
+    """(n_nodes, k + 1): how often each method has a node right, and how often it is tested, if ever."""
+    n = 1 + max(int(split["test"].max()) for split in splits)
+    counts = np.zeros((n, len(methods) + 1))
+    for split in splits:
+        for k, method in enumerate(methods):
+            counts[split["test"], k] += split[method]
+        counts[split["test"], -1] += 1
+    return counts[counts[:, -1] > 0]
+
+
+def accuracy(splits: list[dict[Any, Any]], method: Any) -> Interval:
+    counts = right_and_tested(splits, method)
+    return bootstrap_counts(counts, lambda sums: sums[:, 0] / sums[:, 1], random_state=0)
+
+
+def difference(splits: list[dict[Any, Any]], new: Any, old: Any) -> Interval:
+    counts = right_and_tested(splits, new, old)
+    return bootstrap_counts(counts, lambda sums: (sums[:, 0] - sums[:, 1]) / sums[:, 2], random_state=0)
+
+
+def results(found: Found, runs: list[Run]) -> str:
+    rows: list[list[object]] = [
+        ["data", "method", "tested", "accuracy", "of each split", "mean IoU", "price", "iterations", "gap", "seconds"]
+    ]
+    for name, splits in found.items():
+        for method, way in (key for key in splits[0] if key != "test"):
+            mine = [run for run in runs if (run["data"], run["method"], run["tested"]) == (name, method, way)]
+
+            def listed(key: str, form: str, of: list[Run] = mine) -> str:
+                return ", ".join(f"{run[key]:{form}}" for run in of)
+
+            rows.append(
+                [
+                    name,
+                    method,
+                    way,
+                    percent(accuracy(splits, (method, way))),
+                    listed("accuracy", ".1f"),
+                    f"{np.mean([run['mean IoU'] for run in mine]):.1f}",
+                    listed("price", "g"),
+                    listed("iterations", "d"),
+                    f"{max(run['gap'] for run in mine):.2g}",
+                    listed("seconds", ".1f"),
+                ]
+            )
+    return table(*rows)
+
+
+def compared(found: Found, which: Any) -> Iterator[tuple[str, Any, Any, Interval]]:
+    for name, splits in found.items():
+        for new, old in which:
+            if new in splits[0] and old in splits[0]:
+                yield name, new, old, difference(splits, new, old)
+
+
+def differences(found: Found, which: Any) -> str:
+    rows: list[list[object]] = [["data", "the first", "the second", "difference, points", "the first is"]]
+    for name, new, old, interval in compared(found, which):
+        rows.append([name, ", ".join(new), ", ".join(old), percent(interval, "+"), verdict(interval)])
+    return table(*rows)
+
+
+def answer(found: Found) -> str:
+    lines = []
+    for new, old in ASKED:
+        sides: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
+        for name, _, _, interval in compared(found, [(new, old)]):
+            sides[verdict(interval)].append(f"{name} ({100 * interval.estimate:+.1f})")
+        told = "; ".join(f"{side}: {', '.join(names)}" for side, names in sides.items() if names)
+        lines.append(f"- {' '.join(new)} against {' '.join(old)}, points in brackets: {told}.")
+    return "\n".join(lines)
+
+
+def cost(runs: list[Run]) -> str:
+    rows: list[list[object]] = [["data", "method", "fits", "seconds of a fit", "at most", "not at the tolerance"]]
+    for name, method in dict.fromkeys((run["data"], run["method"]) for run in runs):
+        # A fit that is tested in two ways has two rows.
+        mine = {
+            (run["split"], run["tested"] == "held out", run["price"]): run
+            for run in runs
+            if (run["data"], run["method"]) == (name, method)
+        }.values()
+        seconds = [run["seconds"] for run in mine]
+        beyond = sum(run["gap"] > 0.03 for run in mine)
+        rows.append([name, method, len(mine), f"{np.mean(seconds):.1f}", f"{max(seconds):.1f}", beyond])
+    most = max(run["MB so far"] for run in runs)
+    return f"{table(*rows)}\n\nAt most {most:.0f} MB, Python, its libraries and the data included."
+
+
+def sections(found: Found, runs: list[Run]) -> dict[str, str]:
+    return {
+        "The answer": f"{answer(found)}\n\nOpen: the 95 % interval contains 0.\n\n{differences(found, ASKED)}",
+        "Results": f"Accuracy and mean IoU in percent; gap is the largest of the splits.\n\n{results(found, runs)}",
+        "Also": differences(found, ALSO),
+        "What it costs": cost(runs),
+    }
