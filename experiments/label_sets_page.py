@@ -158,7 +158,8 @@ def learners_apart(found: dict[str, dict[Any, Any]]) -> str:
                 pairs = max(by_choice, key=lambda pairs, of=by_choice, sign=sign: sign * of[pairs][1])
                 tested[learner] = by_choice[pairs][2]
                 cells.append(f"{by_choice[pairs][3][measure]:.2f} ({pairs})")
-            rows.append([name, measure, *cells, points(difference(measure, tested["CRF"], tested[LEARNER]))])
+            apart = points(difference(measure, tested["CRF"], tested[LEARNER])) if "CRF" in tested else ""
+            rows.append([name, measure, *cells, apart])
     return table(*rows)
 
 
