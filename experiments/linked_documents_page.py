@@ -61,7 +61,7 @@ def results(found: Found, runs: list[Run]) -> str:
                     name,
                     method,
                     way,
-                    percent(accuracy(splits, (method, way))),
+                    percent(accuracy([split for split in splits if (method, way) in split], (method, way))),
                     listed("accuracy", ".1f"),
                     f"{np.mean([run['mean IoU'] for run in mine]):.1f}",
                     listed("price", "g"),
@@ -76,8 +76,9 @@ def results(found: Found, runs: list[Run]) -> str:
 def compared(found: Found, which: Any) -> Iterator[tuple[str, Any, Any, Interval]]:
     for name, splits in found.items():
         for new, old in which:
-            if new in splits[0] and old in splits[0]:
-                yield name, new, old, difference(splits, new, old)
+            both = [split for split in splits if new in split and old in split]
+            if both:
+                yield name, new, old, difference(both, new, old)
 
 
 def differences(found: Found, which: Any) -> str:
@@ -99,7 +100,9 @@ def answer(found: Found) -> str:
 
 
 def cost(runs: list[Run]) -> str:
-    rows: list[list[object]] = [["data", "method", "fits", "seconds of a fit", "at most", "not at the tolerance"]]
+    rows: list[list[object]] = [
+        ["data", "method", "fits", "seconds of a fit", "at most", "stopped before the tolerance"]
+    ]
     for name, method in dict.fromkeys((run["data"], run["method"]) for run in runs):
         # A fit that is tested in two ways has two rows.
         mine = {
