@@ -170,7 +170,8 @@ def learners_apart(found: dict[str, dict[Any, Any]]) -> str:
                 if not by_choice:
                     cells.append("")
                     continue
-                pairs = max(by_choice, key=lambda pairs, of=by_choice, sign=sign: sign * of[pairs][1])
+                held_out = {pairs: sign * value for pairs, (_, value, *_) in by_choice.items()}
+                pairs = max(held_out, key=held_out.__getitem__)
                 tested[learner] = by_choice[pairs][2]
                 cells.append(f"{by_choice[pairs][3][measure]:.2f} ({pairs})")
             apart = points(difference(measure, tested["CRF"], tested[LEARNER])) if "CRF" in tested else ""
