@@ -236,6 +236,10 @@ class ComposedProblem(PartProblem):
         self.kernel.part_sums(theta, examples, log_z, marginals, self.n_threads)
         return log_z, marginals
 
+    def parts_at_random(self) -> FloatArray:
+        """The expected parts of all examples where all outputs are equally likely, that is at w = 0."""
+        return self.expectations(np.zeros(int(self.part_offsets[-1])), np.arange(self.n_examples))[1]
+
     def push(self, marginals: FloatArray, examples: IntArray, coefficients: FloatArray, out: FloatArray) -> None:
         self.kernel.push(marginals, examples, coefficients, out)
 

@@ -120,7 +120,12 @@ class PartialProblem(LatentPartProblem):
     def start(self, random: np.random.Generator) -> Start:
         """From w = 0, and for margins from the outputs that are best where the likelihood rises most steeply."""
         gradient = np.zeros(self.n_features)
-        self.log_losses(np.zeros(self.n_features), np.ones(self.n_examples), gradient)
+        if "sums" in self._free.oracles:
+            self.log_losses(np.zeros(self.n_features), np.ones(self.n_examples), gradient)
+        else:
+            # What is searched has no sums, but at w = 0 they need none: all outputs are equally likely.
+            free, possible = self._free.parts_at_random(), self.possible.parts_at_random()
+            self.push(free - possible, np.arange(self.n_examples), np.ones(self.n_examples), gradient)
         return Start(np.zeros(self.n_features), self.complete(-gradient, np.arange(self.n_examples)))
 
     def random_completions(self, random: np.random.Generator) -> Outputs:

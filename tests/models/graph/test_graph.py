@@ -196,6 +196,29 @@ def test_one_network_with_some_labels_known():
     assert (found == truth).mean() > 0.9
 
 
+@pytest.mark.parametrize("pairwise", ["free", "potts", None])
+@pytest.mark.parametrize("edge_features", [True, False])
+def test_networks_known_in_part_begin_alike_whether_searched_or_not(pairwise, edge_features):
+    random = np.random.default_rng(1)
+    X, Y = [], []
+    for n in (5, 1, 4):
+        edges = [(i, (i + 1) % n) for i in range(n)] if n > 1 else []
+        features = random.normal(size=(len(edges), 2)) if edge_features else None
+        X.append(Network(random.normal(size=(n, 3)), edges, features))
+        Y.append([None, ["a", "c"], "b", "a", None][:n])
+    starts = []
+    for engine in ("junction_tree", "dual_ascent"):
+        model = Graph(["a", "b", "c"], pairwise=pairwise, engine=engine)
+        problem = model.bind_partial(model.specify_partial(X, Y), X, Y)
+        starts.append(problem.present(problem.start(random).completions))
+        searched = problem.possible.parts_at_random()
+        if engine == "junction_tree":
+            expected = problem.possible.expectations(np.zeros(len(searched)), np.arange(3))[1]
+    np.testing.assert_allclose(searched, expected)
+    assert starts[0] == starts[1]
+    assert LatentStructuralSVM(Graph(pairwise=pairwise, engine="dual_ascent"), C=1.0).fit(X, Y).stationarity_ < 0.01
+
+
 def test_f1_training_finds_the_rare_label():
     X, Y = noisy_cycles(1, 20)
     Y = [["O" if label else "rare" for label in y] for y in Y]

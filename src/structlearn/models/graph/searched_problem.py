@@ -56,6 +56,19 @@ class SearchedGraphProblem(GraphProblem):
             "rescaling='margin' with slack='linear' and a loss that adds up over labels"
         )
 
+    def parts_at_random(self) -> FloatArray:
+        # Without a tree: the labels that nodes may have are independent where all are equally likely.
+        L, found = len(self._classes), np.empty(int(self.part_offsets[-1]))
+        shares = np.ones(int(self._offsets[-1]) * L) if self._allowed is None else self._allowed.astype(np.float64)
+        shares = shares.reshape(-1, L) / shares.reshape(-1, L).sum(axis=1, keepdims=True)
+        for i in range(self.n_examples):
+            mine = shares[self._offsets[i] : self._offsets[i + 1]]
+            edges = self._edges[self._edge_offsets[i] : self._edge_offsets[i + 1]]
+            joint = mine[edges[:, 0], :, None] * mine[edges[:, 1], None, :] if self._table is not None else np.empty(0)
+            parts = found[self.part_offsets[i] : self.part_offsets[i + 1]]
+            self._engine.fold(i, mine.ravel(), joint.ravel(), parts)
+        return found
+
     def with_growing_weights(self) -> Any:
         return None if self.exactness == "relaxed" else super().with_growing_weights()
 
