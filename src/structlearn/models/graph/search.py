@@ -18,8 +18,8 @@ _BOUNDING = ("auto", "junction_tree", "graph_cut", "branch_and_bound", "dual_asc
 
 #: Of one wrong label, for each variable: labels whose score is so near to the bound are good enough for training.
 NEAR = 1e-5
-#: Iterations of dual ascent with clusters.
-MOST_TIGHTENED = 3
+#: Iterations of dual ascent with clusters, at least, and by the number of variables: some tenths of a second.
+LEAST_TIGHTENED, TIGHTENED = 3, 5000
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ class Search:
             return best_labelling(graph, GraphCut(), max_seconds=self.max_seconds)
         near = NEAR * graph.n_variables
         # Clusters make passes many times dearer, and are seldom needed where training ends.
-        for engine, most in ((DualAscent(tighten=False), None), (DualAscent(), MOST_TIGHTENED)):
+        tightened = max(LEAST_TIGHTENED, TIGHTENED // max(graph.n_variables, 1))
+        for engine, most in ((DualAscent(tighten=False), None), (DualAscent(), tightened)):
             found = best_labelling(
                 graph,
                 engine,

@@ -142,7 +142,8 @@ class SearchedGraphProblem(GraphProblem):
 
 def bound_graphs(search: Search, data: Mapping[str, Any], tree: type[Any], searched: type[Any]) -> Any:
     """The problem with junction trees if these are asked for or all are small, and the searched one otherwise."""
-    if search.name in ("auto", JunctionTree.name):
+    # Without pairs every tree is a node, whatever the engine.
+    if search.name in ("auto", JunctionTree.name) or data["table"] is None:
         problem = tree(**data)
         if not len(problem.too_wide):
             return problem
