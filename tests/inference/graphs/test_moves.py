@@ -1,9 +1,12 @@
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
 from structlearn import _core
 from structlearn.data import FactorGraph, GridGraph, Potts, TruncatedLinear
-from structlearn.inference.graphs import best_labelling
+from structlearn.inference.graphs import AlphaExpansion, best_labelling
 from structlearn.inference.graphs.engines.enumeration import all_scores
 from tests.inference.graphs.random_graphs import SHAPES, edges_of, pairwise_graph
 
@@ -176,3 +179,16 @@ def test_large_factors_are_refused_by_name(engine):
     graph = FactorGraph.of([2, 2, 2], [([0, 1], Potts(1.0)), ([0, 1, 2], np.zeros((2, 2, 2)))])
     with pytest.raises(ValueError, match="factor 1 has 3 variables"):
         best_labelling(graph, engine)
+
+
+def test_a_search_that_ended_is_freed_at_once():
+    search = AlphaExpansion().search(metric_graph("grid", np.random.default_rng(0), 3))
+    while search.step():
+        pass
+    gone = weakref.ref(search)
+    gc.disable()
+    try:
+        del search
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -120,6 +120,16 @@ def test_stripes_are_learnt_where_single_pixels_are_not():
     assert together > alone + 0.2
 
 
+def test_pixels_on_their_own_need_no_engine(monkeypatch):
+    data = make_stripes(4, noise=0.5, n_rows=4, n_columns=6, random_state=0)
+    X, Y = list(data.X), list(data.Y)
+    monkeypatch.setattr("structlearn.models.graph.search.best_labelling", None)
+    svm = StructuralSVM(Grid(pairwise=None, engine="icm"), C=4, tol=1e-3).fit(X, Y)
+    assert svm.duality_gap_ <= 1e-3
+    by_hand = np.argmax(data.X @ svm.w_.reshape(3, 3), axis=3)
+    assert np.array_equal(svm.predict(X), by_hand)
+
+
 def test_the_gap_is_that_of_bounds():
     X, Y = stripes(4, 0.5)
     svm = StructuralSVM(Grid(), C=4.0, tol=1e-3).fit(X, Y)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ import scipy.sparse as sp
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.factor_graphs import FactorGraph, GridGraph, Potts
 from structlearn.data.factor_graphs.grid_graph import first_of, second_of
-from structlearn.inference.graphs import Labelling
 from structlearn.models.explanation import PartFeatures
 from structlearn.models.graph.pair_tables import PairTable
 from structlearn.models.graph.search import Search
@@ -56,7 +54,8 @@ class GridProblem(Problem):
         self._search = search
         self._channels = channels
         # A linear program's bound serves the exact objective as well.
-        self.exactness = "approximate" if search.exactness == "approximate" else "exact"
+        searched = table is not None and search.exactness == "approximate"
+        self.exactness = "approximate" if searched else "exact"
         n_nodes = images[0].shape[2] * len(classes)
         width = 0 if table is None else neighbours.n_groups * neighbours.n_features * table.width
         self.n_features = n_nodes + width
@@ -65,21 +64,22 @@ class GridProblem(Problem):
 
     def missing(self, oracle: str) -> str:
         return (
-            ": label images are searched for the best labels alone; use rescaling='margin', slack='linear', or a Graph"
+            ": label images are searched for the best labels alone; use rescaling='margin' with slack='linear', "
+            "or a Graph"
         )
 
     def best(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
-        return [self._labelling(w, i, augmented=False).labels for i in examples.tolist()]
+        return [self._found(w, i, augmented=False)[0] for i in examples.tolist()]
 
     def loss_augmented(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
-        return [self._labelling(w, i, augmented=True).labels for i in examples.tolist()]
+        return [self._found(w, i, augmented=True)[0] for i in examples.tolist()]
 
     def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
-        found = [self._labelling(w, i, augmented=True) for i in examples.tolist()]
-        outputs = [each.labels for each in found]
+        found = [self._found(w, i, augmented=True) for i in examples.tolist()]
+        outputs = [labels for labels, _ in found]
         rows, losses = self.differences(examples, outputs)
         truths = np.array([self._joint_feature(i, self._truth(i)) @ w for i in examples.tolist()])
-        return Planes(examples, rows, losses, outputs, np.array([self._search.value(each) for each in found]) - truths)
+        return Planes(examples, rows, losses, outputs, np.array([value for _, value in found]) - truths)
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
         rows = [
@@ -133,9 +133,7 @@ class GridProblem(Problem):
         """The scores of an image's labels and pairs, with the loss if asked for."""
         image, L = self._images[i], len(self._labels)
         n_nodes = image.shape[2] * L
-        unaries = image @ w[:n_nodes].reshape(-1, L)
-        if augmented:
-            unaries += self._prices(self._truth(i))
+        unaries = self._unaries(w, i, augmented=augmented)
         if self._table is None:
             return FactorGraph.pairwise(unaries.reshape(-1, L), np.empty((0, 2), np.int32), Potts(0.0))
         weights = w[n_nodes:].reshape(self._neighbours.n_groups, self._neighbours.n_features, -1)
@@ -148,6 +146,13 @@ class GridProblem(Problem):
         if self._table.is_potts and all((one >= 0.0).all() for one in scores):
             return GridGraph(unaries, Potts(1.0), [one[:, :, 0] for one in scores], self._neighbours.n)
         return self._listed(unaries, scores)
+
+    def _unaries(self, w: FloatArray, i: int, *, augmented: bool) -> FloatArray:
+        image, L = self._images[i], len(self._labels)
+        unaries = np.asarray(image @ w[: image.shape[2] * L].reshape(-1, L))
+        if augmented:
+            unaries += self._prices(self._truth(i))
+        return unaries
 
     def _listed(self, unaries: FloatArray, scores: list[FloatArray]) -> FactorGraph:
         assert self._table is not None
@@ -162,9 +167,14 @@ class GridProblem(Problem):
         L, columns = len(self._labels), self._table.columns
         return np.where(columns >= 0, scores[..., columns], 0.0).reshape(*scores.shape[:-1], L, L)
 
-    def _labelling(self, w: FloatArray, i: int, *, augmented: bool) -> Labelling:
+    def _found(self, w: FloatArray, i: int, *, augmented: bool) -> tuple[LabelArray, float]:
+        """Labels, and the bound on the best score that they come with."""
+        if self._table is None:
+            # Pixels on their own need no engine.
+            unaries = self._unaries(w, i, augmented=augmented)
+            return unaries.argmax(axis=2).astype(np.int32), float(unaries.max(axis=2).sum())
         found = self._search.labelling(self.graph(i, w, augmented=augmented))
-        return replace(found, labels=found.labels.reshape(self._images[i].shape[:2]))
+        return found.labels.reshape(self._images[i].shape[:2]), self._search.value(found)
 
     def _joint_feature(self, i: int, y: LabelArray) -> FloatArray:
         """Ψ(x_i, y)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar
@@ -89,13 +89,16 @@ class MoveSearch:
             self._least = self._fusion.total
             self.labels = self._fusion.labels()
             self.score = self._score()
+        if not more:
+            # The moves hold the search that holds them: memory would wait for the garbage collector.
+            self._steps.close()
         return more
 
     def details(self) -> Mapping[str, Any]:
         moves = self._fusion.truncated - self._truncated_between
         return {"truncated": moves, "truncated_between_ends": self._truncated_between}
 
-    def _all_moves(self) -> Iterator[bool]:
+    def _all_moves(self) -> Generator[bool, None, None]:
         # Where only two labels at a time are free, best unaries are a trap: one label for all leaves every way open.
         if self._kind == "swap":
             self._fusion.take_one()
