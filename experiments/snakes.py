@@ -41,7 +41,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from report import Run, percent, publish, table, verdict
+from report import Run, findings, percent, publish, table, verdict
 from sklearn.exceptions import ConvergenceWarning
 
 from structlearn import StructuralSVM
@@ -58,6 +58,15 @@ UNARY, PAIRS, DIRECTIONS, EDGES = METHODS = ("unary", "pairs", "directions", "ed
 LIMITS = {UNARY: 50.0, PAIRS: 50.0, DIRECTIONS: 50.0, EDGES: 100.0}
 VALIDATION_LIMIT, N_FIT, N_VALIDATE = 12.0, 60, 60
 IN_TRAINING, IN_PREDICTION = 0.02, 0.2
+
+
+CAVEATS = """\
+- The grid of C/n has two values, and every model took an end of it: the best C of each is not known.
+- The limits are short. Edge features were stopped with a gap of 31 %; their scores are those of that point, not of the
+  optimum.
+- Pairs are ordered, from a pixel to the one on its right or below it, so that weights without directions already know
+  the first pixel from the second. Directions are judged beside that.
+"""
 
 
 class Limit(Callback):
@@ -225,6 +234,7 @@ def main() -> None:
         "What was found": "\n".join([*said, certificates(final)]),
         "Results": results(final, counts),
         "Differences": compared,
+        "What to keep in mind": findings(CAVEATS, "18 November 2026"),
     }
     publish(output, "snakes", __doc__ or "", sections, runs + list(final.values()), begin)
 
