@@ -33,7 +33,7 @@ class LabelSets:
     def __len__(self) -> int:
         return len(self.table)
 
-    def coded(self, classes: Sequence[Any], *, by_name: bool, allow_unknown: bool = False) -> LabelArray:
+    def coded(self, classes: Sequence[Any], *, by_name: bool) -> LabelArray:
         """The table with a column for each of these classes, refused where it cannot have them."""
         if self.classes is None:
             if by_name:
@@ -43,9 +43,9 @@ class LabelSets:
                     f"Y has {count(self.table.shape[1], 'column')}; there are {count(len(classes), 'label')}"
                 )
             return self.table
-        codes = LabelCodes(classes, allow_unknown=allow_unknown).encode(list(self.classes), "the labels of Y")
+        codes = LabelCodes(classes).encode(list(self.classes), "the labels of Y")
         found = np.zeros((len(self.table), len(classes)), np.int32)
-        found[:, codes[codes >= 0]] = self.table[:, codes >= 0]
+        found[:, codes] = self.table
         return found
 
 
@@ -63,7 +63,10 @@ def read_label_sets(Y: Any, *, partial: bool = False) -> LabelSets:
         raise ValueError(f"Y is {shown(Y)}; expected a table of zeros and ones, or a list of sets of labels")
     if not isinstance(Y, np.ndarray) and len(Y) and all(isinstance(y, Set) for y in Y):
         return _from_sets(Y)
-    table = np.asarray(Y.toarray() if hasattr(Y, "toarray") else Y)
+    try:
+        table = np.asarray(Y)
+    except ValueError:
+        raise ValueError("Y is no table of zeros and ones; lists of labels must be sets") from None
     if table.ndim != 2:
         raise ValueError(f"Y has {table.ndim} dimensions; expected a table with a column a label, or a list of sets")
     return LabelSets(_checked(table, partial), None)

@@ -126,7 +126,7 @@ def read_networks(X: Any) -> Networks:
     nodes = read_sequences([x.nodes for x in given])
     edges = []
     for i, (x, n) in enumerate(zip(given, nodes.lengths.tolist(), strict=True)):
-        edges.append(checked_edges(x.edges, n, name=f"the edges of X[{i}]", of="node"))
+        edges.append(checked_edges(x.edges, n, name=f"edge {{}} of X[{i}]", of="node"))
     lengths = np.array([len(one) for one in edges])
     flat = np.concatenate(edges).reshape(-1, 2)
     return Networks(nodes, Ragged(flat, offsets_of(lengths)), _edge_features(given, lengths))

@@ -49,6 +49,7 @@ class PartialProblem(LatentPartProblem):
         self.part_offsets = free.part_offsets
         self.structure_bytes = free.structure_bytes
         self.likelihood = free.likelihood
+        self.exactness = free.exactness
         self._free = free.with_loss(loss)
         self._bind_possible = possible
         self._possible: ComposedProblem | None = None

@@ -275,12 +275,13 @@ class ConcaveConvex(Solver):
             state.inner.dual_seconds += spent[1]
 
     def _record(self, state: ConcaveConvexState, problem: LatentProblem) -> dict[str, Any]:
+        certified = problem.exactness != "approximate"
         return {
-            "primal": state.value,
+            "primal": state.value if certified else np.nan,
             "planes": state.inner.record.get("planes", 0),
-            "certified": problem.exactness != "approximate",
+            "certified": certified,
             "completion": state.completion,
-            "stationarity": state.stationarity,
+            "stationarity": state.stationarity if certified else np.nan,
         }
 
 

@@ -185,6 +185,14 @@ def test_potts_weights_that_must_not_be_negative():
     assert kept.w_[-1] == 0.0
 
 
+def test_what_an_engine_without_bounds_learns_from_part_of_the_labels_is_not_certified():
+    X, Y = noisy_cycles()
+    known = [[label if i % 2 else None for i, label in enumerate(y)] for y in Y]
+    svm = LatentStructuralSVM(Graph(pairwise="potts", engine="alpha_expansion"), C=5.0, random_state=0).fit(X, known)
+    assert np.isnan(svm.history_[-1]["stationarity"])
+    assert np.isnan(svm.objective_)
+
+
 def test_one_network_with_some_labels_known():
     random = np.random.default_rng(0)
     truth = np.repeat([0, 1], 20)
@@ -248,8 +256,8 @@ NODES = np.zeros((2, 1))
         ([], [], "X is empty"),
         (NODES, [[0, 1]], "expected a list of networks"),
         ([NODES], [[0, 1]], "X[0] is"),
-        ([(NODES, [(0, 2)])], [[0, 1]], "the edges of X[0][0] names node 2; there are 2 nodes"),
-        ([(NODES, [(1, 1)])], [[0, 1]], "the edges of X[0][0] joins node 1 to itself"),
+        ([(NODES, [(0, 2)])], [[0, 1]], "edge 0 of X[0] names node 2; there are 2 nodes"),
+        ([(NODES, [(1, 1)])], [[0, 1]], "edge 0 of X[0] joins node 1 to itself"),
         ([(NODES, [(0, 1), (1, 0)])], [[0, 1]], "give each pair once"),
         ([(NODES, [(0.5, 1)])], [[0, 1]], "expected (n_edges, 2), whole numbers"),
         ([(NODES, [(0, 1)])], [[0]], "Y[0] has 1 labels but X[0] has 2 rows"),

@@ -190,6 +190,8 @@ def test_labels_that_training_never_saw_are_named():
     svm = StructuralSVM(Grid()).fit([IMAGE], [np.array([[0, 1], [0, 1]])])
     with pytest.raises(ValueError, match=r"Y\[0\]\[3\] is 7"):
         svm.model_.bind(svm.spec_, [IMAGE], [np.array([[0, 1], [0, 7]])])
+    with pytest.raises(ValueError, match=r"Y\[0\]\[1\]"):
+        StructuralSVM(Grid()).fit([IMAGE], [np.array([[0, None], [0, 1]])])
     with pytest.raises(ValueError, match="loss is 'f1'"):
         StructuralSVM(Grid(loss="f1")).fit([IMAGE], [np.array([[0, 1], [0, 1]])])
     with pytest.raises(ValueError, match="searched for the best labels alone"):

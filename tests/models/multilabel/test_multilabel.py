@@ -128,6 +128,7 @@ def test_labels_that_are_not_known():
         (np.zeros((2, 1)), [[0, np.nan], [0, 1]], "Y[0, 1] is nan; expected 0 or 1"),
         (np.zeros((2, 1)), [0, 1], "Y has 1 dimensions"),
         (np.zeros((2, 1)), [["a"], ["b"]], "lists of labels must be sets"),
+        (np.zeros((2, 1)), [["a", "b"], ["b"]], "lists of labels must be sets"),
         (np.zeros((2, 1)), [set(), set()], "Y has no labels"),
         (np.zeros((0, 1)), np.zeros((0, 2)), "Y is empty"),
         (np.full((1, 1), np.inf), [[0, 1]], "X[0, 0] is inf"),
@@ -160,3 +161,7 @@ def test_new_data_of_another_form_are_refused():
         svm.predict(np.zeros((1, 3)))
     with pytest.raises(ValueError, match="Y has 2 columns; there are 3 labels"):
         svm.score(X, Y[:, :2])
+    assert svm.predict(np.zeros((0, 2))).shape == (0, 3)
+    named = StructuralSVM(MultiLabel()).fit(X, [{"a"} if y[0] else {"b"} for y in Y])
+    with pytest.raises(ValueError, match="'new', which is not among the 2 classes"):
+        named.score(X[:1], [{"a", "new"}])

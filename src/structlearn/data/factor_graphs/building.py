@@ -243,28 +243,29 @@ def _unaries(given: Any) -> tuple[LabelArray, FloatArray]:
     return np.array([len(row) for row in rows], np.int32), np.concatenate([*rows, np.empty(0)])
 
 
-def checked_edges(given: npt.ArrayLike, n: int, *, name: str = "edges", of: str = "variable") -> LabelArray:
-    """Pairs of n variables or nodes, each pair once, refused by name where they are none."""
+def checked_edges(given: npt.ArrayLike, n: int, *, name: str = "edges[{}]", of: str = "variable") -> LabelArray:
+    """Pairs of n variables or nodes, each pair once, refused where they are none; messages call one of them `name`."""
     edges = np.asarray(given)
     if not edges.size:
         return np.empty((0, 2), np.int32)
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
+        every = name.format(":")
         raise ValueError(
-            f"{name} have shape {edges.shape} and type {edges.dtype}; expected (n_edges, 2), whole numbers"
+            f"{every} has shape {edges.shape} and type {edges.dtype}; expected (n_edges, 2), whole numbers"
         )
     bad = np.argwhere((edges < 0) | (edges >= n))
     if len(bad):
         e, k = bad[0].tolist()
-        raise ValueError(f"{name}[{e}] names {of} {edges[e, k]}; there are {count(n, of)}")
+        raise ValueError(f"{name.format(e)} names {of} {edges[e, k]}; there are {count(n, of)}")
     loops = np.flatnonzero(edges[:, 0] == edges[:, 1])
     if len(loops):
-        raise ValueError(f"{name}[{loops[0]}] joins {of} {edges[loops[0], 0]} to itself")
+        raise ValueError(f"{name.format(loops[0])} joins {of} {edges[loops[0], 0]} to itself")
     key = edges.min(axis=1).astype(np.int64) * n + edges.max(axis=1)
     order = np.argsort(key, kind="stable")
     again = np.flatnonzero(np.diff(key[order]) == 0)
     if len(again):
         e, before = int(order[again[0] + 1]), int(order[again[0]])
-        raise ValueError(f"{name}[{e}] joins the {of}s of edge {before}, {edges[e].tolist()}; give each pair once")
+        raise ValueError(f"{name.format(e)} joins the {of}s of edge {before}, {edges[e].tolist()}; give each pair once")
     return edges.astype(np.int32)
 
 

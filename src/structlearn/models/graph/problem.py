@@ -34,8 +34,8 @@ class GraphProblem(SummedGraphProblem):
     """A `Graph` model bound to data, for graphs of small tree-width. Outputs are label codes, see `Ragged`.
 
     `codes` is the truth; nodes and edges of one graph stand after those of another, and `edges` has the numbers of
-    nodes in their graph. `rows` says where the features of each graph begin, if a row of `nodes` has those of several
-    nodes one after another, with weights of their own. `likelihood` names what the log-losses are, see `LIKELIHOODS`.
+    nodes in their graph. `rows` says where the features of each graph begin, if a row of `nodes` has those of
+    `nodes_a_row` nodes, with weights of their own. `likelihood` names what the log-losses are, see `LIKELIHOODS`.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class GraphProblem(SummedGraphProblem):
         nodes: TokenMatrix,
         offsets: IntArray,
         rows: IntArray | None = None,
+        nodes_a_row: int = 1,
         edges: LabelArray,
         edge_offsets: IntArray,
         edge_tokens: TokenMatrix | None,
@@ -60,8 +61,7 @@ class GraphProblem(SummedGraphProblem):
         self._nodes = nodes
         self._offsets = offsets
         self._row_offsets = offsets if rows is None else rows
-        # How many nodes have their features in one row.
-        self._nodes_a_row = int(offsets[-1] // max(nodes.n_tokens, 1))
+        self._nodes_a_row = nodes_a_row
         self._edges = edges
         self._edge_offsets = edge_offsets
         self._edge_tokens = edge_tokens if table is not None else None

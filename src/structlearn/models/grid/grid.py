@@ -24,7 +24,7 @@ from structlearn.models.graph.pair_tables import PairForm, PairTable
 from structlearn.models.graph.search import Search
 from structlearn.models.grid.neighbours import Neighbours, contrast_scale
 from structlearn.models.grid.problem import GridProblem
-from structlearn.models.label_losses import check_label_weight
+from structlearn.models.label_losses import check_label_weight, refuse_partial
 from structlearn.wording import shown
 
 #: What the directions to neighbours are called.
@@ -132,6 +132,7 @@ class Grid(Model):
         self.check_options()
         images, Y = self.read(X, Y)
         classes = Y.labels.classes if self.classes is None else declared_classes(self.classes)
+        refuse_partial(Y.labels, classes, declared=self.classes is not None)
         loss = self.loss_object()
         loss.check_labels(classes)
         contrast = contrast_scale(images, self.neighbours) if self.contrast else None

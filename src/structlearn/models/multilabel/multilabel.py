@@ -197,11 +197,12 @@ class MultiLabel(PartialModel):
         offsets = np.arange(n + 1) * K
         codes = None
         if Y is not None:
-            codes = self._table(spec, Y, n, allow_unknown=allow_unknown).ravel()
+            codes = self._table(spec, Y, n).ravel()
         edges, edge_offsets, numbers = repeated_edges(spec.label_pairs, n)
         data: dict[str, Any] = {
             "nodes": TokenMatrix.from_matrix(matrix, intercept=spec.intercept),
             "rows": np.arange(n + 1),
+            "nodes_a_row": K,
             "offsets": offsets,
             "edges": edges,
             "edge_offsets": edge_offsets,
@@ -223,17 +224,16 @@ class MultiLabel(PartialModel):
 
     def partial_loss(self, spec: MultiLabelSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
         """Labels that are not known cost nothing."""
-        table = self._table(spec, Y, _matrix(X).shape[0], partial=True, allow_unknown=allow_unknown)
+        table = self._table(spec, Y, _matrix(X).shape[0], partial=True)
         offsets = np.arange(len(table) + 1) * len(spec.classes)
         return bound_possible(self.loss_object(), _BINARY, _possible(table), offsets)
 
-    def _table(
-        self, spec: MultiLabelSpec, Y: Any, n: int, *, partial: bool = False, allow_unknown: bool = False
-    ) -> LabelArray:
+    def _table(self, spec: MultiLabelSpec, Y: Any, n: int, *, partial: bool = False) -> LabelArray:
+        """Labels that training never saw are refused, also by `evaluate`: no prediction can have them."""
         sets = read_label_sets(Y, partial=partial)
         if len(sets) != n:
             raise ValueError(f"X has {n} rows but Y has {len(sets)}")
-        return sets.coded(spec.classes, by_name=spec.by_name, allow_unknown=allow_unknown)
+        return sets.coded(spec.classes, by_name=spec.by_name)
 
     def loss_object(self) -> Loss:
         """The loss that the option stands for, on labels 0 and 1."""
