@@ -13,14 +13,14 @@ NAMES = ("scene", "yeast", "emotions", "bibtex")
 def fetch_multilabel(name: str, subset: Literal["train", "test"] = "train") -> MultiLabelTable:
     """Read a multi-label data set with its published split.
 
-    ========  ===========  ========  ======  ================================================
-    name      train, test  features  labels  what
-    ========  ===========  ========  ======  ================================================
-    scene     1,211 1,196       294       6  photographs (Boutell et al. 2004)
-    yeast       1,500 917       103      14  functions of genes (Elisseeff and Weston 2001)
-    emotions     391, 202        72       6  moods of music (Trohidis et al. 2008)
-    bibtex   4,880, 2,515     1,836     159  tags of bookmarks, sparse (Katakis et al. 2008)
-    ========  ===========  ========  ======  ================================================
+    ========  ============  ========  ======  ================================================
+    name      train, test   features  labels  what
+    ========  ============  ========  ======  ================================================
+    scene     1,211, 1,196  294       6       photographs (Boutell et al. 2004)
+    yeast     1,500, 917    103       14      functions of genes (Elisseeff and Weston 2001)
+    emotions  391, 202      72        6       moods of music (Trohidis et al. 2008)
+    bibtex    4,880, 2,515  1,836     159     tags of bookmarks, sparse (Katakis et al. 2008)
+    ========  ============  ========  ======  ================================================
 
     The files are ``multilabel/scene-train.arff.gz``, ``scene-test.arff.gz``, ``scene.xml.gz`` and so on.
 
