@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn.drawing import draw_network
@@ -61,6 +61,7 @@ def test_lines_join_the_nodes_of_edges(graph):
     assert width <= WIDEST + 50
 
 
+@settings(max_examples=40)
 @given(graphs)
 def test_nodes_lie_apart_and_always_at_the_same_places(graph):
     n, edges, _, _ = graph

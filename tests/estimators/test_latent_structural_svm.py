@@ -22,7 +22,17 @@ def data() -> tuple[list[Any], list[int]]:
     return several(np.random.default_rng(2), 60)
 
 
-@pytest.mark.parametrize("solver", ["auto", "one_slack", "n_slack", "subgradient", NSlack(), ConcaveConvex(tol=0.01)])
+@pytest.mark.parametrize(
+    "solver",
+    [
+        "auto",
+        "one_slack",
+        "n_slack",
+        pytest.param("subgradient", marks=pytest.mark.slow),
+        NSlack(),
+        ConcaveConvex(tol=0.01),
+    ],
+)
 def test_learns_with_every_solver(data: Any, solver: Any) -> None:
     # Which local minimum a single run finds may depend on the last digit of a sum; solver objects have one start.
     n_init = 3 if isinstance(solver, str) else 1

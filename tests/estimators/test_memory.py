@@ -126,7 +126,13 @@ def test_what_a_run_does_depends_on_the_machine_only_where_it_is_short(monkeypat
 
 
 @pytest.mark.parametrize(
-    "solver", [BlockCoordinate(tol=1e-6, idle_passes=1000), NSlack(tol=1e-6), OneSlack(tol=1e-6)], ids=repr
+    "solver",
+    [
+        BlockCoordinate(tol=1e-6, idle_passes=1000),
+        NSlack(tol=1e-6),
+        pytest.param(OneSlack(tol=1e-6), marks=pytest.mark.slow),
+    ],
+    ids=repr,
 )
 def test_planes_are_given_up_where_the_budget_is_small_and_the_optimum_is_certified(solver):
     sizes = []
@@ -176,7 +182,9 @@ def sizes_of(estimator, X, Y):
     return sizes
 
 
-@pytest.mark.parametrize("solver", [BlockCoordinate(), NSlack(), OneSlack()], ids=repr)
+@pytest.mark.parametrize(
+    "solver", [BlockCoordinate(), NSlack(), pytest.param(OneSlack(), marks=pytest.mark.slow)], ids=repr
+)
 def test_weights_that_outgrow_the_budget_end_the_run_with_the_best_point(solver):
     X, Y = ambiguous()
     svm = StructuralSVM(Chain(), C=300.0, solver=solver, max_memory=dense_bytes(X, Y, solver) - 1)

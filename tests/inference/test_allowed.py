@@ -115,7 +115,7 @@ def test_segmentations_(arrays, random):
 
 
 @given(test_parse_trees.sentences(), st.randoms(use_true_random=False))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_trees(arrays, random):
     trees, values = test_parse_trees.enumerated(*arrays)
     if not trees:

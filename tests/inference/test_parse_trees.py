@@ -77,7 +77,7 @@ def sentences(draw):
     return emission, rules, scores, start, spans
 
 
-SETTINGS = settings(max_examples=40, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+SETTINGS = settings(max_examples=25, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 
 
 @SETTINGS

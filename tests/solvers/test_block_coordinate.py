@@ -134,7 +134,7 @@ def test_chunks_hold_every_example_once(n, size):
     assert max(map(len, chunks), default=0) <= size
 
 
-@pytest.mark.parametrize(("C", "max_iter"), [(1e6, 39), (4e3, 2)])
+@pytest.mark.parametrize(("C", "max_iter"), [pytest.param(1e6, 39, marks=pytest.mark.slow), (4e3, 2)])
 def test_the_answer_is_the_best_point_that_was_priced(C, max_iter):
     random = np.random.default_rng(0)
     X, y = random.normal(size=(400, 20)), random.integers(0, 20, 400)

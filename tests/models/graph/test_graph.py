@@ -53,19 +53,19 @@ def instances(draw, **options):
     return twins, weights(random, twins, ties=ties) * draw(st.sampled_from([1.0, 30.0]))
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(instances())
 def test_oracles_agree_with_enumeration(instance):
     check_most_violating(*instance)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(instances(), st.integers(1, 9))
 def test_k_best_lists_different_labellings_with_the_highest_scores(instance, k):
     check_k_best(*instance, k)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(instances())
 def test_log_z_and_marginals_agree_with_enumeration(instance):
     twins, w = instance
@@ -81,7 +81,7 @@ def test_log_z_and_marginals_agree_with_enumeration(instance):
         np.testing.assert_allclose(probabilities[i], expected, atol=1e-8)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(instances())
 def test_gradients_are_those_of_finite_differences(instance):
     twins, w = instance

@@ -73,7 +73,7 @@ def instances(draw):
     return random, L, options, image, truth
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(instances())
 def test_oracles_agree_with_enumeration(instance):
     random, L, options, image, truth = instance

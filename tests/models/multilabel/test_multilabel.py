@@ -47,7 +47,7 @@ class Tuples:
         return [[(tuple(y.tolist()), score) for y, score in best] for best in self._problem.k_best(w, k)]
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(instances(), st.integers(1, 6))
 def test_oracles_agree_with_enumeration(instance, k):
     twins, w = instance

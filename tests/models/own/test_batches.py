@@ -81,7 +81,7 @@ def test_batches_train_as_single_examples_do(data, kind, solver):
     np.testing.assert_array_equal(many.predict(data[0]), one.predict(data[0]))
 
 
-@pytest.mark.parametrize("kind", [Batches, Rows, SparseStack, SparseVectors])
+@pytest.mark.parametrize("kind", [Batches, Rows, pytest.param(SparseStack, marks=pytest.mark.slow), SparseVectors])
 def test_steps_of_batches_are_those_of_single_examples(data, kind):
     one, many = (StructuralSVM(model(), C=12, solver="subgradient").fit(*data) for model in (OneByOne, kind))
     np.testing.assert_allclose(many.w_, one.w_, atol=1e-8)
