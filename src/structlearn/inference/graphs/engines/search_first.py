@@ -18,7 +18,7 @@ from structlearn.inference.graphs.search import Search
 class SearchFirst:
     """Branch and bound for some seconds, and a junction tree where these prove nothing.
 
-    The search is often a hundred times faster, and sometimes without end; how long the tree takes is known.
+    The search is often 30 to 100 times faster, and sometimes without end; how long the tree takes is known.
 
     Examples
     --------
