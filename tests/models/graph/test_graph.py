@@ -11,6 +11,7 @@ from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralS
 from structlearn.data import Network
 from structlearn.losses import LabelF1
 from structlearn.models import Graph
+from structlearn.models.graph import search
 from structlearn.waist import Scaling
 from tests.models.decoders import check_k_best, check_most_violating
 from tests.models.enumerated import BEST, Twins, asked, bound
@@ -165,6 +166,21 @@ def test_an_engine_that_only_moves_certifies_nothing():
     assert not any(record["certified"] for record in svm.history_)
     # Outputs that are not found cannot be dear: the dual is a lower bound on the exact objective.
     assert 0.0 < svm.history_[-1]["dual"] <= exact.objective_ * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("engine", ["max_product", "forest_moves"])
+def test_engines_that_need_not_end_are_ended(engine, monkeypatch):
+    monkeypatch.setattr(search, "MOST_ROUNDS", 3)
+    rounds = []
+    ended = search.best_labelling
+    monkeypatch.setattr(
+        search, "best_labelling", lambda *given, **limits: rounds.append(ended(*given, **limits)) or rounds[-1]
+    )
+    X, Y = noisy_cycles()
+    problem = bound(Graph(engine=engine), X, Y)
+    problem.oracle(np.linspace(-1.0, 1.0, problem.n_features), np.arange(len(X)), MARGIN)
+    assert len(rounds) == len(X)
+    assert max(found.iterations for found in rounds) == 3
 
 
 def test_neighbours_help():

@@ -14,8 +14,8 @@ from structlearn.waist.problem import Exactness
 
 #: Engines whose bounds are worth a certificate: they end at the best labels, or near the bound of the linear program.
 _BOUNDING = ("auto", "junction_tree", "graph_cut", "branch_and_bound", "dual_ascent", "integer_program", "enumeration")
-
-
+#: Engines that need not end by themselves, and the iterations that they get for one graph.
+_ENDLESS, MOST_ROUNDS = ("max_product", "forest_moves"), 200
 #: Of one wrong label, for each variable: labels whose score is so near to the bound are good enough for training.
 NEAR = 1e-5
 #: Iterations of dual ascent with clusters, at least, and by the number of variables: some tenths of a second.
@@ -58,7 +58,8 @@ class Search:
     def labelling(self, graph: FactorGraph | GridGraph) -> Labelling:
         """A labelling of the graph, with its bound."""
         if self.engine != "auto":
-            return best_labelling(graph, self.engine, max_seconds=self.max_seconds)
+            rounds = MOST_ROUNDS if self.name in _ENDLESS else None
+            return best_labelling(graph, self.engine, max_seconds=self.max_seconds, max_iterations=rounds)
         if is_submodular(graph):
             return best_labelling(graph, GraphCut(), max_seconds=self.max_seconds)
         near = NEAR * graph.n_variables
