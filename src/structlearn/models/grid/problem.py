@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -78,15 +79,12 @@ class GridProblem(Problem):
         found = [self._found(w, i, augmented=True) for i in examples.tolist()]
         outputs = [labels for labels, _ in found]
         rows, losses = self.differences(examples, outputs)
-        truths = np.array([self._joint_feature(i, self._truth(i)) @ w for i in examples.tolist()])
+        truths = self._true_features[examples] @ w
         return Planes(examples, rows, losses, outputs, np.array([value for _, value in found]) - truths)
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
-        rows = [
-            self._joint_feature(i, self._truth(i)) - self._joint_feature(i, y)
-            for i, y in zip(examples.tolist(), outputs, strict=True)
-        ]
-        dense = np.array(rows).reshape(-1, self.n_features)
+        found = [self._joint_feature(i, y) for i, y in zip(examples.tolist(), outputs, strict=True)]
+        dense = self._true_features[examples] - np.array(found).reshape(-1, self.n_features)
         losses = [self._loss(i, y) for i, y in zip(examples.tolist(), outputs, strict=True)]
         return SparseRows.from_matrix(sp.csr_array(dense)), np.array(losses)
 
@@ -175,6 +173,12 @@ class GridProblem(Problem):
             return unaries.argmax(axis=2).astype(np.int32), float(unaries.max(axis=2).sum())
         found = self._search.labelling(self.graph(i, w, augmented=augmented))
         return found.labels.reshape(self._images[i].shape[:2]), self._search.value(found)
+
+    @cached_property
+    def _true_features(self) -> FloatArray:
+        """Ψ(x_i, y_i) of every image."""
+        rows = [self._joint_feature(i, self._truth(i)) for i in range(self.n_examples)]
+        return np.array(rows).reshape(-1, self.n_features)
 
     def _joint_feature(self, i: int, y: LabelArray) -> FloatArray:
         """Ψ(x_i, y)."""
