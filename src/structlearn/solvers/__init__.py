@@ -1,6 +1,6 @@
 """How w is found. A solver knows a `Problem` and an `Objective`, never a model."""
 
-from structlearn.solvers.base import DualSolver, GapSolver, Solution, Solver, dual_record
+from structlearn.solvers.base import DualSolver, GapSolver, Solution, Solver
 from structlearn.solvers.block_coordinate import BlockCoordinate
 from structlearn.solvers.concave_convex import ConcaveConvex
 from structlearn.solvers.contrastive_divergence import ContrastiveDivergence
@@ -14,7 +14,7 @@ from structlearn.solvers.lbfgs import LBFGS
 from structlearn.solvers.n_slack import InseparableError, NSlack
 from structlearn.solvers.one_slack import OneSlack
 from structlearn.solvers.perceptron import Perceptron
-from structlearn.solvers.states import DualState, State
+from structlearn.solvers.states import DualState, State, dual_record
 from structlearn.solvers.subgradient import Subgradient
 
 __all__ = [

@@ -12,8 +12,7 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.options import declared_option
-from structlearn.solvers.states import DualState, Record, State
-from structlearn.waist.likelihood import Likelihood
+from structlearn.solvers.states import UNCERTIFIED, DualState, Record, State
 from structlearn.waist.objective import LikelihoodObjective, MarginObjective, Objective
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
@@ -253,7 +252,7 @@ class Solver(ABC):
         """Adds the line of an iteration to the history; returns whether the observer ends the run."""
         state.seconds = time.perf_counter() - begin
         times = {name: getattr(state, name) for name in ("iteration", "seconds", "oracle_seconds", "dual_seconds")}
-        state.record = _UNCERTIFIED | state.record | times
+        state.record = UNCERTIFIED | state.record | times
         self._check_numbers(state, problem)
         history.append(state.record)
         return bool(observe(state)) if observe is not None else False
@@ -381,43 +380,3 @@ class DualSolver(GapSolver):
         if self.eps is not None and objective is not None and 0 < state.primal < np.inf:
             accuracy = min(0.1, 0.01 * objective.C * self.eps / state.primal)
         return max(accuracy, 1e-13)
-
-
-#: What a line of the history says about a point without a certificate.
-_UNCERTIFIED: Record = {
-    "primal": np.nan,
-    "dual": np.nan,
-    "gap": np.nan,
-    "violation": np.nan,
-    "planes": 0,
-    "certified": False,
-}
-
-
-def dual_record(state: DualState, problem: Problem, violation: float = np.nan, planes: int = 0) -> Record:
-    """A line of the history, with the certificate unless the oracle only approximates."""
-    certified = problem.exactness != "approximate"
-    return {
-        "primal": state.primal if certified else np.nan,
-        "dual": state.dual,
-        "gap": state.primal - state.dual if certified else np.nan,
-        "violation": violation,
-        "planes": planes,
-        "certified": certified,
-    }
-
-
-def latent_record(state: DualState) -> Record:
-    """A line of the history where the objective is not convex: `dual` is a bound on its upper bound, and no more."""
-    return {"primal": state.primal, "certified": True, "stationarity": state.relative_gap}
-
-
-def substitute_record(state: DualState, likelihood: Likelihood) -> Record:
-    """A line of the history where another likelihood is maximised: what is certified is that one's minimum, if any.
-
-    Without a certificate `slope` says how steep the objective is, for a ridge ½‖∇‖² as a part of the objective.
-    """
-    named: Record = {"likelihood": likelihood.name, "primal": state.primal, "certified": likelihood.certifies}
-    if likelihood.certifies:
-        return named | {"dual": state.dual, "gap": state.primal - state.dual}
-    return named | {"slope": state.relative_gap}

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.solvers.base import DualSolver, dual_record
-from structlearn.solvers.states import Record
+from structlearn.solvers.base import DualSolver
+from structlearn.solvers.states import Record, dual_record
 from structlearn.solvers.working_sets import WorkingSetState
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.planes import Planes

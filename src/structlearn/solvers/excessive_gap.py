@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.solvers.base import GapSolver, dual_record
+from structlearn.solvers.base import GapSolver
 from structlearn.solvers.part_margins import (
     Distributions,
     DualPoint,
@@ -16,7 +16,7 @@ from structlearn.solvers.part_margins import (
     check_part_losses,
     price_margins,
 )
-from structlearn.solvers.states import DualState
+from structlearn.solvers.states import DualState, dual_record
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.parts import PartProblem
 

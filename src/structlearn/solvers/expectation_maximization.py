@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.solvers.base import GapSolver, latent_record
+from structlearn.solvers.base import GapSolver
 from structlearn.solvers.lbfgs import LBFGS, LBFGSState
-from structlearn.solvers.states import DualState
+from structlearn.solvers.states import DualState, latent_record
 from structlearn.waist.latent_parts import LatentPartProblem
 from structlearn.waist.objective import LikelihoodObjective, Objective
 from structlearn.wording import shown

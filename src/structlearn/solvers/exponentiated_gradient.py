@@ -9,10 +9,10 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.options import real_option
-from structlearn.solvers.base import GapSolver, dual_record
+from structlearn.solvers.base import GapSolver
 from structlearn.solvers.part_ascent import exponentiate
 from structlearn.solvers.part_margins import check_part_losses, price_margins
-from structlearn.solvers.states import DualState
+from structlearn.solvers.states import DualState, dual_record
 from structlearn.waist.objective import LikelihoodObjective, MarginObjective, Objective
 from structlearn.waist.parts import PartProblem
 

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.solvers.base import GapSolver, dual_record
-from structlearn.solvers.states import DualState
+from structlearn.solvers.base import GapSolver
+from structlearn.solvers.states import DualState, dual_record
 from structlearn.waist.objective import LikelihoodObjective, Objective
 from structlearn.waist.parts import PartProblem
 

@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from structlearn.solvers.base import DualSolver, dual_record
+from structlearn.solvers.base import DualSolver
+from structlearn.solvers.states import dual_record
 from structlearn.solvers.working_sets import WorkingSetState
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.problem import Problem

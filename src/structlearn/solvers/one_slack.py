@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray
-from structlearn.solvers.base import DualSolver, dual_record
-from structlearn.solvers.states import DualState
+from structlearn.solvers.base import DualSolver
+from structlearn.solvers.states import DualState, dual_record
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.planes import Planes
 from structlearn.waist.problem import Problem

@@ -1,4 +1,4 @@
-"""Where runs stand: what every state of a solver holds, and what those with a certificate hold beside it."""
+"""Where runs stand: what states hold, and what a line of the history says of them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
+from structlearn.waist.likelihood import Likelihood
 from structlearn.waist.problem import Problem
 
 Record = dict[str, Any]
@@ -90,3 +91,43 @@ class DualState(State):
         if self.primal == 0.0:
             return 0.0
         return 1.0 if np.isinf(self.primal) else float(np.maximum(0.0, (self.primal - self.dual) / abs(self.primal)))
+
+
+#: What a line of the history says about a point without a certificate.
+UNCERTIFIED: Record = {
+    "primal": np.nan,
+    "dual": np.nan,
+    "gap": np.nan,
+    "violation": np.nan,
+    "planes": 0,
+    "certified": False,
+}
+
+
+def dual_record(state: DualState, problem: Problem, violation: float = np.nan, planes: int = 0) -> Record:
+    """A line of the history, with the certificate unless the oracle only approximates."""
+    certified = problem.exactness != "approximate"
+    return {
+        "primal": state.primal if certified else np.nan,
+        "dual": state.dual,
+        "gap": state.primal - state.dual if certified else np.nan,
+        "violation": violation,
+        "planes": planes,
+        "certified": certified,
+    }
+
+
+def latent_record(state: DualState) -> Record:
+    """A line of the history where the objective is not convex: `dual` is a bound on its upper bound, and no more."""
+    return {"primal": state.primal, "certified": True, "stationarity": state.relative_gap}
+
+
+def substitute_record(state: DualState, likelihood: Likelihood) -> Record:
+    """A line of the history where another likelihood is maximised: what is certified is that one's minimum, if any.
+
+    Without a certificate `slope` says how steep the objective is, for a ridge ½‖∇‖² as a part of the objective.
+    """
+    named: Record = {"likelihood": likelihood.name, "primal": state.primal, "certified": likelihood.certifies}
+    if likelihood.certifies:
+        return named | {"dual": state.dual, "gap": state.primal - state.dual}
+    return named | {"slope": state.relative_gap}
