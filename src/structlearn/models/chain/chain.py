@@ -8,9 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
-from structlearn.data.known.labels import label_mask, labels_in
+from structlearn.data.known.labels import label_mask
 from structlearn.data.labels import (
-    LabelSequences,
     check_label,
     declared_classes,
     read_label_sequences,
@@ -38,17 +37,15 @@ from structlearn.models.label_losses import (
     bound_labels,
     bound_possible,
     check_label_weight,
-    label_loss,
     possible_labels,
-    refuse_partial,
 )
+from structlearn.models.labelling import LabellingModel
 from structlearn.models.pair_weights import compacted
-from structlearn.models.partial import PartialModel
 from structlearn.waist.problem import Problem
 from structlearn.wording import shown
 
 
-class Chain(PartialModel):
+class Chain(LabellingModel):
     """F(x, y) = Σ_t ⟨w_{y_t}, φ(x_t)⟩ + η Σ_t w_{y_t, y_{t+1}} (+ η w^start_{y_1} + η w^stop_{y_T}).
 
     With features of label pairs, Σ_t ⟨w_{y_t, y_{t+1}}, φ'(x_t)⟩ comes to it; with ``order=2``, the scores of label
@@ -101,8 +98,7 @@ class Chain(PartialModel):
     [['DET', 'NOUN']]
     """
 
-    takes_allowed = True
-    kind = "sequences"
+    example, place = "sequence", "token"
 
     @property
     def abilities(self) -> frozenset[Ability]:
@@ -122,9 +118,6 @@ class Chain(PartialModel):
             "samples": f"{once} + s T L",
             "partial": "the same",
         }
-
-    def loss_in_words(self) -> str:
-        return "1 for a sequence with a wrong label" if self.loss == "zero_one" else self.loss_object().in_words()
 
     def __init__(
         self,
@@ -150,27 +143,16 @@ class Chain(PartialModel):
         self.ends = ends
         self.order = order
 
-    def read(self, X: Any, Y: Any) -> tuple[Sequences, LabelSequences]:
-        return read_sequences(X), read_label_sequences(Y)
-
-    def specify(self, X: Any, Y: Any) -> LinearSpec:
-        X, Y = self.read(X, Y)
-        spec = self._specified(X, Y.classes)
-        refuse_partial(Y, spec.classes, declared=self.classes is not None)
-        return spec
-
-    def read_partial(self, X: Any, Y: Any) -> tuple[Sequences, Any]:
-        return read_sequences(X), Y
+    def read_inputs(self, X: Any) -> Sequences:
+        return read_sequences(X)
 
     def specify_partial(self, X: Any, Y: Any) -> LinearSpec:
-        observed = labels_in(Y)
-        if self.classes is None and not observed:
-            raise ValueError("Y says nothing about any token; training needs some labels")
         if self.observed_only:
             raise ValueError("observed_only=True needs to know every label; with labels known in part leave it out")
-        return self._specified(read_sequences(X), observed)
+        spec: LinearSpec = super().specify_partial(X, Y)
+        return spec
 
-    def _specified(self, X: Sequences, observed: tuple[Any, ...]) -> LinearSpec:
+    def specified(self, X: Sequences, observed: tuple[Any, ...]) -> LinearSpec:
         self.check_options()
         classes = observed if self.classes is None else declared_classes(self.classes)
         self.loss_object().check_labels(classes)
@@ -224,10 +206,6 @@ class Chain(PartialModel):
             observed_only=self.observed_only and codes is not None and not allow_unknown,
             pairs=spec.pairs,
         )
-
-    def loss_object(self) -> Loss:
-        """The loss that the option stands for."""
-        return label_loss(self.loss, self.label_weight)
 
     def _bound_loss(self, spec: LinearSpec, codes: LabelArray | None, offsets: IntArray, Y: Any) -> BoundLoss:
         few = level_table(offsets, len(spec.classes) ** self.order) <= MAX_LEVEL_TABLE

@@ -11,9 +11,8 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.fields import check_distinct, check_tuple, check_whole
-from structlearn.data.known.labels import check_allowed_truth, label_mask, labels_in
+from structlearn.data.known.labels import check_allowed_truth, label_mask
 from structlearn.data.labels import (
-    LabelSequences,
     declared_classes,
     read_label_sequences,
 )
@@ -38,12 +37,10 @@ from structlearn.models.label_losses import (
     bound_labels,
     bound_possible,
     check_label_weight,
-    label_loss,
     possible_labels,
-    refuse_partial,
 )
+from structlearn.models.labelling import LabellingModel
 from structlearn.models.pair_weights import compacted
-from structlearn.models.partial import PartialModel
 from structlearn.waist.likelihood import LIKELIHOODS, LikelihoodName
 from structlearn.waist.problem import Problem
 
@@ -80,7 +77,7 @@ class GraphSpec(LinearSpec):
                 )
 
 
-class Graph(PartialModel):
+class Graph(LabellingModel):
     """F(x, y) = Σ_i ⟨w_{y_i}, φ(x_i)⟩ + Σ_{ij} ⟨w_{y_i, y_j}, φ(x_ij)⟩ over the nodes i and the edges ij of a graph.
 
     Where edges have no features, φ(x_ij) is 1: a table of weights for the labels of two neighbours.
@@ -130,8 +127,7 @@ class Graph(PartialModel):
     [['cold', 'cold', 'cold']]
     """
 
-    takes_allowed = True
-    kind = "sequences"
+    example, place = "graph", "node"
 
     @property
     def abilities(self) -> frozenset[Ability]:
@@ -170,25 +166,10 @@ class Graph(PartialModel):
         self.max_seconds = max_seconds
         self.likelihood = likelihood
 
-    def read(self, X: Any, Y: Any) -> tuple[Networks, LabelSequences]:
-        return read_networks(X), read_label_sequences(Y)
+    def read_inputs(self, X: Any) -> Networks:
+        return read_networks(X)
 
-    def specify(self, X: Any, Y: Any) -> GraphSpec:
-        X, Y = self.read(X, Y)
-        spec = self._specified(X, Y.classes)
-        refuse_partial(Y, spec.classes, declared=self.classes is not None)
-        return spec
-
-    def read_partial(self, X: Any, Y: Any) -> tuple[Networks, Any]:
-        return read_networks(X), Y
-
-    def specify_partial(self, X: Any, Y: Any) -> GraphSpec:
-        observed = labels_in(Y)
-        if self.classes is None and not observed:
-            raise ValueError("Y says nothing about any node; training needs some labels")
-        return self._specified(read_networks(X), observed)
-
-    def _specified(self, X: Networks, observed: tuple[Any, ...]) -> GraphSpec:
+    def specified(self, X: Networks, observed: tuple[Any, ...]) -> GraphSpec:
         self.check_options()
         classes = observed if self.classes is None else declared_classes(self.classes)
         self.loss_object().check_labels(classes)
@@ -236,13 +217,6 @@ class Graph(PartialModel):
         offsets = read_networks(X).nodes.offsets
         possible = possible_labels(Y, spec.classes, offsets, "graphs", allow_unknown=allow_unknown)
         return bound_possible(self.loss_object(), spec.classes, possible, offsets)
-
-    def loss_object(self) -> Loss:
-        """The loss that the option stands for."""
-        return label_loss(self.loss, self.label_weight)
-
-    def loss_in_words(self) -> str:
-        return "1 for a graph with a wrong label" if self.loss == "zero_one" else self.loss_object().in_words()
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
         return node_measures(Y, predicted)
