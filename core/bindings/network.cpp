@@ -1,4 +1,4 @@
-#include "network/structure.hpp"
+#include "network/node_moves.hpp"
 
 #include <nanobind/stl/vector.h>
 
@@ -104,6 +104,38 @@ void bind_network(nb::module_& module) {
                 new (place) Bound{{NetworkStructure(engine.shape), scores.scorer()}};
             },
             nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+    nb::class_<NodeMoves>(module, "NodeMoves")
+        .def(
+            "__init__",
+            [](NodeMoves* place, const Bound& network, const PartLoss& loss) { new (place) NodeMoves(network.data, loss); },
+            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def("offsets", [](const NodeMoves& moves) { return copied(std::span(moves.offsets())); })
+        .def(
+            "begin",
+            [](const NodeMoves& moves, std::int64_t i, Vector<std::int32_t> labels, MutableVector<double> marginals) {
+                moves.begin(i, labels.data(), marginals.data());
+            },
+            nb::arg("example"), nb::arg("labels"), nb::arg("marginals"))
+        .def(
+            "rows",
+            [](NodeMoves& moves, Vector<std::int64_t> examples, Vector<std::int32_t> truths, Vector<std::int64_t> truth_offsets,
+               Vector<double> marginals) {
+                CsrRows rows;
+                std::vector<double> losses;
+                const CodedOutputs outputs{view(truths), view(truth_offsets)};
+                for (const std::int64_t i : view(examples))
+                    losses.push_back(moves.append_row(i, outputs[i], marginals.data(), rows));
+                return to_numpy(std::tuple(std::move(rows.indptr), std::move(rows.indices), std::move(rows.values), std::move(losses)));
+            },
+            nb::arg("examples"), nb::arg("truths"), nb::arg("truth_offsets"), nb::arg("marginals"))
+        .def(
+            "climb",
+            [](NodeMoves& moves, Vector<std::int64_t> examples, Vector<double> masses, MutableVector<double> marginals,
+               MutableVector<double> w, std::int64_t n_sweeps, std::uint64_t seed) {
+                run_unlocked(
+                    [&] { moves.climb(view(examples), view(masses), marginals.data(), w.data(), n_sweeps, seed); });
+            },
+            nb::arg("examples"), nb::arg("masses"), nb::arg("marginals"), nb::arg("w"), nb::arg("n_sweeps"), nb::arg("seed"));
 }
 
 }  // namespace structlearn::bindings

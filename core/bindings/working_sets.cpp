@@ -139,6 +139,11 @@ void bind_working_sets(nb::module_& module) {
                                          [&](std::int64_t k) { return rows[k]; });
                  });
              })
+        .def("pin_first", &SparseSets::pin_first)
+        .def("replace_first",
+             [](SparseSets& sets, std::int64_t i, Vector<std::int64_t> indices, Vector<double> values, double b) {
+                 sets.replace_first(i, {view(indices), view(values)}, b);
+             })
         .def("rebase",
              [](SparseSets& sets, Vector<std::int64_t> indptr, Vector<std::int64_t> indices, Vector<double> values) {
                  run_unlocked([&] { sets.rebase({view(indptr), view(indices), view(values)}); });

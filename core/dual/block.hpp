@@ -55,6 +55,12 @@ public:
 
     // After the rows have changed.
     void forget_products() { known_ = 0; }
+    // After the first plane has: its new offset, and its inner products with all planes.
+    void replace_first(double b, const std::vector<double>& with) {
+        row(2)[0] = b;
+        double* gram = &memory_[rows * capacity_];
+        for (std::int64_t l = 0; l < known_; ++l) gram[l] = gram[l * capacity_] = with[l];
+    }
 
     // ξ's share of the primal when the largest violation is h.
     double slack(double h) const {

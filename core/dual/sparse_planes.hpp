@@ -33,6 +33,12 @@ public:
         }
         block = std::move(shifted);
     }
+    void replace_first(Block& block, SparseRow row) const {
+        Block replaced;
+        replaced.append(row);
+        for (std::int64_t k = 1; k < block.size(); ++k) replaced.append(block[k]);
+        block = std::move(replaced);
+    }
     bool same(std::int64_t, const Block& block, std::int64_t k, SparseRow other) const {
         const SparseRow row = block[k];
         return std::ranges::equal(row.indices, other.indices) && std::ranges::equal(row.values, other.values);

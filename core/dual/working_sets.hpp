@@ -88,6 +88,18 @@ public:
         return true;
     }
 
+    // Keeps the first plane of every block, whatever its multiplier.
+    void pin_first() { first_is_pinned_ = true; }
+    // Another plane in place of the first one of a block, with its multiplier; what that does to w is the caller's business.
+    void replace_first(std::int64_t i, const Plane& plane, double b) {
+        auto& [planes, dual] = blocks_[i];
+        store_.replace_first(planes, plane);
+        row_.resize(static_cast<std::size_t>(dual.size()));
+        store_.products(i, planes, 0, scratch_, row_.data());
+        for (std::int64_t l = 0; l < dual.size(); ++l) row_[l] *= dual.a()[0] * dual.a()[l];
+        dual.replace_first(b, row_);
+    }
+
     // Adds plane(k) to the block of examples[k] for every k = which[j]; returns how many were new.
     template <class MakePlane>
     std::int64_t add_all(std::span<const std::int64_t> examples, std::span<const std::int64_t> which,
@@ -277,7 +289,7 @@ public:
             DualBlock& dual = blocks_[i].dual;
             before_.assign(static_cast<std::size_t>(dual.size()), 0.0);
             for (std::int64_t k = 0; k < dual.size(); ++k)
-                if (worth_of(dual, k) < least && dual.alpha()[k] > 0.0) before_[k] = -dual.alpha()[k];
+                if (worth_of(dual, k) < least && dual.alpha()[k] > 0.0 && !is_pinned(k)) before_[k] = -dual.alpha()[k];
             add_rows(i, before_.data(), w);
             keep_if(i, [&](DualBlock& block, std::int64_t k) { return worth_of(block, k) >= least; });
         }
@@ -369,13 +381,15 @@ private:
         DualBlock dual;
     };
 
+    bool is_pinned(std::int64_t k) const { return k == 0 && first_is_pinned_; }
+
     // Keeps the planes for which wanted(dual, k); returns how many are gone.
     template <class Wanted>
     std::int64_t keep_if(std::int64_t i, Wanted&& wanted) {
         auto& [planes, dual] = blocks_[i];
         kept_.clear();
         for (std::int64_t k = 0; k < dual.size(); ++k)
-            if (wanted(dual, k)) kept_.push_back(k);
+            if (is_pinned(k) || wanted(dual, k)) kept_.push_back(k);
         const std::int64_t gone = dual.size() - static_cast<std::int64_t>(kept_.size());
         if (gone == 0) return 0;
         store_.keep(i, planes, kept_);
@@ -386,6 +400,7 @@ private:
     Store store_;
     std::int64_t n_weights_;
     std::vector<Block> blocks_;
+    bool first_is_pinned_ = false;
     Nonnegative nonnegative_;
     std::vector<double> seen_;  // the gap of each block when it was last looked at
     Scratch scratch_;

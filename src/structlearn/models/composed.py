@@ -17,6 +17,7 @@ from structlearn.data.ragged import Ragged, offsets_of, reduced
 from structlearn.losses.bound import NO_UNIT, BoundLoss, Levels
 from structlearn.models.explanation import PartFeatures
 from structlearn.waist.factored_rows import FactoredRows
+from structlearn.waist.mixtures import Mixtures
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.parts import PartProblem
 from structlearn.waist.planes import Outputs, Planes
@@ -214,6 +215,16 @@ class ComposedProblem(PartProblem):
         no_truths = np.empty(0, np.int32), np.zeros(1, np.int64)
         found, losses, _ = self._core.loss_augmented(w, examples, *no_truths, loss, self.n_threads)
         return self.pack(Ragged(*found), examples), losses
+
+    def best_bounded(
+        self, loss: _core.PartLoss, w: FloatArray, examples: IntArray
+    ) -> tuple[Outputs, FloatArray, FloatArray]:
+        """As `best_with`, and by how much the best ⟨w, Ψ⟩ + Δ may exceed that of the outputs that were found."""
+        return *self.best_with(loss, w, examples), np.zeros(len(examples))
+
+    def mixtures_of(self, truths: Ragged, loss: BoundLoss) -> Mixtures | None:
+        """`mixtures` for any truths and loss."""
+        return None
 
     def working_sets(self) -> _core.WorkingSets:
         if self._scores is None:

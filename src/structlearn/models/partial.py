@@ -17,8 +17,9 @@ from structlearn.models.base import Model, Spec
 from structlearn.models.composed import ComposedProblem
 from structlearn.waist.latent import Start
 from structlearn.waist.latent_parts import LatentPartProblem
+from structlearn.waist.mixtures import Mixtures
 from structlearn.waist.objective import Scaling
-from structlearn.waist.planes import Outputs
+from structlearn.waist.planes import Outputs, Planes
 from structlearn.waist.rows import SparseRows
 
 
@@ -107,6 +108,20 @@ class PartialProblem(LatentPartProblem):
         found = self._best_level(w, examples, np.ones_like(losses), np.where(losses > 0.0, raised, -np.inf))
         wrong = np.flatnonzero(self.output_losses(examples, found) > 0.0)
         return examples[wrong], found[wrong] if isinstance(found, np.ndarray) else [found[k] for k in wrong]
+
+    def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
+        if self._loss.parts is None or scaling.oracle != "loss_augmented":
+            return super()._planes(w, examples, scaling)
+        # Where an engine has not proven its answer, its bound is the plane's.
+        outputs, losses, excess = self._free.best_bounded(self._loss.parts, w, examples)
+        rows = self.between(examples, self.truths(w, examples), outputs)
+        a, b = scaling(losses)
+        return Planes(examples, rows, losses, _plain(outputs), b - a * rows.dot(w) + excess)
+
+    def mixtures(self) -> Mixtures | None:
+        if self.completions is None:
+            return None
+        return self._free.mixtures_of(self._free.unpack(self.completions), self._loss)
 
     def between(self, examples: IntArray, left: Outputs, right: Outputs) -> SparseRows:
         truths = self._of_all_examples(examples, left)

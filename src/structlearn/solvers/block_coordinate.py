@@ -10,6 +10,7 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.solvers.base import DualSolver
+from structlearn.solvers.mixtures import begin_mixtures, climb_mixtures, restart_mixtures
 from structlearn.solvers.states import Record, dual_record
 from structlearn.solvers.working_sets import WorkingSetState
 from structlearn.waist.objective import MarginObjective
@@ -37,6 +38,9 @@ class BlockCoordinateState(WorkingSetState):
         The relative gap of the last certificate.
     bias : float
         That gap over the estimate of it: the estimate is the sum of what examples showed while others still moved.
+    marginals : (n_marginals,)
+        Those of the examples' `Mixtures`, whose planes are the first ones of the working sets; empty where there are
+        none.
     """
 
     gaps: FloatArray = field(default_factory=lambda: np.empty(0))
@@ -48,6 +52,7 @@ class BlockCoordinateState(WorkingSetState):
     cached_passes: int = 2
     certified: float = 1.0
     bias: float = 1.0
+    marginals: FloatArray = field(default_factory=lambda: np.empty(0))
     random: np.random.Generator = field(default_factory=np.random.default_rng)
 
     over_weights: ClassVar[tuple[str, ...]] = ("w", "iterate", "average", "priced")
@@ -105,20 +110,28 @@ class BlockCoordinate(DualSolver):
     def init_state(self, problem: Problem, objective: MarginObjective) -> BlockCoordinateState:
         random = np.random.default_rng(self.random_state)
         state = BlockCoordinateState.begin(problem, objective, random=random)
+        begin_mixtures(state, problem)
         # The planes at w = 0 are the worst there are: not worth keeping.
         self._certify(state, problem, objective, keep=False)
         return state
 
     def resume(self, state: BlockCoordinateState, problem: Problem, objective: MarginObjective) -> BlockCoordinateState:
         self.check_state(state, BlockCoordinateState, objective)
-        state = state.reopened(problem, objective, random=state.random)
+        state = state.reopened(problem, objective, random=state.random, marginals=state.marginals)
         self._certify(state, problem, objective)
         return state
 
     def rebase(
         self, state: BlockCoordinateState, problem: Problem, objective: MarginObjective, shifts: SparseRows
     ) -> BlockCoordinateState:
-        state = state.rebased(problem, objective, shifts, random=state.random, slacks=np.zeros(problem.n_examples))
+        state = state.rebased(
+            problem,
+            objective,
+            shifts,
+            random=state.random,
+            slacks=np.zeros(problem.n_examples),
+            marginals=state.marginals,
+        )
         # The planes that are known may well be all that is needed.
         with state.timed("dual_seconds"):
             state.solve(max(0.1 * self.tolerance, 1e-13), 100 * problem.n_examples)
@@ -133,6 +146,7 @@ class BlockCoordinate(DualSolver):
             gap, _ = state.solve(max(0.1 * remaining, 1e-13), state.cached_passes * asked)
             state.sets.drop_idle(self.idle_passes)
             state.limit_memory(self.room_for_planes(problem), problem)
+            climb_mixtures(state, problem)
             if self.averaging:
                 self._average(state)
         # Where the cached planes still hold most of the gap, asking for more planes would not help; the bound is for
@@ -172,6 +186,7 @@ class BlockCoordinate(DualSolver):
             size = max(1, size // 8)
         for chunk in _chunks(chosen, size, state.random):
             planes = self._ask(state, problem, objective, chunk, state.iterate)
+            restart_mixtures(state, problem, planes)
             self._keep(state, problem, objective, planes)
             with state.timed("dual_seconds"):
                 state.gaps[chunk] = state.improve(chunk)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.waist.likelihood import EXACT, Likelihood
+from structlearn.waist.mixtures import Mixtures
 from structlearn.waist.objective import MarginObjective, Oracle, Scaling
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.waist.risk import Risk
@@ -156,6 +157,10 @@ class Problem(ABC):
         rows, losses = self.differences(examples, outputs)
         a, b = scaling(losses)
         return Planes(examples, rows, losses, outputs, b - a * rows.dot(self.extend(w)))
+
+    def mixtures(self) -> Mixtures | None:
+        """Distributions over outputs that climb the dual of margin rescaling; None where there are none."""
+        return None
 
     def working_sets(self) -> _core.WorkingSets:
         """Empty working sets, one an example, that hold planes in the form that `keep` gives them."""

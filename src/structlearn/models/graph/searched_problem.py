@@ -11,6 +11,8 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.ragged import Ragged
 from structlearn.inference.graphs import JunctionTree
+from structlearn.losses.bound import BoundLoss
+from structlearn.models.graph.node_moves import NodeMixtures
 from structlearn.models.graph.problem import TREE_BYTES, GraphProblem
 from structlearn.models.graph.search import Search
 from structlearn.models.graph.summed_problem import WAYS_OUT
@@ -19,6 +21,9 @@ from structlearn.waist.planes import Outputs, Planes
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
 from structlearn.wording import in_bytes
+
+#: Nodes from which on a graph climbs the dual node by node as well, and bytes that this may take.
+LARGE, MOST_MARGINALS = 300, 400_000_000
 
 
 class Found(NamedTuple):
@@ -39,11 +44,14 @@ class SearchedGraphProblem(GraphProblem):
 
     def __init__(self, *, search: Search, **data: Any):
         self._search = search
+        self._mixed: tuple[_core.PartLoss, _core.NodeMoves] | None = None
         self.exactness = search.exactness
         super().__init__(**data)
         if self.exactness == "relaxed":
             # Moves between parts have no fractions.
             self._scores = None
+        if (mixtures := self.mixtures()) is not None:
+            self.structure_bytes += 8 * mixtures.n_marginals
 
     def _oracles(self) -> frozenset[Oracle]:
         return frozenset({"best", "loss_augmented", "gibbs"} if self._loss.parts is not None else {"best", "gibbs"})
@@ -77,8 +85,16 @@ class SearchedGraphProblem(GraphProblem):
         return Ragged.of([each.labels for each in found]), np.array([each.score for each in found])
 
     def best_with(self, loss: _core.PartLoss, w: FloatArray, examples: IntArray) -> tuple[Outputs, FloatArray]:
-        codes = Ragged.of([self._found(w, i, loss).labels for i in examples.tolist()])
-        return codes, self._core.losses(examples, codes.flat, codes.offsets, loss)
+        outputs, losses, _ = self.best_bounded(loss, w, examples)
+        return outputs, losses
+
+    def best_bounded(
+        self, loss: _core.PartLoss, w: FloatArray, examples: IntArray
+    ) -> tuple[Outputs, FloatArray, FloatArray]:
+        found = [self._found(w, i, loss) for i in examples.tolist()]
+        codes = Ragged.of([each.labels for each in found])
+        excess = np.array([max(0.0, each.bound - each.score) for each in found])
+        return codes, self._core.losses(examples, codes.flat, codes.offsets, loss), excess
 
     def _augmented(self, w: FloatArray, examples: IntArray) -> tuple[Outputs, FloatArray, FloatArray]:
         planes = self._planes(w, examples, Scaling("margin", "linear"))
@@ -136,8 +152,21 @@ class SearchedGraphProblem(GraphProblem):
             losses.append(max(0.0, float(prices @ mu) - self._loss.parts.truth(i)))
         return SparseRows(np.array(indptr), np.concatenate(indices), np.concatenate(values)), np.array(losses)
 
+    def mixtures(self) -> NodeMixtures | None:
+        return None if self.truths is None else self.mixtures_of(self.truths, self._loss)
+
+    def mixtures_of(self, truths: Ragged, loss: BoundLoss) -> NodeMixtures | None:
+        """Distributions over labellings, where graphs are so large that whole labellings move them slowly."""
+        if loss.parts is None or self.grows or np.diff(self._offsets).max() < LARGE:
+            return None
+        if self._mixed is None or self._mixed[0] is not loss.parts:
+            self._mixed = loss.parts, _core.NodeMoves(self._core, loss.parts)
+        found = NodeMixtures(self._mixed[1], truths)
+        return found if 8 * found.n_marginals <= MOST_MARGINALS else None
+
     def working_sets(self) -> _core.WorkingSets:
-        return Problem.working_sets(self) if self.exactness == "relaxed" else super().working_sets()
+        fractional = self.exactness == "relaxed" or self.mixtures() is not None
+        return Problem.working_sets(self) if fractional else super().working_sets()
 
 
 def bound_graphs(search: Search, data: Mapping[str, Any], tree: type[Any], searched: type[Any]) -> Any:
