@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -34,9 +35,15 @@ class SummedGraphProblem(PairedProblem):
     what needs log Z is refused; with likelihood="exact" so are marginals.
     """
 
-    _parts: GraphParts
     _engine: _core.NetworkEngine
     _widths: LabelArray
+    _offsets: IntArray
+    _unaries: IntArray
+
+    @property
+    @abstractmethod
+    def _parts(self) -> GraphParts:
+        """Nodes and edges, for what stands for likelihoods."""
 
     @property
     def too_wide(self) -> IntArray:
@@ -106,10 +113,10 @@ class SummedGraphProblem(PairedProblem):
         self, w: FloatArray, examples: IntArray, chains: LabelArray, n_sweeps: int, random: np.random.Generator
     ) -> Outputs:
         """Moves the chains of some examples, in place, by sweeps of Gibbs sampling; returns their labels."""
-        if len(chains) and not (chains.min() >= 0 and chains.max() < self._parts.n_labels):
+        if len(chains) and not ((chains >= 0) & (chains < np.diff(self._unaries))).all():
             raise ValueError(f"chains have labels from {chains.min()} to {chains.max()}, which are not all there")
-        all_chains = Ragged(chains, self._parts.offsets)
-        scores = Ragged(self.scores(w, examples), self._parts.of(examples).begins)
+        all_chains = Ragged(chains, self._offsets)
+        scores = Ragged(self.scores(w, examples), self._part_places(examples))
         seeds = random.integers(2**63, size=len(examples)).tolist()
         for i, scored, seed in zip(examples.tolist(), scores, seeds, strict=True):
             graph = FactorGraph(*self._engine.factor_graph(i, scored))
