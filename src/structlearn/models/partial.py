@@ -21,6 +21,9 @@ from structlearn.waist.objective import Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
 
+#: By which part of the largest slope weights are moved at random where labels cannot be told apart.
+TIE_BREAK = 1e-3
+
 
 class PartialProblem(LatentPartProblem):
     """Outputs of which the data say something, Y_i, the set of those that may be true; the latent part is which one is.
@@ -36,6 +39,8 @@ class PartialProblem(LatentPartProblem):
         Δ(Y_i, ŷ), zero on the outputs in Y_i.
     encode : callable
         The codes of whole outputs in the user's terms, one an example; refuses by name those that are not in Y_i.
+    at_random : bool
+        Whether learning must begin at random, since w = 0 cannot tell some labels from others.
     """
 
     def __init__(
@@ -44,6 +49,8 @@ class PartialProblem(LatentPartProblem):
         possible: Callable[[], ComposedProblem],
         loss: BoundLoss,
         encode: Callable[[Sequence[Any]], Ragged],
+        *,
+        at_random: bool = False,
     ):
         self.n_examples, self.n_features = free.n_examples, free.n_features
         self.part_offsets = free.part_offsets
@@ -55,6 +62,7 @@ class PartialProblem(LatentPartProblem):
         self._possible: ComposedProblem | None = None
         self._loss = loss
         self._encode = encode
+        self._at_random = at_random
         self.oracles = self._free.oracles if loss.levels is not None else self._free.oracles - {"second_best"}
 
     @property
@@ -127,6 +135,10 @@ class PartialProblem(LatentPartProblem):
             # What is searched has no sums, but at w = 0 they need none: all outputs are equally likely.
             free, possible = self._free.parts_at_random(), self.possible.parts_at_random()
             self.push(free - possible, np.arange(self.n_examples), np.ones(self.n_examples), gradient)
+        if self._at_random:
+            # A little chance tells labels apart between which the gradient is undecided; w = 0 would be a saddle.
+            gradient += TIE_BREAK * np.abs(gradient).max() * random.normal(size=self.n_features)
+            return Start(completions=self.complete(-gradient, np.arange(self.n_examples)))
         return Start(np.zeros(self.n_features), self.complete(-gradient, np.arange(self.n_examples)))
 
     def random_completions(self, random: np.random.Generator) -> Outputs:
@@ -215,6 +227,10 @@ class PartialModel(Model):
     def partial_loss(self, spec: Any, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
         """Δ(Y_i, ŷ), zero on the outputs that agree with Y_i; with `allow_unknown` none need agree."""
 
+    def begins_at_random(self, spec: Any, Y: Any) -> bool:
+        """Whether there are labels that nothing tells from each other before learning: those of hidden nodes."""
+        return False
+
     def read_partial(self, X: Any, Y: Any) -> tuple[Any, Any]:
         return X, Y
 
@@ -228,6 +244,7 @@ class PartialModel(Model):
             lambda: self._bind_possible(spec, X, Y),
             loss,
             lambda outputs: bind(spec, X, outputs, allowed=Y).truths,
+            at_random=self.begins_at_random(spec, Y),
         )
         if not allow_unknown:
             # Refused before training, if no output is possible.

@@ -64,6 +64,8 @@ class FactorTable:
             return cls(np.arange(len(names), dtype=np.int32), names)
         if form == "potts":
             columns = np.array([0 if len(set(labels)) == 1 else -1 for labels in product(*classes)], np.int32)
+            if (columns < 0).all():
+                raise ValueError("its table is 'potts', but its nodes have no label in common")
             return cls(columns, POTTS)
         if len({tuple(labels) for labels in classes}) > 1:
             raise ValueError("its table is 'symmetric', but its nodes have different labels")

@@ -105,6 +105,10 @@ class GraphProblem(SummedGraphProblem):
         return GraphParts(nodes.offsets, edges.scopes, edges.offsets, L, edges.table, edges.shared, flags)
 
     @property
+    def _groups(self) -> list[NodeGroup | FactorGroup]:
+        return [*self._nodes, *self._factors]
+
+    @property
     def _n_shared(self) -> int:
         return sum(one.width for one in self._scored if one.shared)
 
@@ -115,7 +119,6 @@ class GraphProblem(SummedGraphProblem):
 
     @cached_property
     def _unaries(self) -> IntArray:
-        """Where the labels of each node begin in a list of those of all nodes."""
         counts = np.stack([group.counts for group in self._nodes], axis=1)
         n_labels = np.tile([len(group.classes) for group in self._nodes], len(counts))
         return offsets_of(np.repeat(n_labels, counts.ravel()))
@@ -144,11 +147,11 @@ class GraphProblem(SummedGraphProblem):
         return FactorGraph(*self._engine.factor_graph(i, theta))
 
     def feature_totals(self) -> FloatArray:
-        return np.asarray(sum(one.feature_totals() for one in (*self._nodes, *self._factors)))
+        return np.asarray(np.sum([one.feature_totals() for one in self._groups], axis=0))
 
     def radii(self) -> FloatArray:
         # The differences of two outputs in different blocks of weights are at right angles.
-        return np.asarray(np.sqrt(sum(one.squared_radii() for one in (*self._nodes, *self._factors))))
+        return np.asarray(np.sqrt(np.sum([one.squared_radii() for one in self._groups], axis=0)))
 
     def part_names(self, i: int, parts: IntArray) -> list[str]:
         return [self._part_name(i, part) for part in parts.tolist()]
@@ -165,14 +168,14 @@ class GraphProblem(SummedGraphProblem):
                 if part < n:
                     assert one.table is not None
                     factor, column = divmod(part, one.width)
-                    return self._factor_name(f, None if shared else one.of(i)[factor], one.table.names[column])
+                    return self._factor_name(i, f, None if shared else one.of(i)[factor], one.table.names[column])
                 part -= n
         raise AssertionError("there are no more parts")
 
     def _node_name(self, group: int, node: int, label: Any) -> str:
         return f"node {node}: {label}"
 
-    def _factor_name(self, group: int, scope: LabelArray | None, labels: str) -> str:
+    def _factor_name(self, i: int, group: int, scope: LabelArray | None, labels: str) -> str:
         """What a part of a factor over these nodes is called, or one that all factors have."""
         return labels if scope is None else f"edge {', '.join(map(str, scope))}: {labels}"
 

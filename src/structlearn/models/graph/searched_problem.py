@@ -13,7 +13,6 @@ from structlearn.data.ragged import Ragged, summed
 from structlearn.inference.graphs import JunctionTree
 from structlearn.models.graph.problem import TREE_BYTES, GraphProblem
 from structlearn.models.graph.search import Search
-from structlearn.models.graph.summed_problem import WAYS_OUT
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.waist.problem import Problem
@@ -50,7 +49,7 @@ class SearchedGraphProblem(GraphProblem):
 
     def missing(self, oracle: str) -> str:
         if oracle == "sums":
-            return f": log Z of graphs that are searched by {self._search.name!r} is not known; {WAYS_OUT}"
+            return f": log Z of graphs that are searched by {self._search.name!r} is not known; {self.ways_out}"
         return (
             f": graphs of this width are searched by {self._search.name!r}, which finds the best labels alone; use "
             "rescaling='margin' with slack='linear' and a loss that adds up over labels"

@@ -20,7 +20,6 @@ from structlearn.models.graph.likelihoods.pseudo import pseudo_losses
 from structlearn.models.pair_weights import PairedProblem
 from structlearn.waist.planes import Outputs
 
-#: What a refusal of sums offers.
 WAYS_OUT = (
     "give the model likelihood='pseudo', 'piecewise', 'tree_reweighted' or 'belief_propagation', which take graphs of "
     "any width, or use solver='contrastive_divergence' or StructuralSVM"
@@ -35,15 +34,22 @@ class SummedGraphProblem(PairedProblem):
     what needs log Z is refused; with likelihood="exact" so are marginals.
     """
 
+    #: What a refusal of sums offers.
+    ways_out = WAYS_OUT
+
     _engine: _core.NetworkEngine
     _widths: LabelArray
     _offsets: IntArray
-    _unaries: IntArray
 
     @property
     @abstractmethod
     def _parts(self) -> GraphParts:
         """Nodes and edges, for what stands for likelihoods."""
+
+    @property
+    @abstractmethod
+    def _unaries(self) -> IntArray:
+        """Where the labels of each node begin in a list of those of all nodes."""
 
     @property
     def too_wide(self) -> IntArray:
@@ -142,7 +148,7 @@ class SummedGraphProblem(PairedProblem):
 
     def _check_trees(self, what: str) -> None:
         if len(self.too_wide):
-            marginals = f"; for marginals {WAYS_OUT}" if self.likelihood.is_exact and "marginals" in what else ""
+            marginals = f"; for marginals {self.ways_out}" if self.likelihood.is_exact and "marginals" in what else ""
             raise ValueError(
                 f"{what} need junction trees, and X[{self.too_wide[0]}] has none: its tree-width is too large, or an "
                 f"engine was named that does without{marginals}"
