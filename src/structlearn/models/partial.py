@@ -23,6 +23,8 @@ from structlearn.waist.rows import SparseRows
 
 #: By which part of the largest slope weights are moved at random where labels cannot be told apart.
 TIE_BREAK = 1e-3
+#: How often they are drawn.
+N_DRAWS = 10
 
 
 class PartialProblem(LatentPartProblem):
@@ -136,10 +138,20 @@ class PartialProblem(LatentPartProblem):
             free, possible = self._free.parts_at_random(), self.possible.parts_at_random()
             self.push(free - possible, np.arange(self.n_examples), np.ones(self.n_examples), gradient)
         if self._at_random:
-            # A little chance tells labels apart between which the gradient is undecided; w = 0 would be a saddle.
-            gradient += TIE_BREAK * np.abs(gradient).max() * random.normal(size=self.n_features)
-            return Start(completions=self.complete(-gradient, np.arange(self.n_examples)))
+            return Start(completions=self._told_apart(gradient, random))
         return Start(np.zeros(self.n_features), self.complete(-gradient, np.arange(self.n_examples)))
+
+    def _told_apart(self, gradient: FloatArray, random: np.random.Generator) -> Outputs:
+        """Where the likelihood rises, with labels between which the gradient is undecided told apart by chance.
+
+        At w = 0 they would stay alike for ever. Of several draws the one that has them most evenly is taken.
+        """
+        size = TIE_BREAK * (np.abs(gradient).max() or 1.0)
+        draws = [
+            self.complete(size * random.normal(size=self.n_features) - gradient, np.arange(self.n_examples))
+            for _ in range(N_DRAWS)
+        ]
+        return min(draws, key=lambda draw: float((np.bincount(self._free.unpack(draw).flat) ** 2.0).sum()))
 
     def random_completions(self, random: np.random.Generator) -> Outputs:
         # The best outputs at random weights, so that all are outputs that the model can have.
