@@ -221,6 +221,14 @@ def pair_tables(edges, y, L):
 def typed_graph(random):
     """Nodes of two types, and factors of two and of three nodes, some with features."""
     X = [typed_network(random, *sizes) for sizes in ((1, 0), (1, 1), (2, 1), (2, 2))]
+    X = [
+        (
+            {kind: np.abs(rows) for kind, rows in nodes.items()},
+            factors,
+            {key: np.abs(rows) for key, rows in more.items()},
+        )
+        for nodes, factors, more in X
+    ]
     Y = [typed_labels(random, x) for x in X]
     reference = EnumeratedTypedGraph(CLASSES, TEMPLATES)
     return enumerated(

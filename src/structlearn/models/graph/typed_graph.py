@@ -189,9 +189,11 @@ class TypedGraph(PartialModel):
     def _tables(self, spec: TypedGraphSpec) -> dict[Key, FactorTable]:
         templates, found = templates_of(self.factors), {}
         for key, one in spec.factors.items():
-            form = templates[key].table if key in templates else "free"
+            template = Factor(one.types) if self.factors is None else templates.get(key)
+            if template is None or template.types != one.types:
+                raise ValueError(f"the template {key!r} of nodes {one.types} is not among those of the model")
             try:
-                found[key] = FactorTable.over(form, [spec.nodes[kind].classes for kind in one.types])
+                found[key] = FactorTable.over(template.table, [spec.nodes[kind].classes for kind in one.types])
             except ValueError as error:
                 raise ValueError(f"the template {key!r}: {error}") from None
         return found

@@ -70,8 +70,9 @@ class TypedGraphSpec(Spec):
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         for name in ("nodes", "factors"):
-            if not isinstance(values.get(name), dict):
-                raise ValueError(f"{name} is {shown(values.get(name))}, no dict")
+            given = values.get(name)
+            if not isinstance(given, dict) or not all(isinstance(one, dict) for one in given.values()):
+                raise ValueError(f"{name} is {shown(given)}, no dict of dicts")
         pairs = values.get("pairs")
         return super().from_dict(
             {
@@ -85,6 +86,8 @@ class TypedGraphSpec(Spec):
         check_tuple("nodes", tuple(self.nodes), str)
         if not self.nodes:
             raise ValueError("there are no types of nodes")
+        if any(one.pairs is not None for one in self.nodes.values()):
+            raise ValueError("a type has pairs of its own; they are those of all")
         for key, one in self.factors.items():
             unknown = [kind for kind in one.types if kind not in self.nodes]
             if unknown or len(one.types) < 2 or not (isinstance(key, str) or key == one.types):
