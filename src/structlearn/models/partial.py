@@ -144,14 +144,18 @@ class PartialProblem(LatentPartProblem):
     def _told_apart(self, gradient: FloatArray, random: np.random.Generator) -> Outputs:
         """Where the likelihood rises, with labels between which the gradient is undecided told apart by chance.
 
-        At w = 0 they would stay alike for ever. Of several draws the one that has them most evenly is taken.
+        At w = 0 they would stay alike for ever. Of several draws the one that has them most evenly is taken, whose
+        features are spread over most weights.
         """
-        size = TIE_BREAK * (np.abs(gradient).max() or 1.0)
-        draws = [
-            self.complete(size * random.normal(size=self.n_features) - gradient, np.arange(self.n_examples))
-            for _ in range(N_DRAWS)
-        ]
-        return min(draws, key=lambda draw: float((np.bincount(self._free.unpack(draw).flat) ** 2.0).sum()))
+        every, size = np.arange(self.n_examples), TIE_BREAK * (np.abs(gradient).max() or 1.0)
+        draws = [self.complete(size * random.normal(size=len(gradient)) - gradient, every) for _ in range(N_DRAWS)]
+
+        def length(draw: Outputs) -> float:
+            total = np.zeros(self.n_features)
+            self.push(self.parts_of(every, draw), every, np.ones(self.n_examples), total)
+            return float(total @ total)
+
+        return min(draws, key=length)
 
     def random_completions(self, random: np.random.Generator) -> Outputs:
         # The best outputs at random weights, so that all are outputs that the model can have.
