@@ -111,7 +111,7 @@ def typed_masks(
     n = len(next(iter(offsets.values()))) - 1
     if not is_listed(allowed) or len(allowed) != n:
         given = count(len(allowed), "entry") if is_listed(allowed) else shown(allowed)
-        raise ValueError(f"{name} is for {n} networks, but has {given}")
+        raise ValueError(f"X has {count(n, 'network')} but {name} has {given}")
     by_types = _by_types(allowed, name)
     check_types(allowed, classes, name)
     masks = []

@@ -176,7 +176,7 @@ def _network(x: Any, i: int) -> TypedNetwork:
 
 def _features(given: list[Any]) -> Sequences:
     """Of what may be nothing in some networks, or in all."""
-    lengths = [_length(one) for one in given]
+    lengths = [_n_rows(one, i) for i, one in enumerate(given)]
     if any(lengths):
         return read_sequences(given, empty=True)
     widths = [one.shape[1] for one in given if getattr(one, "ndim", 0) == 2]
@@ -242,14 +242,22 @@ def _factor_features(given: list[TypedNetwork], key: Key, lengths: IntArray) -> 
     if len(lacking):
         raise ValueError(f"X[{int(np.argmax(has))}] has features of {key!r} but X[{lacking[0]}] has none")
     features = [x.features.get(key, []) for x in given]
-    for i, one in enumerate(features):
-        if _length(one) != lengths[i]:
-            of = count(_length(one), "factor")
-            raise ValueError(f"X[{i}] has {count(int(lengths[i]), 'factor')} {key!r} but features of {of}")
     try:
-        return _features(features)
+        found = _features(features)
     except ValueError as error:
-        raise ValueError(re.sub(r"\bX\[(\d+)\]", rf"X[\1].features[{key!r}]", str(error))) from None
+        told = re.sub(r"\bX\[\d+\]", lambda place: f"{place[0]}.features[{key!r}]", str(error))
+        raise ValueError(told) from None
+    wrong = np.flatnonzero(found.lengths != lengths)
+    if len(wrong):
+        i, of = int(wrong[0]), count(int(found.lengths[wrong[0]]), "factor")
+        raise ValueError(f"X[{i}] has {count(int(lengths[i]), 'factor')} {key!r} but features of {of}")
+    return found
+
+
+def _n_rows(features: Any, i: int) -> int:
+    if not (is_listed(features) or getattr(features, "shape", ())):
+        raise ValueError(f"X[{i}] is {shown(features)}; expected features: a matrix, or a list of dicts")
+    return _length(features)
 
 
 def _length(values: Any) -> int:

@@ -156,7 +156,7 @@ NODES = {"a": np.zeros((2, 1)), "b": np.zeros((1, 1))}
         ([{"a": [0, None], "b": [1], "c": [0]}], "Y[0] has labels of type 'c'; the types are 'a', 'b'"),
         ([{"a": [0], "b": [1]}], "Y[0]['a'] has 1 entries but X[0].nodes['a'] has 2 rows"),
         ([{"a": [0, 1], "b": 1}], "Y[0]['b'] is 1; expected a sequence of labels"),
-        ([{"a": [0, 1], "b": [1]}] * 2, "Y is for 1 networks, but has 2 entries"),
+        ([{"a": [0, 1], "b": [1]}] * 2, "X has 1 network but Y has 2 entries"),
         ([[0, 1]], "Y[0] is [0, 1]; expected a dict from types of nodes to labels"),
     ],
 )
@@ -172,7 +172,7 @@ def test_restrictions_are_named_by_type():
     for allowed, message in (
         ([{"b": [7]}], "allowed[0]['b'][0] is 7, but 7 is not one of the labels"),
         ([{"c": [7]}], "allowed[0] has labels of type 'c'"),
-        ([], "allowed is for 1 networks, but has 0 entries"),
+        ([], "X has 1 network but allowed has 0 entries"),
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             svm.predict(X, allowed=allowed)

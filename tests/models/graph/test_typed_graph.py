@@ -374,6 +374,12 @@ LABELS = {"a": [0, 1], "b": [0]}
             [LABELS, LABELS],
             "X[0] has features of ('a', 'b') but X[1] has none",
         ),
+        ([({"a": 3}, {})], [LABELS], "X[0].nodes['a'] is 3; expected features: a matrix, or a list of dicts"),
+        (
+            [(NODES, {("a", "b"): [(0, 0)]}, {("a", "b"): 3})],
+            [LABELS],
+            "X[0].features[('a', 'b')] is 3; expected features",
+        ),
         ([({"a": [[np.nan], [0.0]]}, {})], [{"a": [0, 1]}], "X[0].nodes['a'][0, 0] is nan"),
         ([(NODES, {})], [[0, 1, 0]], "Y[0] is [0, 1, 0]; expected a dict from types of nodes to labels"),
         ([(NODES, {})], [{"a": [0, 1]}], "Y has no labels of type 'b'; declare them: classes={'b': […]}"),
@@ -382,7 +388,7 @@ LABELS = {"a": [0, 1], "b": [0]}
         ([(NODES, {})], [{"a": [0], "b": [0]}], "Y[0]['a'] has 1 labels but X[0].nodes['a'] has 2 rows"),
         ([(NODES, {})], [{"a": [0, None], "b": [0]}], "Y[0]['a'][1] is None: labels that are known in part"),
         ([(NODES, {})], [{"a": [0, 1], "b": None}], "Y[0]['b'] is None: labels that are known in part"),
-        ([(NODES, {})], [LABELS, LABELS], "X has 1 networks but Y has 2"),
+        ([(NODES, {})], [LABELS, LABELS], "X has 1 network but Y has 2 entries"),
     ],
 )
 def test_bad_networks_are_refused_by_name(X, Y, message):

@@ -87,7 +87,7 @@ class FactorTable:
 
 
 def _joined(labels: Any) -> str:
-    return " – ".join(map(str, labels))
+    return " – ".join(label if isinstance(label, str) else shown(label) for label in labels)
 
 
 def _falling(sizes: list[int]) -> list[tuple[int, ...]]:

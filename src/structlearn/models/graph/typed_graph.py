@@ -40,7 +40,7 @@ from structlearn.models.label_losses import refuse_partial
 from structlearn.models.pair_weights import compacted
 from structlearn.models.partial import PartialModel
 from structlearn.waist.problem import Problem
-from structlearn.wording import shown
+from structlearn.wording import count, shown
 
 
 class TypedGraph(PartialModel):
@@ -228,7 +228,7 @@ class TypedGraph(PartialModel):
         """The codes of the labels of each type."""
         labels = read_typed_labels(Y)
         if len(labels) != len(networks):
-            raise ValueError(f"X has {len(networks)} networks but Y has {len(labels)}")
+            raise ValueError(f"X has {count(len(networks), 'network')} but Y has {count(len(labels), 'entry')}")
         check_types(labels, spec.nodes)
         found = []
         for k, (kind, one) in enumerate(spec.nodes.items()):
