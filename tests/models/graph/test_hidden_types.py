@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
+from sklearn.base import clone
 
 import structlearn
 from structlearn import LatentConditionalRandomField, LatentStructuralSVM, StructuralSVM
@@ -14,6 +15,7 @@ from structlearn.data import TypedNetwork
 from structlearn.evaluation import evaluate
 from structlearn.models import TypedGraph
 from structlearn.waist import Scaling
+from tests.estimators.test_checkpoint import StopAt
 from tests.models.graph.enumerated_typed_graph import (
     CLASSES,
     TEMPLATES,
@@ -178,6 +180,15 @@ def test_restrictions_are_named_by_type():
             svm.predict(X, allowed=allowed)
     with pytest.raises(ValueError, match=re.escape("Y[0]['b'][0] is 1, which is not allowed there")):
         StructuralSVM(TypedGraph(classes={"b": [0, 1]})).fit(X, Y, allowed=[{"b": [0]}])
+
+
+def test_a_run_with_hidden_types_goes_on_from_its_checkpoint(tmp_path):
+    X, Y = exclusive_or(30)
+    svm = LatentStructuralSVM(HIDDEN, C=30.0, random_state=0)
+    whole = clone(svm).fit(X, Y)
+    stopped = clone(svm).set_callbacks(StopAt(1)).fit(X, Y, checkpoint=tmp_path / "run")
+    assert len(stopped.history_) < len(whole.history_)
+    np.testing.assert_array_equal(clone(svm).fit(X, Y, checkpoint=tmp_path / "run").w_, whole.w_)
 
 
 def test_margins_of_levels_take_labels_known_in_part():

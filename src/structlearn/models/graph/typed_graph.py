@@ -73,7 +73,9 @@ class TypedGraph(PartialModel):
     latent variables learn what they stand for.
 
     The weights are, one after another, those of the nodes of each type (n_features, n_labels), and of the templates,
-    (n_table_weights,) or, where factors have features, (n_factor_features, n_table_weights).
+    (n_table_weights,) or, where factors have features, (n_factor_features, n_table_weights). After training with
+    weights that came into being when they were needed, those of templates without features come first, then those that
+    `spec_.pairs` lists.
 
     Examples
     --------
