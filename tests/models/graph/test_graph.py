@@ -293,6 +293,13 @@ def test_bad_networks_are_refused_by_name(X, Y, message):
         StructuralSVM(Graph()).fit(X, Y)
 
 
+def test_networks_of_which_nothing_is_known_are_refused_unless_labels_are_declared():
+    x, y = (np.eye(2), [(0, 1)]), [None, None]
+    with pytest.raises(ValueError, match="Y says nothing about any node; training needs some labels"):
+        LatentStructuralSVM(Graph()).fit([x], [y])
+    assert not LatentStructuralSVM(Graph(classes=["a", "b"])).fit([x], [y]).w_.any()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
