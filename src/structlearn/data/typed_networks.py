@@ -255,7 +255,7 @@ def _factor_features(given: list[TypedNetwork], key: Key, lengths: IntArray) -> 
 
 
 def _n_rows(features: Any, i: int) -> int:
-    if not (is_listed(features) or getattr(features, "shape", ())):
+    if not is_listed(features) and not getattr(features, "shape", None):
         raise ValueError(f"X[{i}] is {shown(features)}; expected features: a matrix, or a list of dicts")
     return _length(features)
 

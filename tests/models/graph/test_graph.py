@@ -286,6 +286,11 @@ NODES = np.zeros((2, 1))
             "X[0] has features of edges but X[1] has none",
         ),
         ([(np.zeros((0, 1)), [])], [[]], "X[0] is an empty sequence"),
+        (
+            [({"word": NODES}, [(0, 1)])],
+            [[0, 1]],
+            "X[0].nodes is a dict, as of nodes of several types: these are for TypedGraph",
+        ),
     ],
 )
 def test_bad_networks_are_refused_by_name(X, Y, message):
