@@ -17,6 +17,7 @@ def structures(seed=0):
         with_sums.alignment(random),
         with_sums.graph(random, with_features=False),
         with_sums.graph(random, with_features=True),
+        with_sums.typed_graph(np.random.default_rng(seed)),
         with_sums.multilabel(random),
         with_sums.hypergraph(random),
         others.homologues(random),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -133,10 +133,12 @@ def read_networks(X: Any) -> Networks:
 
 
 def _network(x: Any, i: int) -> Network:
-    if isinstance(x, Network):
-        return x
     if isinstance(x, (tuple, list)) and len(x) in (2, 3):
-        return Network(*x)
+        x = Network(*x)
+    if isinstance(x, Network):
+        if isinstance(x.nodes, Mapping):
+            raise ValueError(f"X[{i}].nodes is a dict, as of nodes of several types: these are for TypedGraph")
+        return x
     raise ValueError(f"X[{i}] is {shown(x)}; expected (nodes, edges), (nodes, edges, edge_features) or a Network")
 
 

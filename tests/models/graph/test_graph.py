@@ -286,11 +286,23 @@ NODES = np.zeros((2, 1))
             "X[0] has features of edges but X[1] has none",
         ),
         ([(np.zeros((0, 1)), [])], [[]], "X[0] is an empty sequence"),
+        (
+            [({"word": NODES}, [(0, 1)])],
+            [[0, 1]],
+            "X[0].nodes is a dict, as of nodes of several types: these are for TypedGraph",
+        ),
     ],
 )
 def test_bad_networks_are_refused_by_name(X, Y, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         StructuralSVM(Graph()).fit(X, Y)
+
+
+def test_networks_of_which_nothing_is_known_are_refused_unless_labels_are_declared():
+    x, y = (np.eye(2), [(0, 1)]), [None, None]
+    with pytest.raises(ValueError, match="Y says nothing about any node; training needs some labels"):
+        LatentStructuralSVM(Graph()).fit([x], [y])
+    assert not LatentStructuralSVM(Graph(classes=["a", "b"])).fit([x], [y]).w_.any()
 
 
 @pytest.mark.parametrize(

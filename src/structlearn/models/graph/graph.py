@@ -29,7 +29,9 @@ from structlearn.metrics.measures import Measures
 from structlearn.metrics.nodes import node_measures
 from structlearn.models.base import Ability, ByDecoder, LinearSpec
 from structlearn.models.description import WeightBlock, blocks_of, column_names, stored_blocks
-from structlearn.models.graph.pair_tables import PairForm, PairTable
+from structlearn.models.graph.factor_tables import PairForm
+from structlearn.models.graph.groups import FactorGroup, NodeGroup
+from structlearn.models.graph.pair_tables import PairTable
 from structlearn.models.graph.problem import GraphProblem
 from structlearn.models.graph.search import Search
 from structlearn.models.graph.searched_problem import SearchedGraphProblem, bound_graphs
@@ -194,15 +196,13 @@ class Graph(LabellingModel):
         labels = None if allowed is None else label_mask(allowed, spec.classes, offsets)
         if codes is not None and not allow_unknown:
             check_allowed_truth(codes, spec.classes, offsets, labels)
+        nodes = TokenMatrix.from_matrix(matrix, intercept=spec.intercept)
+        table = None if self.pairwise is None else PairTable.of(self.pairwise, spec.classes)
+        tokens, edges = _edge_tokens(spec, networks), networks.edges
         data: dict[str, Any] = {
-            "nodes": TokenMatrix.from_matrix(matrix, intercept=spec.intercept),
-            "offsets": offsets,
-            "edges": networks.edges.flat,
-            "edge_offsets": networks.edges.offsets,
-            "edge_tokens": _edge_tokens(spec, networks),
-            "table": None if self.pairwise is None else PairTable.of(self.pairwise, spec.classes),
+            "nodes": [NodeGroup(nodes, offsets, spec.classes)],
+            "factors": [FactorGroup(edges.flat, edges.offsets, table, None if table is None else tokens)],
             "codes": codes,
-            "classes": spec.classes,
             "loss": bound_labels(self.loss_object(), spec.classes, codes, offsets, Y),
             "allowed": labels,
             "pairs": spec.pairs,

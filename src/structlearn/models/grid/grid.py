@@ -20,7 +20,8 @@ from structlearn.metrics.measures import Measures
 from structlearn.metrics.nodes import node_measures
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
 from structlearn.models.description import WeightBlock, blocks_of, column_names
-from structlearn.models.graph.pair_tables import PairForm, PairTable
+from structlearn.models.graph.factor_tables import PairForm
+from structlearn.models.graph.pair_tables import PairTable
 from structlearn.models.graph.search import Search
 from structlearn.models.grid.neighbours import Neighbours, contrast_scale
 from structlearn.models.grid.problem import GridProblem

@@ -26,6 +26,7 @@ from structlearn.metrics.label_sets import label_set_measures
 from structlearn.metrics.measures import Measures
 from structlearn.models.base import Ability, ByDecoder, LinearSpec
 from structlearn.models.description import WeightBlock, blocks_of, column_names, stored_blocks
+from structlearn.models.graph.groups import FactorGroup, NodeGroup
 from structlearn.models.graph.pair_tables import PairTable
 from structlearn.models.graph.search import Search
 from structlearn.models.graph.searched_problem import bound_graphs
@@ -199,17 +200,12 @@ class MultiLabel(PartialModel):
         if Y is not None:
             codes = self._table(spec, Y, n).ravel()
         edges, edge_offsets, numbers = repeated_edges(spec.label_pairs, n)
+        tokens = TokenMatrix.from_matrix(matrix, intercept=spec.intercept)
+        table = PairTable.of("free", _BINARY) if spec.label_pairs else None
         data: dict[str, Any] = {
-            "nodes": TokenMatrix.from_matrix(matrix, intercept=spec.intercept),
-            "rows": np.arange(n + 1),
-            "nodes_a_row": K,
-            "offsets": offsets,
-            "edges": edges,
-            "edge_offsets": edge_offsets,
-            "edge_tokens": _one_hot(numbers, len(spec.label_pairs)),
-            "table": PairTable.of("free", _BINARY) if spec.label_pairs else None,
+            "nodes": [NodeGroup(tokens, offsets, _BINARY, rows=np.arange(n + 1), nodes_a_row=K)],
+            "factors": [FactorGroup(edges, edge_offsets, table, _one_hot(numbers, len(spec.label_pairs)))],
             "codes": codes,
-            "classes": _BINARY,
             "loss": self._bound_loss(codes, offsets),
             "allowed": None if allowed is None else _possible(self._table(spec, allowed, n, partial=True)),
             "pairs": spec.pairs,
