@@ -30,7 +30,7 @@ from structlearn.metrics.nodes import node_measures
 from structlearn.models.base import Ability, ByDecoder, LinearSpec
 from structlearn.models.description import WeightBlock, blocks_of, column_names, stored_blocks
 from structlearn.models.graph.pair_tables import PairForm, PairTable
-from structlearn.models.graph.problem import GraphProblem
+from structlearn.models.graph.problem import TREE_COSTS, GraphProblem
 from structlearn.models.graph.search import Search
 from structlearn.models.graph.searched_problem import SearchedGraphProblem, bound_graphs
 from structlearn.models.label_losses import (
@@ -135,18 +135,7 @@ class Graph(LabellingModel):
 
     @property
     def costs(self) -> ByDecoder:
-        once = "V L^(w + 1)"
-        return {
-            "best": once,
-            "loss_augmented": once,
-            "second_best": once,
-            "k_best": f"{once} + k V L",
-            "loss_levels": f"{once} D²",
-            "sums": once,
-            "pair_marginals": once,
-            "samples": f"{once} + s V L",
-            "partial": "the same",
-        }
+        return TREE_COSTS
 
     def __init__(
         self,

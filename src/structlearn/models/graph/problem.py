@@ -16,6 +16,7 @@ from structlearn.data.feature_pairs import FeaturePairs
 from structlearn.data.ragged import Ragged, summed
 from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.losses.bound import MAX_LEVEL_TABLE, NO_UNIT, BoundLoss
+from structlearn.models.base import ByDecoder
 from structlearn.models.graph.likelihoods.parts import GraphParts
 from structlearn.models.graph.pair_tables import PairTable
 from structlearn.models.graph.summed_problem import SummedGraphProblem
@@ -28,6 +29,18 @@ from structlearn.wording import in_bytes
 
 #: Bytes that the tables of an example's junction tree may take.
 TREE_BYTES = 200_000_000
+#: What its decoders cost: V variables, L labels, tree-width w, D values of the loss, k or s outputs asked for.
+TREE_COSTS: ByDecoder = {
+    "best": "V L^(w + 1)",
+    "loss_augmented": "V L^(w + 1)",
+    "second_best": "V L^(w + 1)",
+    "k_best": "V L^(w + 1) + k V L",
+    "loss_levels": "V L^(w + 1) D²",
+    "sums": "V L^(w + 1)",
+    "pair_marginals": "V L^(w + 1)",
+    "samples": "V L^(w + 1) + s V L",
+    "partial": "the same",
+}
 
 
 class GraphProblem(SummedGraphProblem):
