@@ -102,6 +102,28 @@ class LabelImages:
             flags[kind] = label_flags(entry, codes, self._where(kind), allow_unknown=allow_unknown)
         return flags
 
+    @property
+    def whole(self) -> bool:
+        """Whether all labels are known."""
+        return not any(map(is_partial, self.said))
+
+    def beside(self, predicted: Sequence[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
+        """The labels as truths of predictions: None where nothing is known, and one of several that is right if any is.
+
+        >>> found = read_label_images([[[{"a", "b"}, None]]], [np.zeros((1, 2, 1))]).beside([np.array([["b", "a"]])])
+        >>> found[0].tolist()
+        [['b', None]]
+        """
+        truths = []
+        for kinds, labels in zip(self.kinds, predicted, strict=True):
+            truth = np.fromiter(self.said, object, len(self.said))[kinds]
+            for kind in (kind for kind, entry in enumerate(self.said) if isinstance(entry, frozenset)):
+                one = observed_classes(self.said[kind])[0]
+                for place in map(tuple, np.argwhere(kinds == kind)):
+                    truth[place] = labels[place] if labels[place] in self.said[kind] else one
+            truths.append(truth)
+        return truths
+
     def check_truths(self, truths: list[LabelArray], classes: tuple[Any, ...], possible: Flags) -> None:
         """Refuses codes of whole label images that are not among what is possible here."""
         for i, (codes, kinds) in enumerate(zip(truths, self.kinds, strict=True)):

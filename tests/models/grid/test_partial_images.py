@@ -11,6 +11,7 @@ import structlearn
 from structlearn import ConditionalRandomField, LatentConditionalRandomField, LatentStructuralSVM, StructuralSVM
 from structlearn.data.images import read_label_images
 from structlearn.datasets import make_stripes
+from structlearn.evaluation import evaluate
 from structlearn.losses import LabelCosts
 from structlearn.models import Graph, Grid
 from structlearn.models.grid.partial import PartialGridProblem
@@ -245,3 +246,18 @@ def test_runs_go_on_from_checkpoints_and_files(engine, tmp_path):
     whole.save(tmp_path / "model.slm")
     loaded = structlearn.load(tmp_path / "model.slm")
     assert all((a == b).all() for a, b in zip(loaded.predict(X), whole.predict(X), strict=True))
+
+
+@pytest.mark.parametrize("engine", ["auto", "alpha_expansion"])
+def test_evaluation_counts_what_is_known(engine):
+    X, Y, said = scribbled(0.3)
+    svm = LatentStructuralSVM(Grid(engine=engine), tol=0.1).fit(X[:4], said[:4])
+    said[4][0, :2] = {0, 1}, {0, 1}
+    found = evaluate(svm, X[4:], said[4:])
+    right, counted = 0, 0
+    for y, z in zip(svm.predict(X[4:]), said[4:], strict=True):
+        for label, entry in zip(y.ravel().tolist(), z.ravel().tolist(), strict=True):
+            counted += entry is not None
+            right += label in entry if isinstance(entry, set) else label == entry
+    assert found.scores["node_accuracy"].estimate == pytest.approx(right / counted)
+    assert evaluate(svm, X[4:5], Y[4:5]).loss.estimate == (svm.predict(X[4:5])[0] != Y[4]).sum()

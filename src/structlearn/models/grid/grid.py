@@ -264,7 +264,12 @@ class Grid(PartialModel):
         return self.loss_object().in_words()
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
-        return node_measures(Y, predicted)
+        known = read_label_images(Y, predicted)
+        return (
+            node_measures(Y, predicted)
+            if known.whole
+            else node_measures(known.beside(predicted), predicted, ignore=[None])
+        )
 
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
         return draw_grid(y, truth, width=width)
