@@ -159,9 +159,9 @@ class GraphProblem(SummedGraphProblem):
         return FactorGraph(*self._engine.factor_graph(i, theta))
 
     def feature_totals(self) -> FloatArray:
-        totals = self._nodes_a_row * summed(self._nodes.totals(), self._row_offsets)
+        totals = self._nodes_a_row * summed(self._nodes.totals("node"), self._row_offsets)
         if self._edge_tokens is not None:
-            return np.asarray(totals + summed(self._edge_tokens.totals(), self._edge_offsets))
+            return np.asarray(totals + summed(self._edge_tokens.totals("edge"), self._edge_offsets))
         return np.asarray(totals + np.diff(self._edge_offsets) * (self._table is not None))
 
     def radii(self) -> FloatArray:

@@ -12,6 +12,7 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.ragged import Ragged
 from structlearn.inference.graphs import JunctionTree
 from structlearn.models.graph.problem import TREE_BYTES, GraphProblem
+from structlearn.models.graph.refusals import refused_by_example
 from structlearn.models.graph.search import Search
 from structlearn.models.graph.summed_problem import WAYS_OUT
 from structlearn.waist.objective import Oracle, Scaling
@@ -111,7 +112,8 @@ class SearchedGraphProblem(GraphProblem):
         if loss is not None:
             loss.add(i, theta)
         graph = self.factor_graph(i, theta)
-        found = self._search.labelling(graph)
+        with refused_by_example(i):
+            found = self._search.labelling(graph)
         shares, joint = found.details.get("marginals"), found.details.get("joint")
         mu = None
         if shares is not None and joint is not None and len(shares.flat) == len(graph.unaries):

@@ -16,6 +16,7 @@ from structlearn.data.factor_graphs.grid_graph import first_of, second_of
 from structlearn.data.labels import label_array
 from structlearn.models.explanation import PartFeatures
 from structlearn.models.graph.pair_tables import PairTable
+from structlearn.models.graph.refusals import refused_by_example
 from structlearn.models.graph.search import Search
 from structlearn.models.graph.summed_problem import WAYS_OUT
 from structlearn.models.grid.likelihoods import Slopes, expected_pairs
@@ -211,7 +212,8 @@ class GridProblem(SummedGridProblem):
             # Pixels on their own need no engine.
             unaries = self._unaries(w, i, augmented=augmented)
             return unaries.argmax(axis=2).astype(np.int32), float(unaries.max(axis=2).sum())
-        found = self._search.labelling(self.graph(i, w, augmented=augmented))
+        with refused_by_example(i):
+            found = self._search.labelling(self.graph(i, w, augmented=augmented))
         return found.labels.reshape(self._images[i].shape[:2]), self._search.value(found)
 
     @cached_property
