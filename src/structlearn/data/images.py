@@ -21,6 +21,7 @@ from structlearn.data.labels import (
     known_labels,
     observed_classes,
     partial_label,
+    plain,
     unknown_label,
 )
 from structlearn.data.matrices import LARGEST_FEATURE, checked_numbers
@@ -120,7 +121,7 @@ class LabelImages:
             for kind in (kind for kind, entry in enumerate(self.said) if isinstance(entry, frozenset)):
                 one = observed_classes(self.said[kind])[0]
                 for place in map(tuple, np.argwhere(kinds == kind)):
-                    truth[place] = labels[place] if labels[place] in self.said[kind] else one
+                    truth[place] = plain(labels[place]) if labels[place] in self.said[kind] else one
             truths.append(truth)
         return truths
 
