@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from structlearn.data.trees import leaves, nodes
-from structlearn.models import Alignment, Chain, Grammar, Graph, Multiclass, MultiLabel, Segments, TypedGraph
+from structlearn.models import Alignment, Chain, Grammar, Graph, Grid, Multiclass, MultiLabel, Segments, TypedGraph
 from structlearn.models.grammar.binary_trees import Rule, rules, symbol_name
 from tests.abilities.structure import enumerated
 from tests.models.alignment.enumerated_alignment import EnumeratedAlignment, plain_features
@@ -21,6 +21,7 @@ from tests.models.graph.enumerated_typed_graph import (
     typed_network,
 )
 from tests.models.graph.test_hidden_types import agrees
+from tests.models.grid.enumerated_grid import EnumeratedGrid
 from tests.models.multilabel.enumerated_label_sets import EnumeratedMultiLabel
 from tests.models.own.test_hypergraph_model import Bracketings, EnumeratedBracketings
 
@@ -206,6 +207,46 @@ def graph(random, with_features):
         agrees=lambda said, y: (
             said is None
             or all(s is None or label in (s if isinstance(s, set) else {s}) for s, label in zip(said, y, strict=True))
+        ),
+    )
+
+
+class EnumeratedImages(EnumeratedGrid):
+    """With outputs in rows and columns."""
+
+    def outputs(self, image):
+        return [np.array(y).reshape(image.shape[:2]) for y in super().outputs(image)]
+
+
+def grid(random):
+    """Images of which the shorter sides are short."""
+    L, shapes = 2, ((1, 1), (2, 2), (3, 2), (1, 4))
+    X = [random.random((*shape, 2)) for shape in shapes]
+    Y = [random.integers(L, size=shape) for shape in shapes]
+    Y[1][0] = 0, 1
+    partial = [None, *(y.astype(object) for y in Y[1:])]
+    partial[1][0, 1] = partial[2][1] = partial[3][0, 2:] = None
+    partial[3][0, 1] = {0, 1}
+
+    def pairs(x, y):
+        steps = [(y[:, :-1], y[:, 1:]), (y[:-1], y[1:])]
+        return tuple(np.eye(L)[first][..., None] * np.eye(L)[second][..., None, :] for first, second in steps)
+
+    return enumerated(
+        "Grid",
+        Grid(classes=list(range(L))),
+        EnumeratedImages(L, "free", 4, False, None),
+        X,
+        Y,
+        singles=lambda x, y: np.eye(L)[y],
+        pairs=pairs,
+        partial=partial,
+        agrees=lambda said, y: (
+            said is None
+            or all(
+                s is None or label in (s if isinstance(s, set) else {s})
+                for s, label in zip(said.flat, y.flat, strict=True)
+            )
         ),
     )
 

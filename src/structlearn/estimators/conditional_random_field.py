@@ -43,8 +43,9 @@ class ConditionalRandomField(StructuredEstimator):
     ----------
     model : Model
         A model that can sum over all outputs: `Chain`, `Multiclass`, `Segments`, `Grammar` or `Alignment`, or one of
-        your own that lists its ``outputs(x)`` or whose engine has `sums`, see `Composed`. `Graph` and `MultiLabel` have
-        an option `likelihood` for graphs that are too wide for sums: what is then maximised in place of the likelihood.
+        your own that lists its ``outputs(x)`` or whose engine has `sums`, see `Composed`. `Graph`, `Grid` and
+        `MultiLabel` have an option `likelihood` for graphs that are too wide for sums: what is then maximised in place
+        of the likelihood.
     C : float, optional
         Price of the mean loss. None means the number of examples, C/S = 1; `C_` records it. CRFsuite's c2 is S/(2C).
     l1_ratio : float

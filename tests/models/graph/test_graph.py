@@ -276,7 +276,7 @@ NODES = np.zeros((2, 1))
         ([(NODES, [(1, 1)])], [[0, 1]], "edge 0 of X[0] joins node 1 to itself"),
         ([(NODES, [(0, 1), (1, 0)])], [[0, 1]], "give each pair once"),
         ([(NODES, [(0.5, 1)])], [[0, 1]], "expected (n_edges, 2), whole numbers"),
-        ([(NODES, [(0, 1)])], [[0]], "Y[0] has 1 labels but X[0] has 2 rows"),
+        ([(NODES, [(0, 1)])], [[0]], "Y[0] has 1 labels but X[0] has 2 nodes"),
         ([(NODES, [(0, 1)])], [[0, None]], "Y[0][1]"),
         ([(NODES * np.nan, [(0, 1)])], [[0, 1]], "X[0][0, 0] is nan"),
         ([(NODES, [(0, 1)], np.zeros((2, 1)))], [[0, 1]], "X[0] has 1 edge but features of 2 edges"),
@@ -285,7 +285,7 @@ NODES = np.zeros((2, 1))
             [[0, 1], [0, 1]],
             "X[0] has features of edges but X[1] has none",
         ),
-        ([(np.zeros((0, 1)), [])], [[]], "X[0] is an empty sequence"),
+        ([(np.zeros((0, 1)), [])], [[]], "X[0] is an empty graph"),
         (
             [({"word": NODES}, [(0, 1)])],
             [[0, 1]],

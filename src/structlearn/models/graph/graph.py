@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.examples import EDGES, NODES, Words
 from structlearn.data.fields import check_distinct, check_tuple, check_whole
 from structlearn.data.known.labels import check_allowed_truth, label_mask
 from structlearn.data.labels import (
@@ -32,13 +33,14 @@ from structlearn.models.description import WeightBlock, blocks_of, column_names,
 from structlearn.models.graph.factor_tables import PairForm
 from structlearn.models.graph.groups import FactorGroup, NodeGroup
 from structlearn.models.graph.pair_tables import PairTable
-from structlearn.models.graph.problem import GraphProblem
+from structlearn.models.graph.problem import TREE_COSTS, GraphProblem
 from structlearn.models.graph.search import Search
 from structlearn.models.graph.searched_problem import SearchedGraphProblem, bound_graphs
 from structlearn.models.label_losses import (
     bound_labels,
     bound_possible,
     check_label_weight,
+    check_loss_labels,
     possible_labels,
 )
 from structlearn.models.labelling import LabellingModel
@@ -59,6 +61,7 @@ class GraphSpec(LinearSpec):
         Their names in column order, where they came as dicts.
     """
 
+    words: ClassVar[Words] = NODES
     n_edge_inputs: int | None = None
     edge_vocabulary: tuple[str, ...] | None = None
 
@@ -129,7 +132,7 @@ class Graph(LabellingModel):
     [['cold', 'cold', 'cold']]
     """
 
-    example, place = "graph", "node"
+    words = NODES
 
     @property
     def abilities(self) -> frozenset[Ability]:
@@ -137,18 +140,7 @@ class Graph(LabellingModel):
 
     @property
     def costs(self) -> ByDecoder:
-        once = "V L^(w + 1)"
-        return {
-            "best": once,
-            "loss_augmented": once,
-            "second_best": once,
-            "k_best": f"{once} + k V L",
-            "loss_levels": f"{once} D²",
-            "sums": once,
-            "pair_marginals": once,
-            "samples": f"{once} + s V L",
-            "partial": "the same",
-        }
+        return TREE_COSTS
 
     def __init__(
         self,
@@ -174,7 +166,7 @@ class Graph(LabellingModel):
     def specified(self, X: Networks, observed: tuple[Any, ...]) -> GraphSpec:
         self.check_options()
         classes = observed if self.classes is None else declared_classes(self.classes)
-        self.loss_object().check_labels(classes)
+        check_loss_labels(self.loss, self.loss_object(), classes)
         features = X.edge_features
         return GraphSpec(
             classes=classes,
@@ -192,8 +184,10 @@ class Graph(LabellingModel):
         matrix, offsets = spec.stack(networks.nodes)
         codes = None
         if Y is not None:
-            codes = read_label_sequences(Y).coded(spec.classes, offsets, allow_unknown=allow_unknown)
-        labels = None if allowed is None else label_mask(allowed, spec.classes, offsets)
+            codes = read_label_sequences(Y, self.words).coded(
+                spec.classes, offsets, allow_unknown=allow_unknown, words=self.words
+            )
+        labels = None if allowed is None else label_mask(allowed, spec.classes, offsets, words=self.words)
         if codes is not None and not allow_unknown:
             check_allowed_truth(codes, spec.classes, offsets, labels)
         nodes = TokenMatrix.from_matrix(matrix, intercept=spec.intercept)
@@ -215,7 +209,7 @@ class Graph(LabellingModel):
     def partial_loss(self, spec: GraphSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
         """A label that cannot be true costs what it costs beside the cheapest of those that can."""
         offsets = read_networks(X).nodes.offsets
-        possible = possible_labels(Y, spec.classes, offsets, "graphs", allow_unknown=allow_unknown)
+        possible = possible_labels(Y, spec.classes, offsets, self.words, allow_unknown=allow_unknown)
         return bound_possible(self.loss_object(), spec.classes, possible, offsets)
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
@@ -283,5 +277,5 @@ def _edge_tokens(spec: GraphSpec, networks: Networks) -> TokenMatrix | None:
         if len(networks.edges.flat):
             raise ValueError("X has no features of edges but training had some")
         return TokenMatrix.from_matrix(np.empty((0, spec.n_edge_inputs)), intercept=False)
-    matrix, _ = stack(features, spec.edge_columns, spec.n_edge_inputs)
+    matrix, _ = stack(features, spec.edge_columns, spec.n_edge_inputs, EDGES)
     return TokenMatrix.from_matrix(matrix, intercept=False)

@@ -50,7 +50,7 @@ class NodeGroup:
         return self.nodes_a_row * len(self.classes)
 
     def feature_totals(self) -> FloatArray:
-        return np.asarray(self.nodes_a_row * summed(self.tokens.totals(), self.row_offsets))
+        return np.asarray(self.nodes_a_row * summed(self.tokens.totals("node"), self.row_offsets))
 
     def squared_radii(self) -> FloatArray:
         # Every node moves from one part to another at most.
@@ -100,7 +100,7 @@ class FactorGroup:
             return np.zeros(len(self.offsets) - 1)
         if self.tokens is None:
             return np.diff(self.offsets).astype(np.float64)
-        return np.asarray(summed(self.tokens.totals(), self.offsets))
+        return np.asarray(summed(self.tokens.totals("edge" if self.scopes.shape[1] == 2 else "factor"), self.offsets))
 
     def squared_radii(self) -> FloatArray:
         if self.table is None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from structlearn.data.arrays import FloatArray
 from structlearn.models.graph.factor_tables import POTTS, FactorTable, PairForm
 
 
@@ -18,6 +19,16 @@ class PairTable(FactorTable):
     @property
     def is_potts(self) -> bool:
         return self.names == POTTS
+
+    def expanded(self, scores: FloatArray) -> FloatArray:
+        """Scores of the weights, (…, width), as tables of label pairs, (…, n_labels, n_labels)."""
+        L = round(len(self.columns) ** 0.5)
+        return np.where(self.columns >= 0, scores[..., self.columns], 0.0).reshape(*scores.shape[:-1], L, L)
+
+    def folded(self, counts: FloatArray) -> FloatArray:
+        """How often each weight counts, (width,), from a table of label pairs, (n_labels, n_labels)."""
+        there = self.columns >= 0
+        return np.bincount(self.columns[there], counts.ravel()[there], self.width).astype(np.float64)
 
     @classmethod
     def of(cls, form: PairForm, classes: Sequence[Any]) -> PairTable:

@@ -17,6 +17,7 @@ from structlearn.data.feature_pairs import FeaturePairs
 from structlearn.data.ragged import Ragged, offsets_of
 from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.losses.bound import MAX_LEVEL_TABLE, NO_UNIT, BoundLoss
+from structlearn.models.base import ByDecoder
 from structlearn.models.graph.groups import FactorGroup, NodeGroup
 from structlearn.models.graph.likelihoods.parts import GraphParts
 from structlearn.models.graph.summed_problem import SummedGraphProblem
@@ -29,6 +30,18 @@ from structlearn.wording import in_bytes
 
 #: Bytes that the tables of an example's junction tree may take.
 TREE_BYTES = 200_000_000
+#: What its decoders cost: V variables, L labels, tree-width w, D values of the loss, k or s outputs asked for.
+TREE_COSTS: ByDecoder = {
+    "best": "V L^(w + 1)",
+    "loss_augmented": "V L^(w + 1)",
+    "second_best": "V L^(w + 1)",
+    "k_best": "V L^(w + 1) + k V L",
+    "loss_levels": "V L^(w + 1) D²",
+    "sums": "V L^(w + 1)",
+    "pair_marginals": "V L^(w + 1)",
+    "samples": "V L^(w + 1) + s V L",
+    "partial": "the same",
+}
 
 
 class GraphProblem(SummedGraphProblem):
@@ -160,7 +173,7 @@ class GraphProblem(SummedGraphProblem):
         for g, group in enumerate(self._nodes):
             n, L = int(group.counts[i]), len(group.classes)
             if part < n * L:
-                return self._node_name(g, part // L, group.classes[part % L])
+                return self._node_name(i, g, part // L, group.classes[part % L])
             part -= n * L
         for shared in (False, True):
             for f, one in enumerate(self._factors):
@@ -172,7 +185,7 @@ class GraphProblem(SummedGraphProblem):
                 part -= n
         raise AssertionError("there are no more parts")
 
-    def _node_name(self, group: int, node: int, label: Any) -> str:
+    def _node_name(self, i: int, group: int, node: int, label: Any) -> str:
         return f"node {node}: {label}"
 
     def _factor_name(self, i: int, group: int, scope: LabelArray | None, labels: str) -> str:

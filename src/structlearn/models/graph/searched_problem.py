@@ -14,6 +14,7 @@ from structlearn.inference.graphs import JunctionTree
 from structlearn.losses.bound import BoundLoss
 from structlearn.models.graph.node_moves import NodeMixtures
 from structlearn.models.graph.problem import TREE_BYTES, GraphProblem
+from structlearn.models.graph.refusals import refused_by_example
 from structlearn.models.graph.search import Search
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs, Planes
@@ -136,7 +137,8 @@ class SearchedGraphProblem(GraphProblem):
         if loss is not None:
             loss.add(i, theta)
         graph = self.factor_graph(i, theta)
-        found = self._search.labelling(graph)
+        with refused_by_example(i):
+            found = self._search.labelling(graph)
         shares, joint = found.details.get("marginals"), found.details.get("joint")
         mu = None
         if shares is not None and joint is not None and len(shares.flat) == len(graph.unaries):

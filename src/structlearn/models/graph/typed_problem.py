@@ -76,7 +76,7 @@ class _TypedOutputs(NumberedProblem, GraphProblem):
         ]
         return self.pack(Ragged.of(found), np.arange(self.n_examples))
 
-    def _node_name(self, group: int, node: int, label: Any) -> str:
+    def _node_name(self, i: int, group: int, node: int, label: Any) -> str:
         return f"{self._types[group]} {node}: {label}"
 
     def _factor_name(self, i: int, group: int, scope: LabelArray | None, labels: str) -> str:
