@@ -66,6 +66,7 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
     ['DET', 'NOUN', 'VERB']
     """
     final = _predictor(estimator)
+    Y = Y.toarray() if sp.issparse(Y) else Y
     transformed = isinstance(estimator, Pipeline) and len(estimator) > 1
     inputs = estimator[:-1].transform(X) if transformed else X
     kind, counting = kind_of(final), isinstance(final, HiddenMarkov)

@@ -25,7 +25,7 @@ from structlearn.models.graph.search import Search
 from structlearn.models.grid.neighbours import Neighbours, contrast_scale
 from structlearn.models.grid.problem import GridProblem
 from structlearn.models.label_losses import check_label_weight, refuse_partial
-from structlearn.wording import shown
+from structlearn.wording import count, shown
 
 #: What the directions to neighbours are called.
 _DIRECTIONS = ("right", "down", "down and right", "down and left")
@@ -141,7 +141,10 @@ class Grid(Model):
     def bind(self, spec: GridSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> GridProblem:
         images = read_images(X)
         if images[0].shape[2] != spec.n_inputs:
-            raise ValueError(f"X has {images[0].shape[2]} channels but training had {spec.n_inputs}")
+            # Of a single image in the place of a list, rows are taken for images and channels for columns.
+            single = {image.shape[1:] for image in images} == {(spec.n_inputs, 1)}
+            told = "; put one image into a list, [image]" if single else ""
+            raise ValueError(f"X has {count(images[0].shape[2], 'channel')} but training had {spec.n_inputs}{told}")
         codes = None
         if Y is not None:
             codes = read_label_images(Y).coded(spec.classes, images, allow_unknown=allow_unknown)
