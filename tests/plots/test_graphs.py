@@ -37,7 +37,7 @@ def test_pictures_of_the_same_classes_have_the_same_colours():
 def test_what_is_no_grid_is_refused():
     for labels, message in (
         ([0, 1], "expected rows and columns"),
-        ([[0.5]], "whole numbers or texts"),
+        ([[0.5]], "numbers or texts"),
         (np.zeros((0, 3), int), "expected rows"),
     ):
         with pytest.raises(ValueError, match=message):

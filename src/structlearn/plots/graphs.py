@@ -80,7 +80,7 @@ def grid(
     found = np.asarray(labels)
     if found.ndim != 2 or not found.size or found.dtype.kind not in "iubUO":
         raise ValueError(
-            f"labels has shape {found.shape} and type {found.dtype}; expected rows and columns of whole numbers or texts"
+            f"labels has shape {found.shape} and type {found.dtype}; expected rows and columns of numbers or texts"
         )
     known = _labels(found) if classes is None else list(classes)
     place = {label: k for k, label in enumerate(known)}

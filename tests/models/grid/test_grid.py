@@ -193,7 +193,7 @@ def test_one_image_without_a_list_is_told_of():
     svm = StructuralSVM(Grid()).fit([image], [np.eye(4, 5, dtype=int)])
     with pytest.raises(ValueError, match=r"put one image into a list, \[image\]"):
         svm.predict(image)
-    with pytest.raises(ValueError, match="X has 2 channels but training had 3$"):
+    with pytest.raises(ValueError, match=r"X has 2 channels but training had 3$"):
         svm.predict([np.zeros((4, 5, 2))])
 
 
