@@ -87,8 +87,8 @@ SEEDS = [
     b"@attribute a real\n@attribute c {1,0}\n@data\n{0 1.5, 1 0}\n{} % empty\n",
     b"1,3 1:0.5 7:2e-3 # comment\n 2:1\n2\n",
     b'{"features": {"a": 1, "b": "x"}, "labels": ["x", 2]}\n',
-    b'{"directed": false, "graph": {}, "nodes": [{"id": "a", "label": "x", "features": {"w": "b"}}, {"id": 1, "label": 2}],'
-    b' "links": [{"source": "a", "target": 1, "features": [1e3]}]}\n',
+    b'{"directed": false, "nodes": [{"id": "a", "label": "x", "features": {"w": "b"}}, {"id": 1, "label": 2}],'
+    b' "graph": {}, "links": [{"source": "a", "target": 1, "features": [1e3]}]}\n',
     b'{"nodes": [{"features": [1, 2.5]}, {"features": [0, -1], "label": null}], "edges": []}\n',
     b'<?xml version="1.0"?>\n<labels xmlns="m"><label name="a"><label name="b&amp;"/></label></labels>\n',
     gzip.compress(b"The DT\n"),

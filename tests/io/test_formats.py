@@ -283,7 +283,7 @@ def test_a_format_can_be_given_with_its_options_or_by_name():
     found, examples = read_examples(io.BytesIO(content), Columns(("word", "pos")))
     assert next(examples).x == [("a", "b")]
     with pytest.raises(
-        ValueError, match="there is no format 'xml'; there are nodelink, jsonl, fasta.*columns, npz, png"
+        ValueError, match=r"there is no format 'xml'; there are nodelink, jsonl, fasta.*columns, npz, png"
     ):
         read_examples(io.BytesIO(content), "xml")
 

@@ -12,7 +12,7 @@ from structlearn.cli.options import checked
 from structlearn.cli.train import Templates
 
 if TYPE_CHECKING:
-    from structlearn.io.format import Example, Format
+    from structlearn.io.format import Example, Reader
 
 
 def convert(
@@ -70,7 +70,7 @@ def convert(
             write(_written(writer, x, example))
 
 
-def _cleaned(reader: Format, examples: list[Example]) -> list[Example]:
+def _cleaned(reader: Reader, examples: list[Example]) -> list[Example]:
     from structlearn.data.trees import clean_tree, leaves
     from structlearn.io.format import STRUCTURES
 

@@ -130,6 +130,8 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
         losses=losses,
         margins=margins,
         resampled={name: formula(sums.resampled) for name, formula in (formulas | own).items()},
+        example="sequence" if counting else final.model_.example,
+        place="token" if counting else getattr(final.model_, "place", "token"),
     )
 
 

@@ -16,7 +16,7 @@ from structlearn.io.conllu import ConllU
 from structlearn.io.crfsuite import CrfSuite
 from structlearn.io.format import Example, Format, Reader
 from structlearn.io.image_arrays import ImageArrays
-from structlearn.io.image_files import ImageFiles
+from structlearn.io.image_files import ImageFiles, is_label_image
 from structlearn.io.images import ImageReader
 from structlearn.io.jsonl import JsonLines
 from structlearn.io.labelled_fasta import LabelledFasta
@@ -99,6 +99,16 @@ def format_of(lines: Lines, format: Reader | str | None = None, *, check: bool =
         if other is not None:
             raise lines.error(f"expected a file in the format {format.name}; this one looks like {other}")
     return format
+
+
+def without_companions(paths: Sequence[Path]) -> list[Path]:
+    """The files of a folder that hold examples: no label images, and no XML files with the labels of ARFF files.
+
+    >>> [path.name for path in without_companions([Path("a.png"), Path("a_labels.png"), Path("b.arff"), Path("b.xml")])]
+    ['a.png', 'b.arff']
+    """
+    arff = any(".arff" in path.suffixes for path in paths)
+    return [path for path in paths if not (is_label_image(path) or (arff and path.suffix.lower() == ".xml"))]
 
 
 def image_reader(source: Source, format: Reader | str | None = None) -> ImageReader | None:

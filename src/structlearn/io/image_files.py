@@ -37,7 +37,7 @@ class ImageFiles(ImageReader):
 
     @classmethod
     def recognise_file(cls, path: Path) -> bool:
-        return super().recognise_file(path) and not path.stem.endswith(LABELS)
+        return super().recognise_file(path) and not is_label_image(path)
 
     def read_file(self, path: Path) -> Iterator[Example]:
         image = _channels(path)
@@ -60,6 +60,11 @@ class ImageFiles(ImageReader):
 
     def written_name(self, source: Path) -> str:
         return f"{source.stem}{LABELS}{source.suffix}"
+
+
+def is_label_image(path: Path) -> bool:
+    """Whether a file has the labels of another one, by its name."""
+    return path.suffix.lower() == ImageFiles.suffix and path.stem.endswith(LABELS)
 
 
 def _channels(path: Path) -> npt.NDArray[np.float32]:

@@ -20,11 +20,10 @@ class LabellingModel(PartialModel):
 
     Attributes
     ----------
-    example, place : str
-        What an input and a place in it are called in messages.
+    place : str
+        What a place in an input is called.
     """
 
-    example: ClassVar[str]
     place: ClassVar[str]
     kind = "sequences"
     takes_allowed = True

@@ -55,10 +55,11 @@ class Grid(Model):
         The labels, of any hashable type. None takes those observed in training.
     loss : "hamming" or LabelLoss
         Δ(y, ŷ): the number of wrong pixels, or `LabelCosts`.
-    pairwise : {"free", "symmetric", "potts"} or None
+    pairwise : {"free", "symmetric", "potts", None}
         Which weights label pairs have, as for `Graph`; of two pixels the first is the one further up or, in a row,
         further left.
-    neighbours : 4 or 8
+    neighbours : {4, 8}
+        Of a pixel: those beside, above and below it, or those at its corners as well.
     directions : bool
         Whether neighbours to the right, below and so on have weights of their own.
     contrast : bool
@@ -66,9 +67,11 @@ class Grid(Model):
         training images (Boykov and Jolly 2001).
     label_weight : mapping, optional
         What a wrong label costs in the Hamming loss, by the true label; 1 for labels not named.
-    engine, max_seconds
-        As for `Graph`. ``StructuralSVM(Grid(pairwise="potts"), nonnegative="pairs")`` keeps neighbours from liking to
-        differ, so that two labels are found by a cut, exactly.
+    engine : str or engine
+        What finds the best labels, as for `Graph`. ``StructuralSVM(Grid(pairwise="potts"), nonnegative="pairs")`` keeps
+        neighbours from liking to differ, so that two labels are found by a cut, exactly.
+    max_seconds : float, optional
+        How long an engine may take for one image.
 
     Notes
     -----
@@ -87,6 +90,8 @@ class Grid(Model):
     """
 
     kind = "outputs"
+    example, place = "image", "pixel"
+    in_words = "gives each pixel of an image a label; which labels neighbours have counts, too"
     refusals: ClassVar[ByDecoder] = {
         "second_best": _SEARCHED,
         "k_best": _SEARCHED,
@@ -169,10 +174,10 @@ class Grid(Model):
         return self.loss_object().in_words()
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
-        return node_measures(Y, predicted)
+        return node_measures(Y, predicted, place=self.place)
 
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
-        return draw_grid(y, truth, width=width)
+        return draw_grid(y, truth, classes=self.classes, width=width)
 
     def named_weights(
         self, spec: GridSpec, w: FloatArray, feature_names: Sequence[str] | None = None

@@ -97,8 +97,12 @@ class MultiLabel(PartialModel):
         For "sparse"; two for each label by default.
     loss : {"hamming", "f1", "zero_one"} or Loss
         Δ(y, ŷ): the number of labels that are wrong, 1 − F1 of the labels of the example, or whether any is wrong.
-    engine, max_seconds, likelihood
-        As for `Graph`: junction trees serve as long as few labels hang together.
+    engine : str or engine
+        What finds the best labels, as for `Graph`: junction trees serve as long as few labels hang together.
+    max_seconds : float, optional
+        How long an engine may take for one example.
+    likelihood : {"exact", "pseudo", "piecewise", "tree_reweighted", "belief_propagation"}
+        What `ConditionalRandomField` maximises, as for `Graph`.
 
     Notes
     -----
@@ -118,6 +122,7 @@ class MultiLabel(PartialModel):
     """
 
     kind = "outputs"
+    in_words = "chooses a set of labels for every example; which labels stand together counts, too"
     takes_allowed = True
 
     def __init__(
@@ -260,7 +265,8 @@ class MultiLabel(PartialModel):
         return bound_own(loss, [label_truth(row, _BINARY) for row in rows])
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
-        return label_set_measures(Y, predicted)
+        first = "example_f1" if self.loss == "f1" else "label_accuracy"
+        return label_set_measures(Y, predicted, labels=self.classes, first=first)
 
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
         names = self.classes
