@@ -216,6 +216,6 @@ def _sparse(body: str, numbers: dict[int, int], ones: frozenset[int]) -> str:
         field = FIELD.match(inner, entry.end())
         assert field is not None
         if int(entry[1]) not in numbers:
-            entries.append((int(entry[1]), inner[at : field.start(4)].strip()))
+            entries.append((int(entry[1]), inner[at : field.start(4)]))
         at, more = field.end(), bool(field[4])
     return body[:begin] + ",".join(text for _, text in sorted(entries)) + "}"

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
@@ -20,8 +21,9 @@ from structlearn.io.text import quoted
 
 #: Kinds of numbers, and of labels: no objects, which would have to be unpickled.
 NUMBERS, LABELS = "biuf", "biuU"
-#: Bytes of the description of an array.
+#: Bytes of the description of an array, and what NumPy raises where it is none.
 LONGEST_HEADER = 10_000
+HEADER_ERRORS = (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, OverflowError, TokenError)
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def _arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
                 )
             return {member.filename.removesuffix(".npy"): _array(archive, member, path) for member in members}
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise ValueError(f"{path}: this is no file of arrays: {error}") from None
+        raise ValueError(f"{path}: this is no file of arrays: {str(error)[:200]}") from None
 
 
 def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> npt.NDArray[Any]:
@@ -97,7 +99,7 @@ def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> npt
     with archive.open(member) as file:
         try:
             shape, fortran, dtype = _header(file)
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError, OverflowError) as error:
+        except HEADER_ERRORS as error:
             raise ValueError(f"{path}: {quoted(name)} is no array: {str(error)[:200]}") from None
         if dtype.hasobject or dtype.kind not in NUMBERS + LABELS + "Sc":
             raise ValueError(f"{path}: {quoted(name)} has the type {dtype}; objects are not read")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
@@ -85,31 +86,23 @@ def _indices(path: Path) -> npt.NDArray[np.uint8]:
         return np.asarray(image, np.uint8)
 
 
-class _opened:  # noqa: N801
-    """A PNG file that was read, for a ``with`` statement; the number of its pixels is looked at before they are."""
-
-    def __init__(self, path: Path):
-        self._path = path
-
-    def __enter__(self) -> Image.Image:
+@contextmanager
+def _opened(path: Path) -> Iterator[Image.Image]:
+    """A PNG file that was read; the number of its pixels is looked at before they are."""
+    try:
+        from PIL import Image
+    except ImportError:
+        raise ImportError("PNG files are read by Pillow: pip install pillow, or give .npz files") from None
+    with path.open("rb") as file:
         try:
-            from PIL import Image
-        except ImportError:
-            raise ImportError("PNG files are read by Pillow: pip install pillow, or give .npz files") from None
-        try:
-            self._image = Image.open(self._path, formats=["PNG"])
-            width, height = self._image.size
+            image = Image.open(file, formats=["PNG"])
+            width, height = image.size
             if width * height > MOST_PIXELS:
                 raise ValueError(f"it has {width:,} × {height:,} pixels; at most {MOST_PIXELS:,} are read")
-            self._image.load()
-        except FileNotFoundError:
-            raise
+            image.load()
         except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-            raise ValueError(f"{self._path}: this is no PNG file that can be read: {error}") from None
-        return self._image
-
-    def __exit__(self, *_: object) -> None:
-        self._image.close()
+            raise ValueError(f"{path}: this is no PNG file that can be read: {error}") from None
+        yield image
 
 
 def _palette() -> list[int]:
