@@ -78,7 +78,7 @@ def check_format_name(name: str) -> None:
         raise ValueError(f"there is no format {name!r}; there are {', '.join([*FORMATS, *IMAGES])}")
 
 
-def format_of(lines: Lines, format: Reader | str | None = None, *, check: bool = False) -> Format:
+def format_of(lines: Lines, format: Format | str | None = None, *, check: bool = False) -> Format:
     """The format of lines of which none was taken yet; see `read_examples`."""
     if isinstance(format, str):
         check_format_name(format)
@@ -168,7 +168,7 @@ def _read(source: Source, format: Reader | str | None, encoding: str, check: boo
         yield images
         yield from images.read_file(Path(str(source)))
         return
-    assert not isinstance(format, ImageReader)
+    assert format is None or isinstance(format, (str, Format))
     with open_text(source, encoding) as lines:
         found = format_of(lines, format, check=check)
         found = found.in_part() if partial else found

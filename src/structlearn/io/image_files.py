@@ -73,7 +73,7 @@ def _channels(path: Path) -> npt.NDArray[np.float32]:
         shown = image.convert("RGB") if image.mode == "P" else image
         if shown.mode not in CHANNELS:
             raise ValueError(f"{path} has pixels of the mode {shown.mode}; expected {', '.join(CHANNELS)} or P")
-        return np.asarray(shown, np.float32) / CHANNELS[shown.mode]
+        return np.asarray(shown, np.float32) / np.float32(CHANNELS[shown.mode])
 
 
 def _indices(path: Path) -> npt.NDArray[np.uint8]:

@@ -88,7 +88,8 @@ def grid(
     if new is not None:
         raise ValueError(f"labels has {shown(new)}, which is not among classes")
     codes = np.array([place[label] for label in found.ravel().tolist()]).reshape(found.shape)
-    ax = axes(ax, 4.8, 4.8 * codes.shape[0] / codes.shape[1])
+    height, width = found.shape
+    ax = axes(ax, 4.8, 4.8 * height / width)
     colours = pyplot().get_cmap("viridis", len(known))
     ax.imshow(codes, cmap=colours, vmin=-0.5, vmax=len(known) - 0.5, interpolation="nearest")
     ax.set(xticks=[], yticks=[])

@@ -12,12 +12,12 @@ from structlearn.features.template_columns import Vocabulary
 from structlearn.features.templates import Field
 from structlearn.io.beside import beside
 from structlearn.io.columns import Columns
-from structlearn.io.format import Example, Reader
+from structlearn.io.format import Example, Format, Reader
 from structlearn.io.text import Lines
 from structlearn.persistence.model_file import steps_of
 
 
-def annotated(estimator: Any, reader: Reader, lines: Lines, *, with_probabilities: bool = False) -> Iterator[str]:
+def annotated(estimator: Any, reader: Format, lines: Lines, *, with_probabilities: bool = False) -> Iterator[str]:
     """The text of a file as it was, with predictions, and how probable they are."""
     predicted = with_probability if with_probabilities else _predicted
     return beside(lines, reader, predicted(estimator, reader, reader.read(lines)))
