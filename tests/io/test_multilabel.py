@@ -1,5 +1,6 @@
 """Rows with sets of labels: LIBSVM's, JSON lines, and the ARFF of Mulan and MEKA."""
 
+import gzip
 import pickle
 
 import numpy as np
@@ -139,6 +140,8 @@ def test_labels_are_those_of_the_xml_file_beside_or_of_the_relation(tmp_path):
     head = DENSE.splitlines()
     for name in ("scenes.arff", "scenes-train.arff", "scenes_test.arff.gz"):
         assert ArffSets.recognise(head, str(tmp_path / name)) == ArffSets(("beach", "urban"))
+    (tmp_path / "packed.xml.gz").write_bytes(gzip.compress(XML.encode()))
+    assert ArffSets.recognise(head, str(tmp_path / "packed-train.arff.gz")) == ArffSets(("beach", "urban"))
     assert ArffSets.recognise(head, str(tmp_path / "other.arff")) == ArffSets()
     assert ArffSets.recognise(SPARSE.splitlines(), "other.arff") == ArffSets(n_labels=-2)
     assert ArffSets.recognise(["@data"], "x.arff") is None

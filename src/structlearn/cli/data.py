@@ -112,10 +112,11 @@ def layout(
     from structlearn.io.mulan import read_label_names
     from structlearn.io.tagged import Tagged
 
-    if label is not None and (name == ArffSets.name or (name is None and label.endswith(".xml"))):
+    xml = label is not None and ".xml" in Path(label).suffixes
+    if label is not None and (name == ArffSets.name or (name is None and xml)):
         if columns is not None or separator is not None:
             raise ValueError("--columns and --separator are for column files, not for arff")
-        return ArffSets(tuple(read_label_names(label) if label.endswith(".xml") else label.split(",")))
+        return ArffSets(tuple(read_label_names(label) if xml else label.split(",")))
     separator = None if separator is None else separator.encode().decode("unicode_escape")
     if separator is not None and columns is label is None and name in (None, Tagged.name, ColumnFile.name):
         if name == Tagged.name or (name is None and not isinstance(given, ColumnFile)):

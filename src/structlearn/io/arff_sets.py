@@ -19,7 +19,8 @@ from structlearn.io.mulan import BINARY, read_label_names
 from structlearn.io.text import Lines, quoted
 
 MEKA = re.compile(r"-[Cc]\s+(-?[0-9]{1,6})\b")
-#: What the names of files say of their part, which the XML file is not about.
+#: How the names of packed files end, and what names say of the part of the data, which the XML file is not about.
+PACKED = (".gz", ".bz2", ".xz")
 PART = re.compile(r"[-_.](?:train|test|dev|valid|validation)$", re.IGNORECASE)
 
 
@@ -146,11 +147,11 @@ class ArffSets(Format):
 def _xml_files(filename: str) -> Iterator[Path]:
     """Where the names of the labels of a file may be."""
     path = Path(filename)
-    while path.suffix.lower() in (".gz", ".bz2", ".xz"):
+    while path.suffix.lower() in PACKED:
         path = path.with_suffix("")
     for stem in dict.fromkeys((path.stem, PART.sub("", path.stem))):
         if stem:
-            yield path.with_name(f"{stem}.xml")
+            yield from (path.with_name(f"{stem}.xml{packed}") for packed in ("", *PACKED))
 
 
 def _check_label(attribute: Attribute, lines: Lines) -> None:

@@ -108,7 +108,7 @@ def without_companions(paths: Sequence[Path]) -> list[Path]:
     ['a.png', 'b.arff']
     """
     arff = any(".arff" in path.suffixes for path in paths)
-    return [path for path in paths if not (is_label_image(path) or (arff and path.suffix.lower() == ".xml"))]
+    return [path for path in paths if not (is_label_image(path) or (arff and ".xml" in path.suffixes))]
 
 
 def image_reader(source: Source, format: Reader | str | None = None) -> ImageReader | None:
