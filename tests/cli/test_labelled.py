@@ -82,6 +82,14 @@ def test_a_model_of_networks_is_that_of_the_library(folder, run, run_json):
     assert networkx.get_node_attributes(graph, "label") == dict(zip(X_test[0].names, predicted[0], strict=True))
 
 
+def test_one_network_alone_is_judged_without_intervals(folder, run, run_json):
+    assert run("train", "train.jsonl", "-o", "pages.slm", "-q")[0] == 0
+    (folder / "one.jsonl").write_text((folder / "test.jsonl").read_text().split("\n")[0] + "\n")
+    found = run_json("evaluate", "pages.slm", "one.jsonl")
+    assert (found["examples"], found["intervals"]["mean_iou"]) == (1, None)
+    assert run("report", "pages.slm", "one.jsonl", "-o", "report.html")[0] == 0
+
+
 def test_probabilities_and_other_outputs_of_networks(folder, run):
     assert run("train", "train.jsonl", "-o", "pages.slm", "--learner", "crf", "--pairwise", "potts", "-q")[0] == 0
     status, out, _ = run("predict", "pages.slm", "test.jsonl", "--probabilities", "--k-best", "2", "--samples", "1")

@@ -99,7 +99,8 @@ def node_measures(Y: LabelArrays, Y_pred: LabelArrays, *, ignore: Ignored = (), 
     n_right, n_counted = (np.bincount(coded.examples[flags], minlength=len(Y)) for flags in (right, coded.counted))
 
     def mean_of_labels(sums: FloatArray) -> FloatArray:
-        each = sums[..., 2:].reshape(*sums.shape[:-1], -1, 3)
+        # One example alone has no resamples, whose shape has to be said in full.
+        each = sums[..., 2:].reshape(*sums.shape[:-1], counts.shape[1], 3)
         occurs = each[..., 1:].sum(axis=-1) > 0
         return ratio(_iou(each).sum(axis=-1), occurs.sum(axis=-1))
 
