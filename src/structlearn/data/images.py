@@ -38,6 +38,8 @@ def read_images(X: Any) -> list[FloatArray]:
         raise ValueError(f"X is {shown(X)}; expected a list of images, (n_rows, n_columns, n_channels) each")
     if len(X) == 0:
         raise ValueError("X is empty; at least one image is needed")
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        raise ValueError(f"X has shape {X.shape}; expected a list of images: put one image into a list, [image]")
     images = [_image(x, f"X[{i}]") for i, x in enumerate(X)]
     for i, image in enumerate(images):
         if image.shape[2] != images[0].shape[2]:
@@ -192,7 +194,8 @@ def _table(y: Any, where: str) -> npt.NDArray[Any]:
         raise ValueError(f"{where} is {shown(y)}; expected (n_rows, n_columns) labels")
     array = y if isinstance(y, np.ndarray) else np.array(y, object if _has_text(y) else None)
     if array.ndim != 2:
-        raise ValueError(f"{where} has {array.ndim} dimensions; expected (n_rows, n_columns) labels")
+        told = "; put the labels of one image into a list, [labels]" if array.ndim == 1 else ""
+        raise ValueError(f"{where} has {array.ndim} dimensions; expected (n_rows, n_columns) labels{told}")
     return array
 
 

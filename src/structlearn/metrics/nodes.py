@@ -81,10 +81,11 @@ def mean_iou(Y: LabelArrays, Y_pred: LabelArrays, *, ignore: Ignored = ()) -> fl
     return float(np.mean([*intersection_over_union(Y, Y_pred, ignore=ignore).values()]))
 
 
-def node_measures(Y: LabelArrays, Y_pred: LabelArrays, *, ignore: Ignored = ()) -> Measures:
+def node_measures(Y: LabelArrays, Y_pred: LabelArrays, *, ignore: Ignored = (), place: str = "node") -> Measures:
     """Accuracy of nodes and mean intersection over union, for `Model.measures`; right is an example without a mistake.
 
-    The mean is over labels that occur in what is counted, so that one that a resample lacks does not count in it.
+    The mean is over labels that occur in what is counted, so that one that a resample lacks does not count in it. The
+    accuracy is named after the `place` of a label, as that of a pixel.
 
     Examples
     --------
@@ -98,13 +99,14 @@ def node_measures(Y: LabelArrays, Y_pred: LabelArrays, *, ignore: Ignored = ()) 
     n_right, n_counted = (np.bincount(coded.examples[flags], minlength=len(Y)) for flags in (right, coded.counted))
 
     def mean_of_labels(sums: FloatArray) -> FloatArray:
-        each = sums[..., 2:].reshape(*sums.shape[:-1], (sums.shape[-1] - 2) // 3, 3)
+        # One example alone has no resamples, whose shape has to be said in full.
+        each = sums[..., 2:].reshape(*sums.shape[:-1], counts.shape[1], 3)
         occurs = each[..., 1:].sum(axis=-1) > 0
         return ratio(_iou(each).sum(axis=-1), occurs.sum(axis=-1))
 
     return Measures(
         np.column_stack([n_right, n_counted, counts.reshape(len(Y), -1)]),
-        {"node_accuracy": lambda sums: ratio(sums[..., 0], sums[..., 1]), "mean_iou": mean_of_labels},
+        {f"{place}_accuracy": lambda sums: ratio(sums[..., 0], sums[..., 1]), "mean_iou": mean_of_labels},
         np.asarray(n_right == n_counted),
     )
 

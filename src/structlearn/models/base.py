@@ -191,6 +191,10 @@ class Model(Parameters, ABC):
         Whether `bind` takes `allowed`, a restriction of the outputs of each example.
     in_files : bool
         Whether a file holds all of such a model, if it is one of `structlearn.models`: its name and its options.
+    in_words : str
+        What the model does, for the report, where more can be said than what an output is.
+    example, place : str
+        What an input is called, and what in it has a label.
     without_code : bool
         Whether it only stands for a model of the user's own whose code is not at hand.
     predicts_latent : bool
@@ -216,6 +220,9 @@ class Model(Parameters, ABC):
     predicts_latent: ClassVar[bool] = True
     in_files: ClassVar[bool] = True
     without_code: ClassVar[bool] = False
+    in_words: ClassVar[str] = ""
+    example: ClassVar[str] = "example"
+    place: ClassVar[str] = "token"
     kind: ClassVar[Kind] = "outputs"
     refusals: ClassVar[ByDecoder] = {}
 

@@ -38,9 +38,9 @@ def registered(name: str) -> Any:
     # Of estimators, those that are nothing but options and what they learnt, and can tell whether these fit together.
     if hasattr(estimator_class(name), "check_learnt"):
         return estimator_class(name)
-    from structlearn.io.formats import FORMATS
+    from structlearn.io.formats import FORMATS, IMAGES
 
-    return next((kind for kind in FORMATS.values() if kind.__name__ == name), None)
+    return next((kind for kind in (*FORMATS.values(), *IMAGES.values()) if kind.__name__ == name), None)
 
 
 def model_class(name: str) -> type | None:

@@ -145,12 +145,23 @@ IMAGE = np.zeros((2, 2, 1))
         ([IMAGE, np.zeros((2, 2, 2))], [np.zeros((2, 2), int)] * 2, "X[1] has 2 channels but X[0] has 1"),
         ([IMAGE], [np.zeros((2, 3), int)], "Y[0] has shape (2, 3) but X[0] has (2, 2) pixels"),
         ([IMAGE], [np.zeros(4, int)], "Y[0] has 1 dimensions"),
+        ([IMAGE], np.zeros((2, 2), int), "put the labels of one image into a list, [labels]"),
+        (IMAGE[:, :, 0], [np.zeros((2, 2), int)], "X has shape (2, 2); expected a list of images"),
         ([IMAGE, IMAGE], [np.zeros((2, 2), int)], "X has 2 images but Y has 1"),
     ],
 )
 def test_bad_images_are_refused_by_name(X, Y, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         StructuralSVM(Grid()).fit(X, Y)
+
+
+def test_one_image_without_a_list_is_told_of():
+    image = np.zeros((4, 5, 3))
+    svm = StructuralSVM(Grid()).fit([image], [np.eye(4, 5, dtype=int)])
+    with pytest.raises(ValueError, match=r"put one image into a list, \[image\]"):
+        svm.predict(image)
+    with pytest.raises(ValueError, match=r"X has 2 channels but training had 3$"):
+        svm.predict([np.zeros((4, 5, 2))])
 
 
 def test_labels_that_training_never_saw_are_named():

@@ -100,7 +100,7 @@ class Chain(LabellingModel):
     [['DET', 'NOUN']]
     """
 
-    words = SEQUENCES
+    words, example, place = SEQUENCES, SEQUENCES.example, SEQUENCES.place
 
     @property
     def abilities(self) -> frozenset[Ability]:

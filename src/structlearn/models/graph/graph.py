@@ -94,7 +94,7 @@ class Graph(LabellingModel):
     loss : {"hamming", "f1", "zero_one"} or Loss
         Δ(y, ŷ): the number of wrong labels, 1 − F1 of the labels other than "O" (`LabelF1`), or whether any label is
         wrong; or `LabelCosts`, or a loss of one's own over the labels of nodes, see `structlearn.losses`.
-    pairwise : {"free", "symmetric", "potts"} or None
+    pairwise : {"free", "symmetric", "potts", None}
         Which weights label pairs have: one for each ordered pair, the label of the edge's first node first; one for
         each pair in any order; one for equal labels alone; or none, so that nodes are labelled each on its own.
     label_weight : mapping, optional
@@ -132,7 +132,8 @@ class Graph(LabellingModel):
     [['cold', 'cold', 'cold']]
     """
 
-    words = NODES
+    words, example, place = NODES, NODES.example, NODES.place
+    in_words = "gives each node of a graph a label; which labels neighbours have counts, too"
 
     @property
     def abilities(self) -> frozenset[Ability]:
@@ -217,7 +218,7 @@ class Graph(LabellingModel):
 
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
         edges = x.edges if isinstance(x, Network) else x[1]
-        return draw_network(edges, y, truth, width=width)
+        return draw_network(edges, y, truth, names=getattr(x, "names", None), classes=self.classes, width=width)
 
     def named_weights(
         self, spec: GraphSpec, w: FloatArray, feature_names: Sequence[str] | None = None

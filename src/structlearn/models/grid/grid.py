@@ -65,10 +65,11 @@ class Grid(PartialModel):
         The labels, of any hashable type. None takes those observed in training.
     loss : "hamming" or LabelLoss
         Δ(y, ŷ): the number of wrong pixels, or `LabelCosts`.
-    pairwise : {"free", "symmetric", "potts"} or None
+    pairwise : {"free", "symmetric", "potts", None}
         Which weights label pairs have, as for `Graph`; of two pixels the first is the one further up or, in a row,
         further left.
-    neighbours : 4 or 8
+    neighbours : {4, 8}
+        Of a pixel: those beside, above and below it, or those at its corners as well.
     directions : bool
         Whether neighbours to the right, below and so on have weights of their own.
     contrast : bool
@@ -107,6 +108,8 @@ class Grid(PartialModel):
     """
 
     kind = "outputs"
+    example, place = "image", "pixel"
+    in_words = "gives each pixel of an image a label; which labels neighbours have counts, too"
     takes_allowed = True
 
     def __init__(
@@ -195,7 +198,10 @@ class Grid(PartialModel):
     ) -> GridProblem | ListedGridProblem:
         """By junction trees if these are asked for or all are small, and searched otherwise."""
         if images[0].shape[2] != spec.n_inputs:
-            raise ValueError(f"X has {images[0].shape[2]} channels but training had {spec.n_inputs}")
+            # Of a single image in the place of a list, rows are taken for images and channels for columns.
+            single = {image.shape[1:] for image in images} == {(spec.n_inputs, 1)}
+            told = "; put one image into a list, [image]" if single else ""
+            raise ValueError(f"X has {count(images[0].shape[2], 'channel')} but training had {spec.n_inputs}{told}")
         shapes = [image.shape[:2] for image in images]
         if spec.intercept:
             images = [np.concatenate([image, np.ones((*image.shape[:2], 1))], axis=2) for image in images]
@@ -266,14 +272,12 @@ class Grid(PartialModel):
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
         known = read_label_images(Y, predicted)
-        return (
-            node_measures(Y, predicted)
-            if known.whole
-            else node_measures(known.beside(predicted), predicted, ignore=[None])
-        )
+        if known.whole:
+            return node_measures(Y, predicted, place=self.place)
+        return node_measures(known.beside(predicted), predicted, ignore=[None], place=self.place)
 
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
-        return draw_grid(y, truth, width=width)
+        return draw_grid(y, truth, classes=self.classes, width=width)
 
     def named_weights(
         self, spec: GridSpec, w: FloatArray, feature_names: Sequence[str] | None = None
