@@ -164,7 +164,9 @@ def read_label_images(Y: Any, images: Sequence[FloatArray], *, name: str = "Y") 
     if not is_listed(Y):
         raise ValueError(f"{name} is {shown(Y)}; expected a list of label images, (n_rows, n_columns) each")
     if len(Y) != len(images):
-        raise ValueError(f"X has {len(images)} images but {name} has {len(Y)}")
+        single = len(images) == 1 and len(Y) == len(images[0]) and np.ndim(Y[0]) == 1
+        told = "; put the labels of one image into a list, [labels]" if single else ""
+        raise ValueError(f"X has {len(images)} images but {name} has {len(Y)}{told}")
     found: LabelImages = Y if isinstance(Y, LabelImages) else _numbered(Y, images, name)
     for i, (kinds, image) in enumerate(zip(found.kinds, images, strict=True)):
         if kinds.shape != image.shape[:2]:
@@ -194,8 +196,7 @@ def _table(y: Any, where: str) -> npt.NDArray[Any]:
         raise ValueError(f"{where} is {shown(y)}; expected (n_rows, n_columns) labels")
     array = y if isinstance(y, np.ndarray) else np.array(y, object if _has_text(y) else None)
     if array.ndim != 2:
-        told = "; put the labels of one image into a list, [labels]" if array.ndim == 1 else ""
-        raise ValueError(f"{where} has {array.ndim} dimensions; expected (n_rows, n_columns) labels{told}")
+        raise ValueError(f"{where} has {array.ndim} dimensions; expected (n_rows, n_columns) labels")
     return array
 
 

@@ -259,5 +259,5 @@ def test_evaluation_counts_what_is_known(engine):
         for label, entry in zip(y.ravel().tolist(), z.ravel().tolist(), strict=True):
             counted += entry is not None
             right += label in entry if isinstance(entry, set) else label == entry
-    assert found.scores["node_accuracy"].estimate == pytest.approx(right / counted)
+    assert found.scores["pixel_accuracy"].estimate == pytest.approx(right / counted)
     assert evaluate(svm, X[4:5], Y[4:5]).loss.estimate == (svm.predict(X[4:5])[0] != Y[4]).sum()
