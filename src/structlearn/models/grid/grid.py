@@ -14,14 +14,13 @@ from structlearn.data.labels import declared_classes
 from structlearn.data.options import choice_option, flag_option, real_option
 from structlearn.drawing.base import Drawing
 from structlearn.drawing.grids import draw_grid
-from structlearn.inference.graphs.search import MapEngine
 from structlearn.losses import Hamming, LabelLoss, Loss, loss_option
 from structlearn.metrics.measures import Measures
 from structlearn.metrics.nodes import node_measures
 from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
 from structlearn.models.description import WeightBlock, blocks_of, column_names
 from structlearn.models.graph.pair_tables import PairForm, PairTable
-from structlearn.models.graph.search import Search
+from structlearn.models.graph.search import Engines, Search
 from structlearn.models.grid.neighbours import Neighbours, contrast_scale
 from structlearn.models.grid.problem import GridProblem
 from structlearn.models.label_losses import check_label_weight, refuse_partial
@@ -104,7 +103,7 @@ class Grid(Model):
         directions: bool = False,
         contrast: bool = False,
         label_weight: Mapping[Any, float] | None = None,
-        engine: str | MapEngine = "auto",
+        engine: Engines = "auto",
         max_seconds: float | None = None,
     ):
         self.classes = classes

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.factor_graphs import FactorGraph, GridGraph, Potts
 from structlearn.data.factor_graphs.grid_graph import first_of, second_of
+from structlearn.inference.graphs import Labelling
 from structlearn.models.explanation import PartFeatures
 from structlearn.models.graph.pair_tables import PairTable
 from structlearn.models.graph.search import Search
@@ -54,6 +55,9 @@ class GridProblem(Problem):
         self._cost = cost
         self._search = search
         self._channels = channels
+        self.has_cheaper_planes = table is not None
+        # The last answer for each image in training, from which engines go on.
+        self._answers: dict[int, Labelling] = {}
         # A linear program's bound serves the exact objective as well.
         searched = table is not None and search.exactness == "approximate"
         self.exactness = "approximate" if searched else "exact"
@@ -77,6 +81,20 @@ class GridProblem(Problem):
 
     def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
         found = [self._found(w, i, augmented=True) for i in examples.tolist()]
+        return self._found_planes(w, examples, found)
+
+    def planes_above(self, w: FloatArray, examples: IntArray, scaling: Scaling, enough: FloatArray) -> Planes:
+        if self._table is None:
+            return self.oracle(w, examples, scaling)
+        targets = enough + self._true_features[examples] @ w
+        found = []
+        for i, target in zip(examples.tolist(), targets.tolist(), strict=True):
+            answer = self._search.labelling_above(self.graph(i, w, augmented=True), target, self._answers.get(i))
+            self._answers[i] = answer
+            found.append((answer.labels.reshape(self._images[i].shape[:2]), answer.score))
+        return self._found_planes(w, examples, found)
+
+    def _found_planes(self, w: FloatArray, examples: IntArray, found: list[tuple[LabelArray, float]]) -> Planes:
         outputs = [labels for labels, _ in found]
         rows, losses = self.differences(examples, outputs)
         truths = self._true_features[examples] @ w
@@ -171,7 +189,9 @@ class GridProblem(Problem):
             # Pixels on their own need no engine.
             unaries = self._unaries(w, i, augmented=augmented)
             return unaries.argmax(axis=2).astype(np.int32), float(unaries.max(axis=2).sum())
-        found = self._search.labelling(self.graph(i, w, augmented=augmented))
+        found = self._search.labelling(self.graph(i, w, augmented=augmented), self._answers.get(i))
+        if augmented:
+            self._answers[i] = found
         return found.labels.reshape(self._images[i].shape[:2]), self._search.value(found)
 
     @cached_property
