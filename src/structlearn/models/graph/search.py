@@ -65,11 +65,12 @@ class Search:
     @property
     def exactness(self) -> Exactness:
         """That of the last engine."""
-        if self.name == LinearProgram.name:
-            return "relaxed"
-        own = None if self.name in MAP_ENGINES else getattr(self._engines[-1], "exactness", None)
-        found: Exactness = own or ("exact" if self.name in _BOUNDING else "approximate")
-        return found
+        return _exactness(self._engines[-1])
+
+    @property
+    def has_cheaper_labellings(self) -> bool:
+        """Whether `labelling_above` is more than `labelling`."""
+        return len(self._engines) > 1 or self.exactness != "approximate"
 
     def labelling(self, graph: FactorGraph | GridGraph, start: Labelling | None = None) -> Labelling:
         """A labelling of the graph by the last engine, with its bound; `start` is an earlier answer for the graph."""
@@ -80,16 +81,18 @@ class Search:
     def labelling_above(self, graph: FactorGraph | GridGraph, enough: float, start: Labelling | None) -> Labelling:
         """A labelling that scores more than `enough`, by the first engine that finds one; the last one's otherwise.
 
-        Engines stop where they have one or have proven that there is none. Dual ascent gets no clusters, which take
-        most of its time and are for certificates.
+        Exact engines stop where they have one or have proven that there is none. Dual ascent gets no clusters, which
+        take most of its time and are for certificates.
         """
 
-        def ends(record: Record) -> bool:
-            return record.score > enough or record.bound <= enough
+        def settled(found: Labelling | Record) -> bool:
+            return found.score > enough or found.bound <= enough
 
         for engine in self._engines:
-            found = self._by(engine, graph, start, 0, ends)
-            if found.score > enough or found.bound <= enough:
+            # The first labels of moves are poor: with these, training went astray.
+            stops = _exactness(engine) != "approximate"
+            found = self._by(engine, graph, start, 0, settled if stops else lambda record: False)
+            if settled(found):
                 break
         return found
 
@@ -122,3 +125,12 @@ class Search:
 
 def _name(engine: str | MapEngine) -> str:
     return engine if isinstance(engine, str) else engine.name
+
+
+def _exactness(engine: str | MapEngine) -> Exactness:
+    name = _name(engine)
+    if name == LinearProgram.name:
+        return "relaxed"
+    own = None if name in MAP_ENGINES else getattr(engine, "exactness", None)
+    found: Exactness = own or ("exact" if name in _BOUNDING else "approximate")
+    return found

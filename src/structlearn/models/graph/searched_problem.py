@@ -43,7 +43,7 @@ class SearchedGraphProblem(GraphProblem):
         # The last answer for each example in training, from which engines go on.
         self._answers: dict[int, Labelling] = {}
         super().__init__(**data)
-        self.has_cheaper_planes = True
+        self.has_cheaper_planes = search.has_cheaper_labellings
         if self.exactness == "relaxed":
             # Moves between parts have no fractions.
             self._scores = None

@@ -55,7 +55,7 @@ class GridProblem(Problem):
         self._cost = cost
         self._search = search
         self._channels = channels
-        self.has_cheaper_planes = table is not None
+        self.has_cheaper_planes = table is not None and search.has_cheaper_labellings
         # The last answer for each image in training, from which engines go on.
         self._answers: dict[int, Labelling] = {}
         # A linear program's bound serves the exact objective as well.
