@@ -209,6 +209,16 @@ def test_predictions_leave_no_answers_behind():
     assert sorted(twins.problem._answers) == [0, 1]
 
 
+def test_answers_that_nothing_can_go_on_from_take_no_place():
+    twins = frustrated(("icm", "dual_ascent"))
+    w, every = weights(np.random.default_rng(0), twins, ties=False), np.arange(8)
+    twins.problem.oracle(w, every, MARGIN)
+    before = dict(twins.problem._answers)
+    assert set(before) == set(range(8))
+    twins.problem.planes_above(w, every, MARGIN, np.full(8, -1e9))
+    assert all(twins.problem._answers[i] is before[i] for i in range(8))
+
+
 @pytest.mark.parametrize(
     ("engine", "message"),
     [

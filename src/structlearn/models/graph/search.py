@@ -118,6 +118,11 @@ class Search:
             start=start,
         )
 
+    @staticmethod
+    def is_start(found: Labelling) -> bool:
+        """Whether the next search of the graph can go on from this answer: others are not worth their memory."""
+        return "messages" in found.details
+
     def value(self, found: Labelling) -> float:
         """An upper bound on the best score, or the score found where the engine's bounds are worth nothing."""
         return found.score if self.exactness == "approximate" else found.bound

@@ -40,7 +40,7 @@ class SearchedGraphProblem(GraphProblem):
     def __init__(self, *, search: Search, **data: Any):
         self._search = search
         self.exactness = search.exactness
-        # The last answer for each example in training, from which engines go on.
+        # The last answer for each example in training from which an engine can go on.
         self._answers: dict[int, Labelling] = {}
         super().__init__(**data)
         self.has_cheaper_planes = search.has_cheaper_labellings
@@ -132,7 +132,7 @@ class SearchedGraphProblem(GraphProblem):
             if enough is None
             else self._search.labelling_above(graph, enough, start)
         )
-        if loss is not None:
+        if loss is not None and self._search.is_start(found):
             self._answers[i] = found
         shares, joint = found.details.get("marginals"), found.details.get("joint")
         mu = None

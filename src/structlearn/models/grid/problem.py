@@ -56,7 +56,7 @@ class GridProblem(Problem):
         self._search = search
         self._channels = channels
         self.has_cheaper_planes = table is not None and search.has_cheaper_labellings
-        # The last answer for each image in training, from which engines go on.
+        # The last answer for each image in training from which an engine can go on.
         self._answers: dict[int, Labelling] = {}
         # A linear program's bound serves the exact objective as well.
         searched = table is not None and search.exactness == "approximate"
@@ -90,7 +90,8 @@ class GridProblem(Problem):
         found = []
         for i, target in zip(examples.tolist(), targets.tolist(), strict=True):
             answer = self._search.labelling_above(self.graph(i, w, augmented=True), target, self._answers.get(i))
-            self._answers[i] = answer
+            if self._search.is_start(answer):
+                self._answers[i] = answer
             found.append((answer.labels.reshape(self._images[i].shape[:2]), answer.score))
         return self._found_planes(w, examples, found)
 
@@ -190,7 +191,7 @@ class GridProblem(Problem):
             unaries = self._unaries(w, i, augmented=augmented)
             return unaries.argmax(axis=2).astype(np.int32), float(unaries.max(axis=2).sum())
         found = self._search.labelling(self.graph(i, w, augmented=augmented), self._answers.get(i))
-        if augmented:
+        if augmented and self._search.is_start(found):
             self._answers[i] = found
         return found.labels.reshape(self._images[i].shape[:2]), self._search.value(found)
 
