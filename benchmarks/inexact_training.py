@@ -35,6 +35,7 @@ LINES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("exact, begun anew each time", ("auto",), "warm"),
     ("exact", ("auto",), ""),
     ("exact, by branch and bound", ("branch_and_bound",), ""),
+    ("exact, then branch and bound", ("auto", "branch_and_bound"), ""),
     ("ICM, then exact", ("icm", "auto"), ""),
     ("expansion, then exact", ("alpha_expansion", "auto"), ""),
     ("relaxed", ("linear_program",), ""),
