@@ -23,7 +23,6 @@ from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.data.tokens.sequences import NamedColumns, stack
 from structlearn.drawing.base import Drawing
 from structlearn.drawing.networks import draw_network
-from structlearn.inference.graphs.search import MapEngine
 from structlearn.losses import Loss, loss_option
 from structlearn.losses.bound import BoundLoss
 from structlearn.metrics.measures import Measures
@@ -34,7 +33,7 @@ from structlearn.models.graph.factor_tables import PairForm
 from structlearn.models.graph.groups import FactorGroup, NodeGroup
 from structlearn.models.graph.pair_tables import PairTable
 from structlearn.models.graph.problem import TREE_COSTS, GraphProblem
-from structlearn.models.graph.search import Search
+from structlearn.models.graph.search import Engines, Search
 from structlearn.models.graph.searched_problem import SearchedGraphProblem, bound_graphs
 from structlearn.models.label_losses import (
     bound_labels,
@@ -99,10 +98,13 @@ class Graph(LabellingModel):
         each pair in any order; one for equal labels alone; or none, so that nodes are labelled each on its own.
     label_weight : mapping, optional
         What a wrong label costs in the Hamming loss, by the true label; 1 for labels not named.
-    engine : str or engine
+    engine : str, engine or tuple of these
         What finds the best labels: "auto" is a junction tree if all graphs have a small tree-width; otherwise, graph by
         graph, a cut where there are two labels that like to agree, and dual ascent elsewhere. Or the name of an engine
         of `structlearn.inference.graphs`, or such an engine. Only junction trees have sums, k best and loss levels.
+        Several, from cheap to exact, are a schedule for graphs without junction trees: in training an example is asked
+        of the first engine, and of the next one where that finds no plane that helps; the last one certifies and
+        predicts.
     max_seconds : float, optional
         How long an engine may take for one graph.
     likelihood : {"exact", "pseudo", "piecewise", "tree_reweighted", "belief_propagation"}
@@ -149,7 +151,7 @@ class Graph(LabellingModel):
         loss: Literal["hamming", "f1", "zero_one"] | Loss = "hamming",
         pairwise: PairForm | None = "free",
         label_weight: Mapping[Any, float] | None = None,
-        engine: str | MapEngine = "auto",
+        engine: Engines = "auto",
         max_seconds: float | None = None,
         likelihood: LikelihoodName = "exact",
     ):

@@ -10,7 +10,7 @@ import numpy as np
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.ragged import Ragged, summed
-from structlearn.inference.graphs import JunctionTree
+from structlearn.inference.graphs import JunctionTree, Labelling
 from structlearn.losses.bound import BoundLoss
 from structlearn.models.graph.node_moves import NodeMixtures
 from structlearn.models.graph.problem import TREE_BYTES, GraphProblem
@@ -46,7 +46,10 @@ class SearchedGraphProblem(GraphProblem):
         self._search = search
         self._mixed: tuple[_core.PartLoss, _core.NodeMoves] | None = None
         self.exactness = search.exactness
+        # The last answer for each example in training from which an engine can go on.
+        self._answers: dict[int, Labelling] = {}
         super().__init__(**data)
+        self.has_cheaper_planes = search.has_cheaper_labellings
         if self.exactness == "relaxed":
             # Moves between parts have no fractions.
             self._scores = None
@@ -114,9 +117,18 @@ class SearchedGraphProblem(GraphProblem):
         assert self._loss.parts is not None
         assert self.truths is not None
         found = [self._found(w, i, self._loss.parts) for i in examples.tolist()]
-        codes = Ragged.of([each.labels for each in found])
+        return self._found_planes(examples, found, self._true_scores(w, examples))
+
+    def planes_above(self, w: FloatArray, examples: IntArray, scaling: Scaling, enough: FloatArray) -> Planes:
         truths = self._true_scores(w, examples)
-        bounds = np.array([each.bound - self._loss.parts.truth(i) for i, each in zip(examples, found, strict=True)])
+        targets = (enough + truths).tolist()
+        found = [
+            self._found(w, i, self._loss.parts, target) for i, target in zip(examples.tolist(), targets, strict=True)
+        ]
+        return self._found_planes(examples, found, truths)
+
+    def _found_planes(self, examples: IntArray, found: list[Found], truths: FloatArray) -> Planes:
+        codes, bounds = Ragged.of([each.labels for each in found]), np.array([each.bound for each in found])
         outputs = self.pack(codes, examples)
         if self.exactness == "relaxed":
             fractional, losses = self._fractional(examples, found)
@@ -125,26 +137,38 @@ class SearchedGraphProblem(GraphProblem):
         return Planes(examples, self._rows(examples, codes), losses, outputs, bounds - truths)
 
     def _true_scores(self, w: FloatArray, examples: IntArray) -> FloatArray:
+        """What the truths score with the constant part of the loss: less than this is no violation."""
         assert self.truths is not None
+        assert self._loss.parts is not None
         scores = []
         for i in examples.tolist():
             one = np.array([i])
-            scores.append(float(self.scores(w, one) @ self.true_parts(one)))
+            scores.append(float(self.scores(w, one) @ self.true_parts(one)) + self._loss.parts.truth(i))
         return np.array(scores)
 
-    def _found(self, w: FloatArray, i: int, loss: _core.PartLoss | None) -> Found:
+    def _found(self, w: FloatArray, i: int, loss: _core.PartLoss | None, enough: float | None = None) -> Found:
+        """The best labels, or for training some that score more than `enough`, whose `bound` is then their own."""
         theta = self.scores(w, np.array([i]))
         if loss is not None:
             loss.add(i, theta)
         graph = self.factor_graph(i, theta)
+        start = self._answers.get(i)
         with refused_by_example(i):
-            found = self._search.labelling(graph)
+            found = (
+                self._search.labelling(graph, start)
+                if enough is None
+                else self._search.labelling_above(graph, enough, start)
+            )
+        if loss is not None and self._search.is_start(found):
+            self._answers[i] = found
         shares, joint = found.details.get("marginals"), found.details.get("joint")
         mu = None
         if shares is not None and joint is not None and len(shares.flat) == len(graph.unaries):
             mu = np.empty(len(theta))
             self._engine.fold(i, shares.flat, joint.flat, mu)
-        return Found(found.labels, found.score, self._search.value(found), mu)
+        # A fractional plane is violated as much as the bound says.
+        bound = self._search.value(found) if enough is None or mu is not None else found.score
+        return Found(found.labels, found.score, bound, mu)
 
     def _fractional(self, examples: IntArray, found: list[Found]) -> tuple[SparseRows, FloatArray]:
         """Rows and losses of outputs that may be fractional."""

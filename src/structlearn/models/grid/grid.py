@@ -16,7 +16,6 @@ from structlearn.data.ragged import offsets_of
 from structlearn.drawing.base import Drawing
 from structlearn.drawing.grids import draw_grid
 from structlearn.inference.graphs import JunctionTree
-from structlearn.inference.graphs.search import MapEngine
 from structlearn.losses import Hamming, LabelLoss, Loss, loss_option
 from structlearn.losses.bound import BoundLoss, bound_label_costs
 from structlearn.metrics.measures import Measures
@@ -27,7 +26,7 @@ from structlearn.models.graph.factor_tables import PairForm
 from structlearn.models.graph.pair_tables import PairTable
 from structlearn.models.graph.problem import TREE_BYTES as LARGEST_TREE
 from structlearn.models.graph.problem import TREE_COSTS
-from structlearn.models.graph.search import Search
+from structlearn.models.graph.search import Engines, Search
 from structlearn.models.grid.listed_problem import TREE_BYTES, ListedGridProblem, fits_in_trees
 from structlearn.models.grid.neighbours import Neighbours, contrast_scale
 from structlearn.models.grid.partial import PartialGridProblem
@@ -121,7 +120,7 @@ class Grid(PartialModel):
         directions: bool = False,
         contrast: bool = False,
         label_weight: Mapping[Any, float] | None = None,
-        engine: str | MapEngine = "auto",
+        engine: Engines = "auto",
         max_seconds: float | None = None,
         likelihood: LikelihoodName = "exact",
     ):

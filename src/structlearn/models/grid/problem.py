@@ -14,6 +14,7 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
 from structlearn.data.factor_graphs import FactorGraph, GridGraph, Potts
 from structlearn.data.factor_graphs.grid_graph import first_of, second_of
 from structlearn.data.labels import label_array
+from structlearn.inference.graphs import Labelling
 from structlearn.models.explanation import PartFeatures
 from structlearn.models.graph.pair_tables import PairTable
 from structlearn.models.graph.refusals import refused_by_example
@@ -65,6 +66,9 @@ class GridProblem(SummedGridProblem):
         self._allowed = allowed
         self._search = search
         self._channels = channels
+        self.has_cheaper_planes = table is not None and search.has_cheaper_labellings
+        # The last answer for each image in training from which an engine can go on.
+        self._answers: dict[int, Labelling] = {}
         # A linear program's bound serves the exact objective as well.
         searched = table is not None and search.exactness == "approximate"
         self.exactness = "approximate" if searched else "exact"
@@ -95,6 +99,23 @@ class GridProblem(SummedGridProblem):
 
     def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
         outputs, values = self.augmented(w, examples)
+        return self._planes_of(w, examples, outputs, values)
+
+    def planes_above(self, w: FloatArray, examples: IntArray, scaling: Scaling, enough: FloatArray) -> Planes:
+        if self._table is None:
+            return self.oracle(w, examples, scaling)
+        targets = enough + self._true_features[examples] @ w
+        outputs, scores = [], []
+        for i, target in zip(examples.tolist(), targets.tolist(), strict=True):
+            with refused_by_example(i):
+                answer = self._search.labelling_above(self.graph(i, w, augmented=True), target, self._answers.get(i))
+            if self._search.is_start(answer):
+                self._answers[i] = answer
+            outputs.append(answer.labels.reshape(self._images[i].shape[:2]))
+            scores.append(answer.score)
+        return self._planes_of(w, examples, outputs, np.array(scores))
+
+    def _planes_of(self, w: FloatArray, examples: IntArray, outputs: list[LabelArray], values: FloatArray) -> Planes:
         rows, losses = self.differences(examples, outputs)
         return Planes(examples, rows, losses, outputs, values - self._true_features[examples] @ w)
 
@@ -213,7 +234,9 @@ class GridProblem(SummedGridProblem):
             unaries = self._unaries(w, i, augmented=augmented)
             return unaries.argmax(axis=2).astype(np.int32), float(unaries.max(axis=2).sum())
         with refused_by_example(i):
-            found = self._search.labelling(self.graph(i, w, augmented=augmented))
+            found = self._search.labelling(self.graph(i, w, augmented=augmented), self._answers.get(i))
+        if augmented and self._search.is_start(found):
+            self._answers[i] = found
         return found.labels.reshape(self._images[i].shape[:2]), self._search.value(found)
 
     @cached_property

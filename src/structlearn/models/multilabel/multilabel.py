@@ -20,7 +20,6 @@ from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.data.tokens.sequences import Sequences, read_sequences
 from structlearn.drawing.base import Drawing
 from structlearn.drawing.label_sets import draw_label_set
-from structlearn.inference.graphs.search import MapEngine
 from structlearn.losses import Hamming, LabelF1, LabelLoss, Loss, ZeroOneLoss, loss_option
 from structlearn.losses.bound import BoundLoss, bound_label_costs
 from structlearn.losses.own import bound_own, label_truth
@@ -30,7 +29,7 @@ from structlearn.models.base import Ability, ByDecoder, LinearSpec
 from structlearn.models.description import WeightBlock, blocks_of, column_names, stored_blocks
 from structlearn.models.graph.groups import FactorGroup, NodeGroup
 from structlearn.models.graph.pair_tables import PairTable
-from structlearn.models.graph.search import Search
+from structlearn.models.graph.search import Engines, Search
 from structlearn.models.graph.searched_problem import bound_graphs
 from structlearn.models.label_losses import bound_possible
 from structlearn.models.multilabel.label_pairs import PairChoice, chosen_pairs
@@ -132,7 +131,7 @@ class MultiLabel(PartialModel):
         pairs: PairChoice = "tree",
         n_pairs: int | None = None,
         loss: Literal["hamming", "f1", "zero_one"] | Loss = "hamming",
-        engine: str | MapEngine = "auto",
+        engine: Engines = "auto",
         max_seconds: float | None = None,
         likelihood: LikelihoodName = "exact",
     ):
