@@ -16,6 +16,7 @@ void bind_grammar(nanobind::module_& module);
 void bind_alignment(nanobind::module_& module);
 void bind_derivations(nanobind::module_& module);
 void bind_clustering(nanobind::module_& module);
+void bind_matching(nanobind::module_& module);
 void bind_motif(nanobind::module_& module);
 void bind_factor_graph(nanobind::module_& module);
 void bind_dual_ascent(nanobind::module_& module);
@@ -47,6 +48,7 @@ NB_MODULE(_core, module) {
     bind_alignment(module);
     bind_derivations(module);
     bind_clustering(module);
+    bind_matching(module);
     bind_motif(module);
     bind_factor_graph(module);
     bind_dual_ascent(module);

@@ -493,6 +493,17 @@ class PairScorer:
         self, examples: Ints, left: Labels, right: Labels
     ) -> tuple[tuple[Ints, Ints, Floats], Ints]: ...
 
+def all_scores(scores: Floats) -> bool: ...
+def best_matching(
+    pairs: Floats,
+    rows: Floats | None,
+    columns: Floats | None,
+    partners: Labels,
+    row_potentials: Floats,
+    column_potentials: Floats,
+) -> int: ...
+def k_best_matchings(pairs: Floats, rows: Floats | None, columns: Floats | None, k: int) -> tuple[Labels, Floats]: ...
+
 class Motif:
     def __init__(
         self,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         k_best_alignments,
         sample_alignments,
     )
+    from structlearn.inference.assignment import Assignment, best_assignment, k_best_assignments
     from structlearn.inference.binary_labels import most_violating_labels
     from structlearn.inference.chain import ChainMarginals, best_per_loss_level, k_best, marginals, sample, viterbi
     from structlearn.inference.clustering import best_clustering, greedy_clustering, relaxed_clustering
@@ -52,6 +53,7 @@ else:
         __name__,
         {
             "AlignmentMarginals": "alignment",
+            "Assignment": "assignment",
             "ChainMarginals": "chain",
             "DerivationMarginals": "hypergraph",
             "InfeasibleError": "graphs",
@@ -63,6 +65,7 @@ else:
             "align": "alignment",
             "alignment_marginals": "alignment",
             "best_alignment": "alignment",
+            "best_assignment": "assignment",
             "best_clustering": "clustering",
             "best_derivation": "hypergraph",
             "best_forest": "forest",
@@ -77,6 +80,7 @@ else:
             "greedy_clustering": "clustering",
             "k_best": "chain",
             "k_best_alignments": "alignment",
+            "k_best_assignments": "assignment",
             "k_best_derivations": "hypergraph",
             "k_best_labellings": "graphs",
             "k_best_segmentations": "segments",
@@ -101,6 +105,7 @@ else:
 
 __all__ = [
     "AlignmentMarginals",
+    "Assignment",
     "ChainMarginals",
     "DerivationMarginals",
     "InfeasibleError",
@@ -112,6 +117,7 @@ __all__ = [
     "align",
     "alignment_marginals",
     "best_alignment",
+    "best_assignment",
     "best_clustering",
     "best_derivation",
     "best_forest",
@@ -126,6 +132,7 @@ __all__ = [
     "greedy_clustering",
     "k_best",
     "k_best_alignments",
+    "k_best_assignments",
     "k_best_derivations",
     "k_best_labellings",
     "k_best_segmentations",
