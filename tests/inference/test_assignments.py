@@ -58,7 +58,7 @@ def test_the_best_matchings_agree_with_enumeration(problem: Any, k: int) -> None
     assert len({tuple(partners.tolist()) for partners, _ in found}) == len(found)
     assert all(score == pytest.approx(possible[tuple(partners.tolist())]) for partners, score in found)
     if not possible:
-        with pytest.raises(ValueError, match="every assignment is forbidden: no partner is left for (row|column) "):
+        with pytest.raises(ValueError, match=r"every assignment is forbidden.*: no partner is left for (row|column) "):
             best_assignment(scores, unmatched)
         return
     first = best_assignment(scores, unmatched)
@@ -123,7 +123,7 @@ def test_many_of_the_best_come_in_order_and_differ() -> None:
 
 def test_whom_nobody_is_left_for_is_named() -> None:
     inf = np.inf
-    with pytest.raises(ValueError, match="no partner is left for row [02]"):
+    with pytest.raises(ValueError, match=r"no partner is left for row [02]"):
         best_assignment([[1.0, -inf, -inf], [0.0, 0.0, 0.0], [1.0, -inf, -inf]])
     with pytest.raises(ValueError, match="no partner is left for column 1"):
         best_assignment([[1.0, -inf], [1.0, -inf], [1.0, -inf]])

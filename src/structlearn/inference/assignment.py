@@ -1,8 +1,8 @@
 """Decoders for matchings of two sides, on a plain matrix of scores.
 
-A matching y gives each row at most one column, and each column to at most one row. Its score F(y) is the sum of scores[i,
-j] of its pairs and, where they are given, of the scores of rows and columns without partner. A score of −∞ forbids.
-Sums over all matchings are permanents, for which there is no fast algorithm; so there are no marginals here.
+A matching y gives each row at most one column, and each column to at most one row. Its score F(y) is the sum of
+scores[i, j] of its pairs and, where they are given, of the scores of rows and columns without partner. A score of −∞
+forbids. Sums over all matchings are permanents, for which there is no fast algorithm; so there are no marginals here.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def best_assignment(scores: npt.ArrayLike, unmatched: UnmatchedScores | None = N
     stuck = _core.best_matching(pairs, rows, columns, partners, u, v)
     if stuck != -1:
         side = f"row {stuck}" if stuck >= 0 else f"column {-2 - stuck}"
-        raise ValueError(f"every assignment is forbidden: no partner is left for {side}, whose other pairs are -inf")
+        raise ValueError(f"every assignment is forbidden by scores of -inf: no partner is left for {side}")
     return Assignment(partners, _score(pairs, rows, columns, partners), u, v)
 
 
