@@ -68,6 +68,12 @@ struct Taken<const Composed<Structure, Scorer>&> {
     static const Composed<Structure, Scorer>& of(Type bound) { return bound.data; }
 };
 
+// Whether a structure finds the best output of every loss level; not all can.
+template <class Structure>
+constexpr bool finds_levels = requires(Structure structure, const double* local, const Counting& counted) {
+    structure.levels(0, local, counted);
+};
+
 // The decoders of any structure on any scores.
 template <class Structure, class Scorer>
 nb::class_<BoundProblem<Structure, Scorer>> bind_engine(nb::module_& module, const char* name) {
@@ -76,9 +82,9 @@ nb::class_<BoundProblem<Structure, Scorer>> bind_engine(nb::module_& module, con
     nb::class_<Bound> problem(module, name);
     problem.def("best", unlocked_method<Bound>(&best<Problem>))
         .def("k_best", unlocked_method<Bound>(&k_best<Problem>))
-        .def("best_per_level", unlocked_method<Bound>(&best_per_level<Problem>))
         .def("part_sums", unlocked_method<Bound>(&part_sums<Problem>))
         .def("samples", unlocked_method<Bound>(&samples<Problem>));
+    if constexpr (finds_levels<Structure>) problem.def("best_per_level", unlocked_method<Bound>(&best_per_level<Problem>));
     return problem;
 }
 
@@ -90,7 +96,6 @@ nb::class_<BoundProblem<Structure, Scorer>> bind_composed(nb::module_& module, c
     auto problem = bind_engine<Structure, Scorer>(module, name);
     problem.def("loss_augmented", unlocked_method<Bound>(&loss_augmented<Problem>))
         .def("second_best", unlocked_method<Bound>(&second_best<Problem>))
-        .def("most_violating_level", unlocked_method<Bound>(&most_violating_level<Problem>))
         .def("losses", unlocked_method<Bound>(&losses<Problem>))
         .def("levels_of", unlocked_method<Bound>(&levels_of<Problem>))
         .def("moves", unlocked_method<Bound>(&moves<Problem>))
@@ -108,6 +113,8 @@ nb::class_<BoundProblem<Structure, Scorer>> bind_composed(nb::module_& module, c
         .def("mix", unlocked_method<Bound>(&mix<Problem>))
         .def("exponentiate", unlocked_method<Bound>(&exponentiate<Problem>), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
              nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+    if constexpr (finds_levels<Structure>)
+        problem.def("most_violating_level", unlocked_method<Bound>(&most_violating_level<Problem>));
     if constexpr (requires(Structure structure) { structure.n_pairs(0); })
         problem.def("pair_marginals", unlocked_method<Bound>(&pair_marginals<Problem>));
     return problem;

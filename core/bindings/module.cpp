@@ -14,6 +14,7 @@ void bind_second_order(nanobind::module_& module);
 void bind_segments(nanobind::module_& module);
 void bind_grammar(nanobind::module_& module);
 void bind_alignment(nanobind::module_& module);
+void bind_dependency(nanobind::module_& module);
 void bind_derivations(nanobind::module_& module);
 void bind_clustering(nanobind::module_& module);
 void bind_matching(nanobind::module_& module);
@@ -46,6 +47,7 @@ NB_MODULE(_core, module) {
     bind_segments(module);
     bind_grammar(module);
     bind_alignment(module);
+    bind_dependency(module);
     bind_derivations(module);
     bind_clustering(module);
     bind_matching(module);
