@@ -82,7 +82,7 @@ private:
         return log_sum_.total(count, terms_.data());
     }
 
-    RootedSums sums_;
+    RootedSums<Logarithms> sums_;
     LogSum log_sum_;
     std::vector<std::uint8_t> in_tree_;
     std::vector<std::int64_t> group_, members_;

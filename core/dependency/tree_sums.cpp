@@ -1,6 +1,7 @@
 #include "dependency/tree_sums.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "linear/log_weights.hpp"

@@ -29,7 +29,7 @@ private:
     std::vector<std::int64_t> core_, rest_;  // tokens
     std::vector<std::uint8_t> reached_;
     std::vector<std::int64_t> waiting_;
-    RootedSums of_core_, of_rest_;
+    AdaptiveSums of_core_, of_rest_;
     LogSum log_sum_;
     std::vector<double> core_weights_, rest_weights_, terms_, found_;
 };
