@@ -367,6 +367,27 @@ class Derivations(Composed):
 class GivenDerivations(Engine):
     def __init__(self, engine: DerivationEngine, scores: GivenScores) -> None: ...
 
+class DependencyEngine:
+    def __init__(
+        self, offsets: Ints, n_labels: int, single_root: bool, siblings: bool, known: Labels | None = None
+    ) -> None: ...
+
+class ProjectiveTrees(Composed):
+    def __init__(self, engine: DependencyEngine, scores: TokenScorer) -> None: ...
+
+class GivenProjectiveTrees(Engine):
+    def __init__(self, engine: DependencyEngine, scores: GivenScores) -> None: ...
+
+class NonprojectiveTrees(Composed):
+    """Without best_per_level and most_violating_level."""
+
+    def __init__(self, engine: DependencyEngine, scores: TokenScorer) -> None: ...
+
+class GivenNonprojectiveTrees(Engine):
+    """Without best_per_level."""
+
+    def __init__(self, engine: DependencyEngine, scores: GivenScores) -> None: ...
+
 class GrammarRules:
     def __init__(
         self,

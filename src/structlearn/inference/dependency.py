@@ -1,14 +1,14 @@
 """Decoders for dependency trees, on plain arrays of scores.
 
-Each of the tokens 1, …, n of a sentence has a head, another token or the root 0, and heads lead to the root. The score F(y)
-of a tree y is the sum of scores[head, token] of its arcs, or of scores[head, token, label] where arcs have labels, and with
-`siblings` of siblings[head, sibling, token] of all tokens: the sibling is the next modifier of the same head on the way to
-it, or the head itself if there is none. A score of −∞ forbids. scores[:, 0] and scores[k, k] play no part.
-Probabilities are P(y) = exp F(y) / Z.
+Each of the tokens 1, …, n of a sentence has a head, another token or the root 0, and heads lead to the root. The score
+F(y) of a tree y is the sum of scores[head, token] of its arcs, or of scores[head, token, label] where arcs have labels,
+and with `siblings` of siblings[head, sibling, token] of all tokens: the sibling is the next modifier of the same head
+on the way to it, or the head itself if there is none. A score of −∞ forbids. scores[:, 0] and scores[k, k] play no
+part. Probabilities are P(y) = exp F(y) / Z.
 
-Projective trees have no arcs that cross, the root standing before the first token. They are found in O(n³) (Eisner 1996,
-with siblings McDonald and Pereira 2006); all trees in O(n²) (Chu and Liu 1965, Edmonds 1967), their sums, by the matrix-tree
-theorem, in O(n³), without siblings, with which the best of all trees is NP-hard to find.
+Projective trees have no arcs that cross, the root standing before the first token. They are found in O(n³) (Eisner
+1996, with siblings McDonald and Pereira 2006); all trees in O(n²) (Chu and Liu 1965, Edmonds 1967), their sums, by the
+matrix-tree theorem, in O(n³), without siblings, with which the best of all trees is NP-hard to find.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn import _core
-from structlearn.data.arrays import FloatArray, LabelArray, checked_scores
+from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.inference.given import GivenParts, scores_of
 from structlearn.wording import shown
 
@@ -169,7 +169,7 @@ def sample_dependency_trees(
     --------
     >>> sample_dependency_trees(np.zeros((4, 4)), 2, random_state=0)
     array([[0, 1, 1],
-           [0, 1, 1]], dtype=int32)
+           [2, 3, 0]], dtype=int32)
     """
     trees = _Trees(scores, siblings, projective, single_root, allowed)
     drawn = trees.given.samples(n_samples, random_state)
@@ -218,7 +218,14 @@ def _arcs_of(given: Any) -> FloatArray:
         )
     scores[:, 0] = -np.inf
     scores[np.arange(len(scores)), np.arange(len(scores))] = -np.inf
-    return checked_scores(scores, "scores")
+    bad = np.argwhere(~(scores < np.inf))
+    if len(bad):
+        place = bad[0].tolist()
+        raise ValueError(
+            f"scores{place} is {scores[tuple(place)]}, of token {place[1]} and head {place[0]}; "
+            "a score must not be NaN or +inf"
+        )
+    return scores
 
 
 def _why_none(scores: FloatArray, single_root: bool) -> str:
