@@ -100,16 +100,25 @@ double matching_score(const MatchingScores& scores, const std::int32_t* partners
     return sum;
 }
 
-std::int64_t best_matching(MatrixView<double> pairs, std::optional<std::span<const double>> rows,
-                           std::optional<std::span<const double>> columns, std::span<std::int32_t> partners,
-                           std::span<double> row_potentials, std::span<double> column_potentials) {
+double best_matching(MatrixView<double> pairs, std::optional<std::span<const double>> rows,
+                     std::optional<std::span<const double>> columns, std::span<std::int32_t> partners,
+                     std::span<double> row_potentials, std::span<double> column_potentials) {
+    const MatchingScores scores = given(pairs, rows, columns);
+    MatchingReduction reduction;
+    BestAssignment best;
+    reduction.read(scores);
+    if (!best.run(reduction.scores())) return minus_infinity;
+    reduction.partners(best.column_of, partners.data());
+    reduction.potentials(best, row_potentials.data(), column_potentials.data());
+    return matching_score(scores, partners.data());
+}
+
+std::int64_t unmatched_in_best(MatrixView<double> pairs, std::optional<std::span<const double>> rows,
+                               std::optional<std::span<const double>> columns) {
     MatchingReduction reduction;
     BestAssignment best;
     reduction.read(given(pairs, rows, columns));
-    if (!best.run(reduction.scores())) return reduction.unmatched(best.stuck);
-    reduction.partners(best.column_of, partners.data());
-    reduction.potentials(best, row_potentials.data(), column_potentials.data());
-    return -1;
+    return best.run(reduction.scores()) ? -1 : reduction.unmatched(best.stuck);
 }
 
 std::tuple<std::vector<std::int32_t>, std::vector<double>> k_best_matchings(

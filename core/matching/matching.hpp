@@ -58,10 +58,14 @@ private:
 // The score of a matching, given the partner of every row.
 double matching_score(const MatchingScores& scores, const std::int32_t* partners);
 
-// Writes the partners of the rows of the best matching and its potentials; returns −1, or what cannot be matched.
-std::int64_t best_matching(MatrixView<double> pairs, std::optional<std::span<const double>> rows,
+// Writes the partners of the rows of the best matching and its potentials; returns its score, −∞ if there is none.
+double best_matching(MatrixView<double> pairs, std::optional<std::span<const double>> rows,
                            std::optional<std::span<const double>> columns, std::span<std::int32_t> partners,
                            std::span<double> row_potentials, std::span<double> column_potentials);
+
+// Where there is no matching, a row that cannot be matched, or −2 less a column.
+std::int64_t unmatched_in_best(MatrixView<double> pairs, std::optional<std::span<const double>> rows,
+                               std::optional<std::span<const double>> columns);
 
 // The partners of the rows in up to k matchings, best first, one after another, and their scores.
 std::tuple<std::vector<std::int32_t>, std::vector<double>> k_best_matchings(

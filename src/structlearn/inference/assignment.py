@@ -73,11 +73,12 @@ def best_assignment(scores: npt.ArrayLike, unmatched: UnmatchedScores | None = N
     pairs, rows, columns = _read(scores, unmatched)
     partners = np.empty(len(pairs), np.int32)
     u, v = np.empty(len(pairs)), np.empty(pairs.shape[1])
-    stuck = _core.best_matching(pairs, rows, columns, partners, u, v)
-    if stuck != -1:
+    score = _core.best_matching(pairs, rows, columns, partners, u, v)
+    if score == -np.inf:
+        stuck = _core.unmatched_in_best(pairs, rows, columns)
         side = f"row {stuck}" if stuck >= 0 else f"column {-2 - stuck}"
         raise ValueError(f"every assignment is forbidden by scores of -inf: no partner is left for {side}")
-    return Assignment(partners, _score(pairs, rows, columns, partners), u, v)
+    return Assignment(partners, score, u, v)
 
 
 def k_best_assignments(
@@ -124,11 +125,3 @@ def _read(
             f"unmatched is {shown(unmatched)}; expected a number, or scores of the rows and of the columns"
         )
     return pairs, rows, columns
-
-
-def _score(pairs: FloatArray, rows: FloatArray | None, columns: FloatArray | None, partners: LabelArray) -> float:
-    matched = np.flatnonzero(partners >= 0)
-    score = pairs[matched, partners[matched]].sum()
-    if rows is not None and columns is not None:
-        score += rows[partners < 0].sum() + np.delete(columns, partners[matched]).sum()
-    return float(score)

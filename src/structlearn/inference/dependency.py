@@ -231,9 +231,9 @@ def _arcs_of(given: Any) -> FloatArray:
 def _why_none(scores: FloatArray, single_root: bool) -> str:
     """What is said where there is no tree."""
     n = len(scores) - 1
-    possible = (scores > -np.inf).reshape(n + 1, n + 1, -1).any(axis=(0, 2))
-    if not possible[1:].all():
-        token = 1 + int(np.argmin(possible[1:]))
+    tops = scores.reshape(n + 1, n + 1, -1).max(axis=(0, 2))[1:]
+    if -np.inf in tops:
+        token = 1 + int(np.argmin(tops))
         return f"no tree of these {n} tokens is possible: token {token} has no head, all of scores[:, {token}] are -inf"
     roots = "one root" if single_root else "roots"
     return f"no tree of these {n} tokens with {roots} is possible: every one has an arc that is forbidden"
