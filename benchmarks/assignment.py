@@ -2,9 +2,9 @@
 
     python benchmarks/assignment.py [--turns 5]
 
-Not part of ``race.py``; it takes about a minute. Costs are uniform, or whole numbers: few of them (0 to 99), as many as there
-are rows, or a million. One thread, processor time; medians of turns that alternate. Ours also returns the potentials. All
-must find the same sum. lap is left out where it is not installed (`pip install lap`), and said to be.
+Not part of ``race.py``; it takes about a minute. Costs are uniform, or whole numbers: few of them (0 to 99), as many as
+there are rows, or a million. One thread, processor time; medians of turns that alternate. Ours also returns the
+potentials. All must find the same sum. lap is left out where it is not installed (`pip install lap`), and said to be.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def main() -> None:
     if lap is None:
         print("lap is not installed, and left out")
     names = ["ours", "scipy", *(["lap"] if lap is not None else [])]
-    print(f"{'n':>6} {'costs':>14}" + "".join(f"{name:>10}" for name in names) + f"{'ratio':>10}   milliseconds; ours / best")
+    print("milliseconds, and the ratio of ours to the best of the others")
+    print(f"{'n':>6} {'costs':>14}" + "".join(f"{name:>10}" for name in [*names, "ratio"]))
     for n in SIZES:
         for kind in ("uniform", "0 to 99", "0 to n − 1", "0 to 999,999"):
             compare(n, kind, options.turns)
