@@ -71,9 +71,7 @@ private:
         const std::int64_t shorter = 1 - size_;  // from the right piece of one split to that of the next
         semiring_.sum_of_products(width, count, row(complete_right, 0) + first, size_, row(complete_left, width - 1) + first + 1,
                                   shorter, row(joined, width) + first);
-        if (scores.siblings) {
-            open(scores, width, first, count);
-        }
+        if (scores.siblings) open(scores, width, first, count);
         const double* before_right = row(scores.siblings ? opened_right : joined, width);
         const double* before_left = row(scores.siblings ? opened_left : joined, width);
         for (std::int64_t s = first; s < first + count; ++s) {
@@ -90,18 +88,19 @@ private:
     // from the head.
     void open(const EisnerScores& scores, std::int64_t width, std::int64_t first, std::int64_t count) {
         beside_.resize(static_cast<std::size_t>(width * count));
-        for (std::int64_t k = 0; k < width; ++k) {
-            const double* between = k == 0 ? row(complete_left, width - 1) + 1 : row(joined, width - k) + k;
-            for (std::int64_t s = first; s < first + count; ++s)
-                beside_[k * count + s - first] = between[s] + scores.sibling(s, s + k, s + width);
-        }
+        // Span by span: scores of siblings lie far apart for different heads.
+        for (std::int64_t s = first; s < first + count; ++s)
+            for (std::int64_t k = 0; k < width; ++k) {
+                const double between = k == 0 ? value(complete_left, width - 1, s + 1) : value(joined, width - k, s + k);
+                beside_[k * count + s - first] = between + scores.sibling(s, s + k, s + width);
+            }
         semiring_.sum_of_products(width, count, row(incomplete_right, 0) + first, size_, beside_.data(), count,
                                   row(opened_right, width) + first);
-        for (std::int64_t k = 0; k < width; ++k) {
-            const double* between = k == 0 ? row(complete_right, width - 1) : row(joined, width - k);
-            for (std::int64_t s = first; s < first + count; ++s)
-                beside_[k * count + s - first] = between[s] + scores.sibling(s + width, s + width - k, s);
-        }
+        for (std::int64_t s = first; s < first + count; ++s)
+            for (std::int64_t k = 0; k < width; ++k) {
+                const double between = k == 0 ? value(complete_right, width - 1, s) : value(joined, width - k, s);
+                beside_[k * count + s - first] = between + scores.sibling(s + width, s + width - k, s);
+            }
         semiring_.sum_of_products(width, count, row(incomplete_left, 0) + first + width, size_ - 1, beside_.data(), count,
                                   row(opened_left, width) + first);
     }

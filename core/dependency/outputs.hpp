@@ -35,18 +35,23 @@ public:
         find_siblings(n, shape_.n_labels, codes, siblings);
         for (std::int64_t m = 1; m <= n; ++m) visit(sibling_part(i, codes, siblings, m));
     }
-    // A token has one arc and one sibling in every tree.
+    // A token has one arc and one sibling in every tree. Moves are between labels of one arc; all else comes or goes.
     template <class Visit>
     void each_move(std::int64_t i, const std::int32_t* codes, const std::int32_t* other, Visit&& visit) const {
-        const std::int64_t n = shape_.length(i);
-        for (std::int64_t m = 1; m <= n; ++m)
-            if (codes[m - 1] != other[m - 1]) visit(part(i, codes, m), part(i, other, m));
+        const std::int64_t n = shape_.length(i), L = shape_.n_labels;
+        for (std::int64_t m = 1; m <= n; ++m) {
+            if (codes[m - 1] == other[m - 1]) continue;
+            if (codes[m - 1] / L == other[m - 1] / L)
+                visit(part(i, codes, m), part(i, other, m));
+            else
+                visit(part(i, codes, m), -1), visit(-1, part(i, other, m));
+        }
         if (!shape_.siblings) return;
         std::vector<std::int32_t> siblings, others;
-        find_siblings(n, shape_.n_labels, codes, siblings), find_siblings(n, shape_.n_labels, other, others);
+        find_siblings(n, L, codes, siblings), find_siblings(n, L, other, others);
         for (std::int64_t m = 1; m <= n; ++m) {
             const std::int64_t plus = sibling_part(i, codes, siblings, m), minus = sibling_part(i, other, others, m);
-            if (plus != minus) visit(plus, minus);
+            if (plus != minus) visit(plus, -1), visit(-1, minus);
         }
     }
 

@@ -526,6 +526,19 @@ def best_matching(
 def unmatched_in_best(pairs: Floats, rows: Floats | None, columns: Floats | None) -> int: ...
 def k_best_matchings(pairs: Floats, rows: Floats | None, columns: Floats | None, k: int) -> tuple[Labels, Floats]: ...
 
+class MatchingEngine:
+    def __init__(self, rows: Ints, columns: Ints, alone: bool, known: Labels | None = None) -> None: ...
+
+class Matchings(Composed):
+    """Without sums and loss levels."""
+
+    def __init__(self, engine: MatchingEngine, scores: TokenScorer) -> None: ...
+
+class GivenMatchings(Engine):
+    """Without sums and loss levels."""
+
+    def __init__(self, engine: MatchingEngine, scores: GivenScores) -> None: ...
+
 class Motif:
     def __init__(
         self,
