@@ -241,6 +241,20 @@ def test_sums_over_all_trees_are_determinants(scale: float, single_root: bool) -
     assert found.log_z == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1.0, 300.0])
+@pytest.mark.parametrize("core", [1, 2, 3])
+def test_tokens_that_cannot_be_above_the_others_are_summed_apart(core: int, scale: float) -> None:
+    random = np.random.default_rng(core)
+    scores = scale * random.normal(size=(7, 7))
+    first = random.permutation(np.arange(1, 7))[:core]
+    scores[np.setdiff1d(np.arange(1, 7), first)[:, None], first] = -np.inf
+    sentence = Sentence(scores, None, projective=False, single_root=True)
+    found = dependency_marginals(scores, projective=False)
+    assert found.log_z == pytest.approx(sentence.log_z(), rel=1e-12)
+    np.testing.assert_allclose(found.arcs, sentence.marginals()[0], atol=1e-11)
+    assert found.arcs[0, first].sum() == pytest.approx(1.0)
+
+
 def test_plain_numbers_and_logarithms_find_the_same() -> None:
     random = np.random.default_rng(0)
     scores = random.normal(size=(13, 13))
