@@ -32,6 +32,8 @@ class Sentence:
         arcs: tuple[Any, ...] = self.heads, tokens
         outputs = self.heads
         if scores.ndim == 3:
+            if beside is not None:
+                self.siblings, _ = labelled(self.siblings, scores.shape[2])
             self.heads, labels = labelled(self.heads, scores.shape[2])
             arcs, outputs = (self.heads, tokens, labels), np.stack([self.heads, labels], axis=-1)
         self.parts = [arcs] if beside is None else [arcs, (self.heads, self.siblings, tokens)]
@@ -73,7 +75,7 @@ def sentences(draw: st.DrawFn, scales: Any = (1.0, 300.0)) -> Sentence:
     labels = (n_labels,) if n_labels else ()
     arcs = scores(n + 1, n + 1, *labels, forbidden=draw(st.sampled_from([0.0, 0.2, 0.6])))
     beside = None
-    if projective and n_labels < 2 and draw(st.booleans()):
+    if projective and draw(st.booleans()):
         beside = scores(n + 1, n + 1, n + 1, forbidden=draw(st.sampled_from([0.0, 0.1])))
     return Sentence(arcs, beside, projective, single_root)
 
