@@ -14,8 +14,7 @@ namespace structlearn {
 
 // The k best assignments of rows to columns (Murty 1968). Those that are not yet found are parted by the first row in which they
 // differ from one that is: rows before it are fixed, and some of its columns excluded. Each part goes on from the prices of the
-// one that it comes from, by one search: O(n · m) of them for n rows and m columns. Only the first `branching` rows tell
-// assignments apart.
+// one that it comes from, by a single search. Only the first `branching` rows tell assignments apart.
 class BestAssignments {
 public:
     // Calls visit(column_of, score) for up to k of them, best first.
