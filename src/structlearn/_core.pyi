@@ -378,6 +378,27 @@ class Derivations(Composed):
 class GivenDerivations(Engine):
     def __init__(self, engine: DerivationEngine, scores: GivenScores) -> None: ...
 
+class DependencyEngine:
+    def __init__(
+        self, offsets: Ints, n_labels: int, single_root: bool, siblings: bool, known: Labels | None = None
+    ) -> None: ...
+
+class ProjectiveTrees(Composed):
+    def __init__(self, engine: DependencyEngine, scores: TokenScorer) -> None: ...
+
+class GivenProjectiveTrees(Engine):
+    def __init__(self, engine: DependencyEngine, scores: GivenScores) -> None: ...
+
+class NonprojectiveTrees(Composed):
+    """Without best_per_level and most_violating_level."""
+
+    def __init__(self, engine: DependencyEngine, scores: TokenScorer) -> None: ...
+
+class GivenNonprojectiveTrees(Engine):
+    """Without best_per_level."""
+
+    def __init__(self, engine: DependencyEngine, scores: GivenScores) -> None: ...
+
 class GrammarRules:
     def __init__(
         self,
@@ -503,6 +524,31 @@ class PairScorer:
     def cluster_differences(
         self, examples: Ints, left: Labels, right: Labels
     ) -> tuple[tuple[Ints, Ints, Floats], Ints]: ...
+
+def all_scores(scores: Floats) -> bool: ...
+def best_matching(
+    pairs: Floats,
+    rows: Floats | None,
+    columns: Floats | None,
+    partners: Labels,
+    row_potentials: Floats,
+    column_potentials: Floats,
+) -> float: ...
+def unmatched_in_best(pairs: Floats, rows: Floats | None, columns: Floats | None) -> int: ...
+def k_best_matchings(pairs: Floats, rows: Floats | None, columns: Floats | None, k: int) -> tuple[Labels, Floats]: ...
+
+class MatchingEngine:
+    def __init__(self, rows: Ints, columns: Ints, alone: bool, known: Labels | None = None) -> None: ...
+
+class Matchings(Composed):
+    """Without sums and loss levels."""
+
+    def __init__(self, engine: MatchingEngine, scores: TokenScorer) -> None: ...
+
+class GivenMatchings(Engine):
+    """Without sums and loss levels."""
+
+    def __init__(self, engine: MatchingEngine, scores: GivenScores) -> None: ...
 
 class Motif:
     def __init__(
