@@ -12,7 +12,10 @@ from tests.models.alignment.enumerated_alignment import EnumeratedAlignment, pla
 from tests.models.enumerated import EnumeratedChain, EnumeratedMulticlass, EnumeratedSecondOrder, EnumeratedSegments
 from tests.models.grammar.enumerated_grammar import EnumeratedGrammar
 from tests.models.graph.enumerated_graph import EnumeratedGraph
-from tests.models.graph.enumerated_typed_graph import (
+from tests.models.grid.enumerated_grid import EnumeratedGrid
+from tests.models.multilabel.enumerated_label_sets import EnumeratedMultiLabel
+from tests.models.own.test_hypergraph_model import Bracketings, EnumeratedBracketings
+from tests.models.typed_graph.enumerated_typed_graph import (
     CLASSES,
     TEMPLATES,
     EnumeratedTypedGraph,
@@ -20,10 +23,7 @@ from tests.models.graph.enumerated_typed_graph import (
     typed_labels,
     typed_network,
 )
-from tests.models.graph.test_hidden_types import agrees
-from tests.models.grid.enumerated_grid import EnumeratedGrid
-from tests.models.multilabel.enumerated_label_sets import EnumeratedMultiLabel
-from tests.models.own.test_hypergraph_model import Bracketings, EnumeratedBracketings
+from tests.models.typed_graph.test_hidden_types import agrees
 
 
 def multiclass(random):

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from structlearn.models.grammar.grammar import Grammar
     from structlearn.models.grammar.spec import GrammarSpec
     from structlearn.models.graph.graph import Graph, GraphSpec
-    from structlearn.models.graph.templates import Factor
-    from structlearn.models.graph.typed_graph import TypedGraph
-    from structlearn.models.graph.typed_spec import TypedGraphSpec
     from structlearn.models.grid.grid import Grid, GridSpec
     from structlearn.models.motif.best_word import BestWord
     from structlearn.models.motif.motif import Motif, MotifSpec
@@ -38,6 +35,9 @@ if TYPE_CHECKING:
     from structlearn.models.ranking.precision_at_k import PrecisionAtK
     from structlearn.models.ranking.ranking import Ranking
     from structlearn.models.segments.segments import Segments
+    from structlearn.models.typed_graph.spec import TypedGraphSpec
+    from structlearn.models.typed_graph.templates import Factor
+    from structlearn.models.typed_graph.typed_graph import TypedGraph
 else:
     # A file that holds a chain need not wait for grammars.
     __getattr__, __dir__ = names(
@@ -51,7 +51,7 @@ else:
             "ClassKernel": "multiclass.output_features",
             "Composed": "own.composed",
             "CorrelationClustering": "clustering.correlation_clustering",
-            "Factor": "graph.templates",
+            "Factor": "typed_graph.templates",
             "Grammar": "grammar.grammar",
             "GrammarSpec": "grammar.spec",
             "Graph": "graph.graph",
@@ -78,8 +78,8 @@ else:
             "Segments": "segments.segments",
             "Spec": "base",
             "Taxonomy": "multiclass.output_features",
-            "TypedGraph": "graph.typed_graph",
-            "TypedGraphSpec": "graph.typed_spec",
+            "TypedGraph": "typed_graph.typed_graph",
+            "TypedGraphSpec": "typed_graph.spec",
             "Weights": "base",
         },
     )

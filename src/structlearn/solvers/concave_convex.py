@@ -292,10 +292,12 @@ class ConcaveConvex(Solver):
 
 def _with(outputs: Outputs, others: Outputs, which: IntArray) -> Outputs:
     """Outputs of all examples, some of them taken from others."""
-    mixed = outputs.copy()
-    for i in which.tolist():
-        mixed[i] = others[i]
-    return mixed
+    if isinstance(outputs, np.ndarray):
+        mixed = outputs.copy()
+        mixed[which] = np.asarray(others)[which]
+        return mixed
+    taken = set(which.tolist())
+    return [others[i] if i in taken else outputs[i] for i in range(len(outputs))]
 
 
 def _value(

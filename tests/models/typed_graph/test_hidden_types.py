@@ -16,7 +16,7 @@ from structlearn.evaluation import evaluate
 from structlearn.models import TypedGraph
 from structlearn.waist import Scaling
 from tests.estimators.test_checkpoint import StopAt
-from tests.models.graph.enumerated_typed_graph import (
+from tests.models.typed_graph.enumerated_typed_graph import (
     CLASSES,
     TEMPLATES,
     EnumeratedTypedGraph,

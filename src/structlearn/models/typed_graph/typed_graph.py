@@ -26,19 +26,19 @@ from structlearn.models.description import WeightBlock, blocks_of, column_names,
 from structlearn.models.graph.factor_tables import FactorTable, TableForm
 from structlearn.models.graph.search import Search
 from structlearn.models.graph.searched_problem import bound_graphs
-from structlearn.models.graph.templates import Factor, called, templates_of
-from structlearn.models.graph.typed_binding import check_known, factor_groups, node_groups
-from structlearn.models.graph.typed_losses import (
+from structlearn.models.label_losses import refuse_partial
+from structlearn.models.pair_weights import compacted
+from structlearn.models.partial import PartialModel
+from structlearn.models.typed_graph.binding import check_known, factor_groups, node_groups
+from structlearn.models.typed_graph.losses import (
     bound_typed,
     bound_typed_possible,
     check_typed_labels,
     check_typed_loss,
 )
-from structlearn.models.graph.typed_problem import SearchedTypedGraphProblem, TypedGraphProblem
-from structlearn.models.graph.typed_spec import FactorSpec, TypedGraphSpec
-from structlearn.models.label_losses import refuse_partial
-from structlearn.models.pair_weights import compacted
-from structlearn.models.partial import PartialModel
+from structlearn.models.typed_graph.problem import SearchedTypedGraphProblem, TypedGraphProblem
+from structlearn.models.typed_graph.spec import FactorSpec, TypedGraphSpec
+from structlearn.models.typed_graph.templates import Factor, called, templates_of
 from structlearn.waist.problem import Problem
 from structlearn.wording import count, shown
 

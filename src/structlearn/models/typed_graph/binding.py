@@ -13,7 +13,7 @@ from structlearn.data.tokens.sequences import Sequences, stack
 from structlearn.data.typed_networks import Key, ReadFactors, TypedNetworks, naming_type
 from structlearn.models.graph.factor_tables import FactorTable
 from structlearn.models.graph.groups import FactorGroup, NodeGroup
-from structlearn.models.graph.typed_spec import FactorSpec, TypedGraphSpec
+from structlearn.models.typed_graph.spec import FactorSpec, TypedGraphSpec
 from structlearn.wording import shown
 
 

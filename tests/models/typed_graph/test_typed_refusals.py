@@ -8,7 +8,7 @@ import pytest
 from structlearn import StructuralSVM
 from structlearn.losses import Hamming
 from structlearn.models import Factor, TypedGraph
-from tests.models.graph.test_typed_graph import texts
+from tests.models.typed_graph.test_typed_graph import texts
 
 NODES = {"a": np.zeros((2, 1)), "b": np.zeros((1, 1))}
 LABELS = {"a": [0, 1], "b": [0]}

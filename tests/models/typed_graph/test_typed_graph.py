@@ -13,7 +13,9 @@ from structlearn.models import Factor, Graph, TypedGraph
 from structlearn.waist import Scaling
 from tests.models.decoders import check_k_best, check_most_violating
 from tests.models.enumerated import BEST, Twins, asked, bound
-from tests.models.graph.enumerated_typed_graph import (
+from tests.models.graph.test_graph import noisy_cycles
+from tests.models.instances import weights
+from tests.models.typed_graph.enumerated_typed_graph import (
     CLASSES,
     TEMPLATES,
     EnumeratedTypedGraph,
@@ -21,8 +23,6 @@ from tests.models.graph.enumerated_typed_graph import (
     typed_labels,
     typed_network,
 )
-from tests.models.graph.test_graph import noisy_cycles
-from tests.models.instances import weights
 
 MARGIN = Scaling("margin", "linear")
 LOSSES = ("hamming", "zero_one", {"a": Hamming(dict.fromkeys("xyz", 2.0))})

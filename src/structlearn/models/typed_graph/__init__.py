@@ -1,0 +1,1 @@
+"""Graphs with nodes of several types, and factors by template."""
