@@ -10,16 +10,22 @@ from report import Run, findings, percent, table, verdict
 
 from structlearn.metrics import Interval, bootstrap_counts
 
-NODES, POTTS, SYMMETRIC, TRANSDUCTIVE = "nodes", "Potts", "symmetric", "transductive"
+NODES, POTTS, SYMMETRIC, FIELD, TRANSDUCTIVE = "nodes", "Potts", "symmetric", "field", "transductive"
 #: The comparisons asked for beforehand: the first against the second, each a method and the way it is tested.
 ASKED = (
     ((POTTS, "apart"), (NODES, "apart")),
     ((SYMMETRIC, "apart"), (NODES, "apart")),
+    ((FIELD, "apart"), (NODES, "apart")),
+    ((FIELD, "apart"), (POTTS, "apart")),
     ((POTTS, "given"), (POTTS, "apart")),
     ((TRANSDUCTIVE, "given"), (POTTS, "given")),
 )
 #: For orientation.
-ALSO = (((SYMMETRIC, "apart"), (POTTS, "apart")), ((SYMMETRIC, "given"), (POTTS, "given")))
+ALSO = (
+    ((SYMMETRIC, "apart"), (POTTS, "apart")),
+    ((SYMMETRIC, "given"), (POTTS, "given")),
+    ((FIELD, "given"), (POTTS, "given")),
+)
 #: A relative duality gap above which a difference is marked.
 FAR = 0.1
 REMARKS = """
