@@ -32,8 +32,8 @@ the objective is the same as with the network as one example, and its slacks are
 junction trees; labels are found by dual ascent without clusters (`DualAscent(tighten=False, tol=1e-5)`), at most two
 seconds for one network, in training and in the test, except where all junction trees are small. Its bounds are those of
 the primal, so that the duality gap that is shown holds for the exact objective. Training ends at a relative gap
-(stationarity) of 0.03, or after 200 iterations, on WebKB 100, with the gap that is shown; the field, by L-BFGS, at 0.001,
-and its gap is that of the pseudo-likelihood.
+(stationarity) of 0.03, or after 200 iterations, on WebKB 100, with the gap that is shown; the field, by L-BFGS, at
+0.001, and its gap is that of the pseudo-likelihood.
 
 **Settings.** The price of a node, C over the number of examples, from 0.1, 0.3, 1, 3 and 10, chosen on training data
 alone for each split by the accuracy of held-out nodes; for the field, whose log-losses have another scale, from 1, 3,
@@ -47,8 +47,9 @@ the 74 % of WebKB's pages that are "other". 95 % percentile bootstrap intervals 
 node counts with all repetitions in which it is tested together, and both methods on the same nodes. Nodes that are
 linked are not independent, so the intervals are too narrow for what another network would give. The questions asked
 beforehand, for each data set: is the Potts SVM more accurate than the nodes on their own, apart? Is the symmetric one?
-Is the field more accurate than the nodes, and than the Potts SVM, apart? On Cora and CiteSeer also: do given labels help
-the Potts SVM, and does transductive training help it, given? Sixteen intervals, without a correction for their number.
+Is the field more accurate than the nodes, and than the Potts SVM, apart? On Cora and CiteSeer also: do given labels
+help the Potts SVM, and does transductive training help it, given? Sixteen intervals, without a correction for their
+number.
 
 This was fixed before any of these splits was drawn. Trials with another seed (1000) on Cora, with half of the nodes for
 training and a quarter held out, and with two universities for training and a third held out, served to see how long it
