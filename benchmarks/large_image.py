@@ -34,7 +34,7 @@ SIDE = 500
 LINES: tuple[tuple[int, str, int, float | None], ...] = (
     (2, "auto", 60, None),
     (5, "alpha_expansion", 30, None),
-    (5, "auto", 20, 1.0),
+    (5, "auto", 80, 1.0),
 )
 
 

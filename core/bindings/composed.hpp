@@ -68,18 +68,43 @@ struct Taken<const Composed<Structure, Scorer>&> {
     static const Composed<Structure, Scorer>& of(Type bound) { return bound.data; }
 };
 
+// What not all structures can: to find the best output of every loss level, and to sum over all outputs.
+template <class Structure>
+constexpr bool finds_levels = requires(Structure structure, const double* local, const Counting& counted) {
+    structure.levels(0, local, counted);
+};
+template <class Structure>
+constexpr bool finds_sums = requires(Structure structure, const double* local, double* out) {
+    structure.sums(0, local, out, out);
+};
+
 // The decoders of any structure on any scores.
 template <class Structure, class Scorer>
 nb::class_<BoundProblem<Structure, Scorer>> bind_engine(nb::module_& module, const char* name) {
     using Bound = BoundProblem<Structure, Scorer>;
     using Problem = typename Bound::Problem;
     nb::class_<Bound> problem(module, name);
-    problem.def("best", unlocked_method<Bound>(&best<Problem>))
-        .def("k_best", unlocked_method<Bound>(&k_best<Problem>))
-        .def("best_per_level", unlocked_method<Bound>(&best_per_level<Problem>))
-        .def("part_sums", unlocked_method<Bound>(&part_sums<Problem>))
-        .def("samples", unlocked_method<Bound>(&samples<Problem>));
+    problem.def("best", unlocked_method<Bound>(&best<Problem>)).def("k_best", unlocked_method<Bound>(&k_best<Problem>));
+    if constexpr (finds_sums<Structure>)
+        problem.def("part_sums", unlocked_method<Bound>(&part_sums<Problem>))
+            .def("samples", unlocked_method<Bound>(&samples<Problem>));
+    if constexpr (finds_levels<Structure>) problem.def("best_per_level", unlocked_method<Bound>(&best_per_level<Problem>));
     return problem;
+}
+
+// What needs sums over all outputs.
+template <class Structure, class Scorer>
+void bind_likelihoods(nb::class_<BoundProblem<Structure, Scorer>>& problem) {
+    using Bound = BoundProblem<Structure, Scorer>;
+    using Problem = typename Bound::Problem;
+    problem.def("local_marginals", unlocked_method<Bound>(&local_marginals<Problem>))
+        .def("log_losses", unlocked_method<Bound>(&log_losses<Problem>), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+             nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg())
+        .def("set_log_losses", unlocked_method<Bound>(&set_log_losses<Problem>), nb::arg(), nb::arg(), nb::arg(),
+             nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg())
+        .def("mix", unlocked_method<Bound>(&mix<Problem>))
+        .def("exponentiate", unlocked_method<Bound>(&exponentiate<Problem>), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+             nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
 }
 
 // All that a structure can do on the scores of a model.
@@ -90,7 +115,6 @@ nb::class_<BoundProblem<Structure, Scorer>> bind_composed(nb::module_& module, c
     auto problem = bind_engine<Structure, Scorer>(module, name);
     problem.def("loss_augmented", unlocked_method<Bound>(&loss_augmented<Problem>))
         .def("second_best", unlocked_method<Bound>(&second_best<Problem>))
-        .def("most_violating_level", unlocked_method<Bound>(&most_violating_level<Problem>))
         .def("losses", unlocked_method<Bound>(&losses<Problem>))
         .def("levels_of", unlocked_method<Bound>(&levels_of<Problem>))
         .def("moves", unlocked_method<Bound>(&moves<Problem>))
@@ -98,16 +122,11 @@ nb::class_<BoundProblem<Structure, Scorer>> bind_composed(nb::module_& module, c
         .def("difference_dots", unlocked_method<Bound>(&difference_dots<Problem>))
         .def("add_differences", unlocked_method<Bound>(&add_differences<Problem>))
         .def("part_scores", unlocked_method<Bound>(&part_scores<Problem>))
-        .def("local_marginals", unlocked_method<Bound>(&local_marginals<Problem>))
         .def("push", unlocked_method<Bound>(&push<Problem>))
-        .def("indicators", unlocked_method<Bound>(&indicators<Problem>))
-        .def("log_losses", unlocked_method<Bound>(&log_losses<Problem>), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-             nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg())
-        .def("set_log_losses", unlocked_method<Bound>(&set_log_losses<Problem>), nb::arg(), nb::arg(), nb::arg(),
-             nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg())
-        .def("mix", unlocked_method<Bound>(&mix<Problem>))
-        .def("exponentiate", unlocked_method<Bound>(&exponentiate<Problem>), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-             nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+        .def("indicators", unlocked_method<Bound>(&indicators<Problem>));
+    if constexpr (finds_sums<Structure>) bind_likelihoods(problem);
+    if constexpr (finds_levels<Structure>)
+        problem.def("most_violating_level", unlocked_method<Bound>(&most_violating_level<Problem>));
     if constexpr (requires(Structure structure) { structure.n_pairs(0); })
         problem.def("pair_marginals", unlocked_method<Bound>(&pair_marginals<Problem>));
     return problem;

@@ -14,7 +14,8 @@ namespace structlearn {
 // the semiring that says what ⊕ is, on rows of numbers:
 //
 //     product(n, before, matrix, after, out)            out[l] = ⊕_k before[k] ⊗ matrix[k, l] ⊗ after[l]
-//     sum_of_products(rows, n, left, step, right, out)  out[l] = ⊕_k left[k step + l] ⊗ right[k n + l]
+//     sum_of_products(rows, n, left, step, right, right_step, out)
+//                                                       out[l] = ⊕_k left[k step + l] ⊗ right[k right_step + l]
 //     join(n, a, b, out)                                out[l] = a[l] ⊕ b[l]
 //     join_shifted(n, a, a0, a1, b, b0, b1, out)        out[l] = a[l] ⊗ (a0 + a1[l]) ⊕ b[l] ⊗ (b0 + b1[l])
 //     total(n, x)                                       ⊕_k x[k], −∞ where n = 0
@@ -25,7 +26,7 @@ template <class S>
 concept Semiring = requires(S s, std::int64_t n, const double* x, double* out) {
     { S::idempotent } -> std::convertible_to<bool>;
     s.product(n, x, x, x, out);
-    s.sum_of_products(n, n, x, n, x, out);
+    s.sum_of_products(n, n, x, n, x, n, out);
     s.join(n, x, x, out);
     s.join_shifted(n, x, 0.0, x, x, 0.0, x, out);
     s.scan(n, x, 0.0, x, 0.0, x, out);
@@ -40,8 +41,8 @@ struct MaxPlus {
         max_plus_product(n, before, matrix, after, out);
     }
     static void sum_of_products(std::int64_t rows, std::int64_t n, const double* left, std::int64_t step,
-                                const double* right, double* out) {
-        max_of_sums(rows, n, left, step, right, out);
+                                const double* right, std::int64_t right_step, double* out) {
+        max_of_sums(rows, n, left, step, right, right_step, out);
     }
     static double total(std::int64_t n, const double* x) { return n > 0 ? *std::max_element(x, x + n) : minus_infinity; }
     static void join(std::int64_t n, const double* a, const double* b, double* out);
@@ -60,8 +61,8 @@ public:
         log_sum_product(n, before, matrix, after, room(2 * n), out);
     }
     void sum_of_products(std::int64_t rows, std::int64_t n, const double* left, std::int64_t step, const double* right,
-                         double* out) {
-        log_sum_of_sums(rows, n, left, step, right, room(n), out);
+                         std::int64_t right_step, double* out) {
+        log_sum_of_sums(rows, n, left, step, right, right_step, room(n), out);
     }
     double total(std::int64_t n, const double* x) { return n > 0 ? log_sum(n, x, room(n)) : minus_infinity; }
     void join(std::int64_t n, const double* a, const double* b, double* out);

@@ -291,26 +291,27 @@ void log_sum_product(std::int64_t n, const double* __restrict before, const doub
 
 STRUCTLEARN_CLONES
 void max_of_sums(std::int64_t rows, std::int64_t n, const double* __restrict left, std::int64_t step,
-                 const double* __restrict right, double* __restrict out) {
+                 const double* __restrict right, std::int64_t right_step, double* __restrict out) {
     for (std::int64_t l = 0; l < n; ++l) out[l] = minus_infinity;
     for (std::int64_t k = 0; k < rows; ++k)
         for (std::int64_t l = 0; l < n; ++l) {
-            const double candidate = left[k * step + l] + right[k * n + l];
+            const double candidate = left[k * step + l] + right[k * right_step + l];
             out[l] = out[l] < candidate ? candidate : out[l];
         }
 }
 
 STRUCTLEARN_CLONES
 void log_sum_of_sums(std::int64_t rows, std::int64_t n, const double* __restrict left, std::int64_t step,
-                     const double* __restrict right, double* __restrict workspace, double* __restrict out) {
-    max_of_sums(rows, n, left, step, right, workspace);
+                     const double* __restrict right, std::int64_t right_step, double* __restrict workspace,
+                     double* __restrict out) {
+    max_of_sums(rows, n, left, step, right, right_step, workspace);
     for (std::int64_t l = 0; l < n; ++l) {
         workspace[l] = workspace[l] == minus_infinity ? 0.0 : workspace[l];
         out[l] = 0.0;
     }
     for (std::int64_t k = 0; k < rows; ++k)
         for (std::int64_t l = 0; l < n; ++l)
-            out[l] += exponential(left[k * step + l] + right[k * n + l] - workspace[l]);
+            out[l] += exponential(left[k * step + l] + right[k * right_step + l] - workspace[l]);
     for (std::int64_t l = 0; l < n; ++l) out[l] = workspace[l] + logarithm(out[l]);
 }
 

@@ -86,11 +86,12 @@ void logarithms(std::int64_t n, const double* x, double* out);
 void log_sum_product(std::int64_t n, const double* before, const double* matrix, const double* after,
                      double* workspace, double* out);
 
-// out[l] = max_k (left[k step + l] + right[k n + l]), over rows of n; a step may be negative.
-void max_of_sums(std::int64_t rows, std::int64_t n, const double* left, std::int64_t step, const double* right, double* out);
+// out[l] = max_k (left[k step + l] + right[k right_step + l]), over rows of n; steps may be negative.
+void max_of_sums(std::int64_t rows, std::int64_t n, const double* left, std::int64_t step, const double* right,
+                 std::int64_t right_step, double* out);
 
-// out[l] = log Σ_k exp(left[k step + l] + right[k n + l]); the workspace has n doubles.
+// out[l] = log Σ_k exp(left[k step + l] + right[k right_step + l]); the workspace has n doubles.
 void log_sum_of_sums(std::int64_t rows, std::int64_t n, const double* left, std::int64_t step, const double* right,
-                     double* workspace, double* out);
+                     std::int64_t right_step, double* workspace, double* out);
 
 }  // namespace structlearn

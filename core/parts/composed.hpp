@@ -36,6 +36,8 @@ struct CodedOutputs {
 //     k_best(i, local, k, found, scores)  appends up to k outputs, best first
 //     levels(i, local, counting)          the best score of every level, −∞ where there is none, and after it
 //     trace_level(i, local, counting, level, codes)
+//
+// Not all can sum, or find levels; what needs these is then not there, see bindings/composed.hpp.
 template <class Structure_, class Scorer_>
 class Composed {
 public:

@@ -28,6 +28,7 @@ DualAscent::DualAscent(const FactorGraph& graph)
     }
     for (const auto n : graph.n_labels) widest = std::max<std::int64_t>(widest, n);
     messages_.assign(size, 0.0);
+    n_messages_ = messages_.size();
     for (auto* room : {&belief_, &conditional_, &sent_}) room->resize(widest);
     group_.resize(std::max(largest, widest));
     forbids_ = std::find(graph.values.begin(), graph.values.end(), minus_infinity) != graph.values.end();

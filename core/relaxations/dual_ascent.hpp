@@ -46,6 +46,10 @@ public:
     std::size_t n_clusters() const { return clusters_.size(); }
     // About how many labels local search can look at in the time of a pass.
     double pass_work() const { return static_cast<double>(messages_.size()) + table_cells_ / 4.0 + clusters_.work(); }
+    // Messages of passes without clusters, in which the next one is forward; and a start with those of another graph of
+    // the same variables and factors: whatever they are, the bound is valid.
+    std::span<const double> messages() const { return std::span(messages_).first(n_messages_); }
+    void begin_with(std::span<const double> messages) { std::copy(messages.begin(), messages.end(), messages_.begin()); }
     // Takes labels from elsewhere if they are better.
     void offer(std::span<const std::int32_t> labels);
 
@@ -112,6 +116,7 @@ private:
     MaxMarginals marginals_;
     std::vector<std::int64_t> offsets_;  // where the messages of each factor begin
     std::vector<double> messages_;
+    std::size_t n_messages_ = 0;  // without clusters
     std::vector<std::uint8_t> alive_;
     double table_cells_ = 0.0;
     bool forbids_ = false;  // whether a factor has −∞

@@ -50,9 +50,9 @@ void segment_messages(const SegmentScores& scores, S& semiring, std::vector<doub
             ending.assign(static_cast<std::size_t>(rows * L), minus_infinity);
             for (std::int64_t l = 0; l < L; ++l)
                 for (std::int64_t k = 0; k < scores.most(t, l); ++k) ending[k * L + l] = entered[l - k * L];
-            semiring.sum_of_products(rows, L, ending.data(), L, scores.span, left);
+            semiring.sum_of_products(rows, L, ending.data(), L, scores.span, L, left);
         } else {
-            semiring.sum_of_products(rows, L, entered, -L, scores.span, left);
+            semiring.sum_of_products(rows, L, entered, -L, scores.span, L, left);
         }
         price(t, left);
         add_scaled(L, 1.0, scores.closing + t * L, left);

@@ -83,7 +83,7 @@ private:
                     if (scores.most(t + k / L_, k % L_) <= k / L_) begun_[k] = minus_infinity;
                 ends = begun_.data();
             }
-            log_sum_.sum_of_products(rows, L_, ends, L_, scores.span, &inside_[t * L_]);
+            log_sum_.sum_of_products(rows, L_, ends, L_, scores.span, L_, &inside_[t * L_]);
         }
     }
 

@@ -44,9 +44,10 @@ training, and an estimator has no method for it.
 
 Time for one example as growth, each by an algorithm of its own. T: tokens or words, L: labels, M: longest segment, R:
 rules, m and n: letters of two sequences, c: candidates, E: steps of a hypergraph, P: parts of an output, d: documents
-or members of a set, N: items, W: width of a motif, V: nodes of a graph, K: labels of a set, w: tree-width, S: latent
-states, D: values of the loss, k: outputs asked for, s: samples. Label images (`Grid`), and graphs whose tree-width is
-large, have the first two columns alone, by [engines](labelled_graphs.md).
+or members of a set, N: items, W: width of a motif, V: nodes of a graph or pixels, K: labels of a set, w: tree-width,
+of an image about its shorter side, S: latent states, D: values of the loss, k: outputs asked for, s: samples. Graphs
+and images whose tree-width is large have the first two columns and partial outputs alone, by
+[engines](labelled_graphs.md).
 
 {decoders}
 

@@ -17,6 +17,9 @@ def structures(seed=0):
         with_sums.alignment(random),
         with_sums.graph(random, with_features=False),
         with_sums.graph(random, with_features=True),
+        with_sums.typed_graph(np.random.default_rng(seed)),
+        # With numbers of its own, which leaves the others as they are.
+        with_sums.grid(np.random.default_rng([seed, 1])),
         with_sums.multilabel(random),
         with_sums.hypergraph(random),
         others.homologues(random),

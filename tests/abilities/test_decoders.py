@@ -137,16 +137,17 @@ def check_expected(structure, found, has, w, agrees=None):
         outputs = [y for y in structure.reference.outputs(x) if agrees is None or agrees(structure.partial[i], y)]
         p = softmax([structure.reference.joint_feature(x, y) @ w for y in outputs])
         each = [has(x, y) for y in outputs]
-        if isinstance(found[i], dict):
+        if isinstance(each[0], tuple):
+            arrays = found[i].values() if isinstance(found[i], dict) else found[i]
+            for k, array in enumerate(arrays):
+                np.testing.assert_allclose(array, np.tensordot(p, [parts[k] for parts in each], 1), atol=1e-9)
+        elif isinstance(found[i], dict):
             expected = {}
             for probability, parts in zip(p, each, strict=True):
                 for part, number in parts.items():
                     expected[part] = expected.get(part, 0.0) + probability * number
             assert {part for part, number in found[i].items() if number > 1e-12} == set(expected)
             assert {part: found[i][part] for part in expected} == pytest.approx(expected, abs=1e-9)
-        elif isinstance(found[i], tuple):
-            for k, array in enumerate(found[i]):
-                np.testing.assert_allclose(array, np.tensordot(p, [parts[k] for parts in each], 1), atol=1e-9)
         else:
             np.testing.assert_allclose(found[i], np.tensordot(p, each, 1), atol=1e-9)
 

@@ -24,12 +24,14 @@ from structlearn.models import (
     Alignment,
     Chain,
     CorrelationClustering,
+    Factor,
     Grammar,
     LatentChain,
     LatentForest,
     Multiclass,
     MultivariateBinary,
     Segments,
+    TypedGraph,
 )
 from tests.persistence import version_2_data as data
 from tests.persistence.version_2_cases import CASES, SEGMENTS, Somewhere
@@ -72,6 +74,12 @@ class Subject(NamedTuple):
 #: Whose first step is scikit-learn's, which has words of its own for what it does not take.
 OF_SCIKIT_LEARN = ("dict_vectorizer", "token_transformers")
 SHORT = {"max_iter": 3}
+#: Words of a text, two of which a factor joins with it.
+TEXTS = [
+    ({"word": np.eye(2), "text": np.ones((1, 1))}, {"three": [(0, 1, 0)]}, {"three": np.array([[1.0, value]])})
+    for value in (0.0, 1.0)
+]
+TEXT = TypedGraph({"three": Factor(("word", "word", "text"))}, {"text": ["arts", "life"]})
 SUBJECTS: dict[str, Subject] = {
     name: Subject(case.estimator, case.X, case.Y) for name, case in CASES.items() if name not in OF_SCIKIT_LEARN
 } | {
@@ -100,6 +108,10 @@ SUBJECTS: dict[str, Subject] = {
     ),
     "latent_chain_crf": Subject(
         LatentConditionalRandomField(LatentChain(2), solver="em", random_state=0, **SHORT), data.ROWS, data.LETTERS
+    ),
+    "typed_graph": Subject(StructuralSVM(TEXT, **SHORT), TEXTS, [{"word": ["a", "b"], "text": ["arts"]}] * 2),
+    "typed_graph_hidden": Subject(
+        LatentConditionalRandomField(TEXT, random_state=0, **SHORT), TEXTS, [{"word": ["a", "b"]}] * 2
     ),
     "frequencies_of_words": Subject(RelativeFrequencies(Grammar("words")), data.TAGGED, data.TREES),
     "multiclass_crf_intercept": Subject(

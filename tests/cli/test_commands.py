@@ -223,6 +223,14 @@ def test_after_an_interruption_the_model_so_far_is_there(folder, run, monkeypatc
     assert Path("tagger.slm").exists()
 
 
+def test_single_examples_are_converted_with_their_features(folder, run):
+    folder.joinpath("rows.txt").write_text("1 1:0.5 3:1\n2 2:1\n")
+    assert run("convert", "rows.txt", "--to", "jsonl", "-o", "rows.jsonl")[0] == 0
+    lines = [json.loads(line) for line in folder.joinpath("rows.jsonl").read_text().splitlines()]
+    assert lines == [{"features": {"1": 0.5, "3": 1.0}, "label": "1"}, {"features": {"2": 1.0}, "label": "2"}]
+    assert run("convert", "rows.jsonl", "--to", "svmlight") == (0, "1 1:0.5 3:1\n2 2:1\n", "")
+
+
 def test_converting_there_and_back_keeps_the_examples(folder, run):
     assert run("convert", "train.txt", "--to", "jsonl", "-o", "train.jsonl")[0] == 0
     assert run("convert", "train.jsonl", "--to", "columns", "-o", "again.txt")[0] == 0

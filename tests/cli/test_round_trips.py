@@ -50,6 +50,11 @@ d{0} 0 3 dog - 6)
 
 #end document
 """
+NETWORK = (
+    '{"nodes": [{"id": "p", "label": "x", "features": {"x": 1.0}}, {"id": "q", "label": "x", "features": {}}], '
+    '"name": 7, "links": [{"source": "p", "target": "q"}]}\n'
+)
+ARFF = "@relation 'shapes: -C -2'\n@attribute size real\n@attribute red {0,1}\n@attribute 'is round' {0,1}\n@data\n"
 TREES = "(S (NP (DT the) (NN dog)) (VP (VBZ barks)))\n( (S (NP (PRP it)) (VP (VBZ has) (NP (DT a) (NN bone)))))\n"
 
 CASES = {
@@ -110,6 +115,40 @@ CASES = {
         '{"features": {"a": 1}, "label": "x"}\n{"features": {"b": 1}, "label": "y"}\n',
         '\n{"features": {"b": 1}, "label": "x"}\n',
         r', "predicted": "."(?=})',
+    ),
+    "jsonl of sets": Case(
+        "jsonl",
+        '{"features": {"a": 1}, "labels": ["x"]}\n{"features": {"b": 1}, "labels": ["y", "x"]}\n',
+        '\n{"features": {"b": 1e0}, "labels": []}\n',
+        r', "predicted": \[.*\](?=})',
+    ),
+    "multilabel": Case(
+        "multilabel",
+        "1,2 1:1\n2 2:1\n1,2 1:1 2:.5\n2 2:1\n",
+        "# rows\n\n2,1 2:1 # one\n\n2 1:1e0\r\n",
+        r"^[12,]+",
+        True,
+    ),
+    "nodelink": Case(
+        "nodelink",
+        NETWORK + NETWORK.replace("x", "y"),
+        "\n\n" + NETWORK.replace('"label": "x"', '"label": "y"') + "\n" + NETWORK,
+        r'"label": "."',
+        True,
+    ),
+    "arff": Case(
+        "arff",
+        ARFF + "1.5,1,0\n-1.5,0,1\n2,1,0\n",
+        "% new\n" + ARFF + "\n 1.5e0 ,0,0 % one\n\n-2,1,1\n% end\n",
+        r",[01],[01]",
+        True,
+    ),
+    "arff of sparse rows": Case(
+        "arff",
+        ARFF + "{0 1.5, 1 1}\n{0 -1.5,2 1}\n{0 2,1 1}\n",
+        ARFF + "{ 0 1.50, 2 1}\n\n{0 -2, 1 1 } % two",
+        r",? ?[12] 1 ?",
+        True,
     ),
     "brackets": Case(
         "brackets",

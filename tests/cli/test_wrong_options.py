@@ -38,6 +38,9 @@ WRONG = {
     "r": ["0", "-1", "nan"],
     "n_hashed": ["0", "-1"],
     "window": ["0"],
+    "engine": ["magic"],
+    "max_seconds": ["0", "-1", "nan"],
+    "n_pairs": ["-1"],
 }
 #: Options that are labels, whatever these are.
 LABELS = {"positive", "negative"}

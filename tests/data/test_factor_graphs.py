@@ -78,7 +78,7 @@ def test_networkx_graphs_are_read():
         (lambda: FactorGraph.pairwise(np.zeros((2, 2)), [(0, 1)], TruncatedLinear(-1.0, 1.0)), "slope is -1.0"),
         (
             lambda: FactorGraph.from_adjacency(np.zeros((2, 2)), [[0, 1], [0, 0]], Potts(1.0)),
-            "one of [0, 1] and [1, 0]",
+            "adjacency[1, 0] is zero but adjacency[0, 1] is not",
         ),
         (lambda: FactorGraph.from_adjacency(np.zeros((2, 2)), [[1, 0], [0, 0]], Potts(1.0)), "adjacency[0, 0]"),
         (lambda: FactorGraph.of([2, 2], [([0, 0], np.zeros((2, 2)))]), "factors[0] has the scope (0, 0)"),

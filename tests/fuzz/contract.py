@@ -11,12 +11,14 @@ from structlearn.data import FactorGraph
 from structlearn.features.crfpp import read_crfpp_templates
 from structlearn.io import (
     FORMATS,
+    ArffSets,
     Columns,
     Conll2012,
     ConllU,
     FormatError,
     JsonLines,
     Lines,
+    NodeLink,
     read_alignment,
     read_arff,
     read_evidence,
@@ -36,6 +38,10 @@ READ_AS = [
     ConllU(label="feats", columns=("form", "lemma")),
     JsonLines("attributes"),
     JsonLines("row"),
+    JsonLines("set"),
+    NodeLink(partial=True),
+    ArffSets(("c",)),
+    ArffSets(n_labels=-1),
     JsonLines(columns=("word", "pos")),
     "templates",
     "sequences",
@@ -77,6 +83,13 @@ SEEDS = [
     b"2 0 1 2 0\n",
     b"% c\n@attribute 'a b' real\n@attribute c {x, 'y z'}\n@attribute d string\n@data\n1,'y z',\"a\\\"\"\n?,x,?\n",
     b"@attribute a real\n@attribute c {x,y}\n@data\n{0 1.5, 1 y}\n{}\n",
+    b"@relation 'm: -C 1'\n@attribute c {0,1}\n@attribute 'a, b' real\n@data\n1, 2.5 % one\n 0 ,1\n?,'3'\n",
+    b"@attribute a real\n@attribute c {1,0}\n@data\n{0 1.5, 1 0}\n{} % empty\n",
+    b"1,3 1:0.5 7:2e-3 # comment\n 2:1\n2\n",
+    b'{"features": {"a": 1, "b": "x"}, "labels": ["x", 2]}\n',
+    b'{"directed": false, "nodes": [{"id": "a", "label": "x", "features": {"w": "b"}}, {"id": 1, "label": 2}],'
+    b' "graph": {}, "links": [{"source": "a", "target": 1, "features": [1e3]}]}\n',
+    b'{"nodes": [{"features": [1, 2.5]}, {"features": [0, -1], "label": null}], "edges": []}\n',
     b'<?xml version="1.0"?>\n<labels xmlns="m"><label name="a"><label name="b&amp;"/></label></labels>\n',
     gzip.compress(b"The DT\n"),
     bz2.compress(b"The DT\n"),
@@ -149,12 +162,14 @@ def check_annotation(form, example):
     """A prediction is read back from beside its input as the label, where the format puts it in the label's place."""
     labels = example.y
     if labels is None:
-        labels = "1" if form.structure == "row" else ["1"] * len(example.x)
+        n = len(example.x.names) if form.structure == "network" else len(example.x)
+        labels = {"row": "1", "set": set()}.get(form.structure, ["1"] * n)
     try:
         annotated = form.annotate(example, labels)
     except ValueError:
         return
-    replaces = not isinstance(form, (Columns, JsonLines)) or (isinstance(form, Columns) and example.y is None)
+    # A row of ARFF means nothing without the lines before it.
+    replaces = not isinstance(form, (Columns, JsonLines, ArffSets)) or (isinstance(form, Columns) and example.y is None)
     if replaces and getattr(form, "label", -1) in (-1, "upos", "feats"):
         (again,) = form.read(Lines([annotated.encode()], "annotated"))
         assert (again.x, again.y) == (example.x, labels), "annotated and read again"

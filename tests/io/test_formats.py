@@ -2,8 +2,10 @@ import gzip
 import io
 import os
 from contextlib import suppress
+from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from structlearn.data import Document, Mention, leaves
 from structlearn.io import (
     FORMATS,
+    ArffSets,
     Brackets,
     Columns,
     Conll2012,
@@ -21,6 +24,9 @@ from structlearn.io import (
     LabelledFasta,
     Letor,
     Lines,
+    MultiLabelRows,
+    NamedNetwork,
+    NodeLink,
     Pairs,
     SvmHmm,
     SvmLight,
@@ -92,6 +98,24 @@ def documents(draw):
     return Document(tuple(map(tuple, text)), tuple(spans), draw(words), draw(st.integers(0, 9))), labels
 
 
+@st.composite
+def networks(draw):
+    """Nodes with ids, edges between some of them, and features of both, by name or in columns."""
+    names = draw(st.lists(free | st.integers(), min_size=1, max_size=4, unique=True))
+    pairs = draw(st.lists(st.sampled_from(list(combinations(range(len(names)), 2)) or [None]), unique=True, max_size=4))
+    pairs = [pair[:: draw(st.sampled_from((1, -1)))] for pair in pairs if pair is not None]
+    by_name, width = draw(st.booleans()), draw(st.integers(0, 3))
+    row = st.dictionaries(free, numbers, max_size=2) if by_name else st.lists(numbers, min_size=width, max_size=width)
+
+    def features(n):
+        rows = draw(st.lists(row, min_size=n, max_size=n))
+        return rows if by_name else np.array(rows, float).reshape(n, width)
+
+    edge_features = features(len(pairs)) if pairs and draw(st.booleans()) else None
+    labels = draw(st.lists(free | st.integers(), min_size=len(names), max_size=len(names)))
+    return NamedNetwork(features(len(names)), pairs, edge_features, tuple(names)), labels
+
+
 ROUND_TRIPS = [
     (Columns(), sequences(words, words)),
     (Columns(("word", "pos", "_"), label=1), sequences(st.tuples(words, words), words)),
@@ -107,6 +131,8 @@ ROUND_TRIPS = [
     (Conll2012(), documents()),
     (Conll2012(word=0), documents()),
     (SvmLight(), st.tuples(rows, classes)),
+    (MultiLabelRows(), st.tuples(rows, st.sets(classes, max_size=3))),
+    (NodeLink(), networks()),
     (Letor(), sequences(rows, st.integers(-3, 9).map(float) | st.just(0.25))),
     (SvmHmm(), sequences(rows, classes)),
     (CrfSuite(), sequences(attributes(fields, numbers), fields)),
@@ -114,6 +140,8 @@ ROUND_TRIPS = [
     (JsonLines(columns=("word", "pos")), sequences(st.tuples(free, free), free)),
     (JsonLines("attributes"), sequences(st.dictionaries(free, numbers), free)),
     (JsonLines("row"), st.tuples(st.dictionaries(free, numbers), free | st.integers())),
+    (JsonLines("set"), st.tuples(st.dictionaries(free, numbers), st.sets(free | st.integers(), max_size=3))),
+    (ArffSets(("a",)), st.tuples(rows, st.just(set()))),
 ]
 
 
@@ -167,6 +195,15 @@ def test_examples_written_one_after_another_stay_apart(form, examples, data):
         (SvmHmm(), [{"1": 1.0}], ["2"], "2 qid:1 1:1\n"),
         (CrfSuite(), [["a:b"], {"c": 0.5}], ["X", "Y"], "X\ta\\:b\nY\tc:0.5\n\n"),
         (JsonLines(), ["dög"], None, '{"tokens": ["dög"]}\n'),
+        (JsonLines("set"), {"a": 1.0}, {"y", "x"}, '{"features": {"a": 1.0}, "labels": ["x", "y"]}\n'),
+        (MultiLabelRows(), {"7": 0.5}, {"10", "2"}, "2,10 7:0.5\n"),
+        (
+            NodeLink(),
+            ([[1.0], [0.5]], [(1, 0)]),
+            ["x", "y"],
+            '{"nodes": [{"id": 0, "features": [1.0], "label": "x"}, {"id": 1, "features": [0.5], "label": "y"}], '
+            '"edges": [{"source": 1, "target": 0}]}\n',
+        ),
     ],
 )
 def test_examples_are_written_as_others_write_them(form, x, y, text):
@@ -186,6 +223,9 @@ FILES = {
     "svmhmm": ["1 qid:1 1:0.5", "2 qid:1 3:1"],
     "crfsuite": ["B-NP\tw[0]=The\tw[1]=dog\t__BOS__", "I-NP\tw[0]=dog\t__EOS__"],
     "jsonl": ['{"tokens": ["The"], "labels": ["DT"]}'],
+    "multilabel": ["1,3 1:0.5 3:1", " 2:1 # no label", "2 1:1"],
+    "nodelink": ['{"directed": false, "nodes": [{"id": 0}], "links": []}'],
+    "arff": ["% shapes", "@RELATION shapes", "@attribute size real", "@attribute red {0,1}", "@data", "1.5,1"],
 }
 
 
@@ -210,7 +250,7 @@ def test_recognising_never_fails_with_anything_but_a_value_error(form, examples,
 def test_what_no_format_fits_is_refused_with_the_names_of_all():
     with pytest.raises(
         ValueError,
-        match="none of the formats jsonl, fasta, pairs, conllu, conll2012, brackets, letor, svmhmm, svmlight",
+        match="none of the formats nodelink, jsonl, fasta, pairs, conllu, conll2012, arff, brackets, letor, svmhmm",
     ):
         recognise(["some running text", "of no format that is known"])
     with pytest.raises(ValueError, match="holds no example"):
@@ -242,7 +282,9 @@ def test_a_format_can_be_given_with_its_options_or_by_name():
     assert next(examples).y == ["b c"]
     found, examples = read_examples(io.BytesIO(content), Columns(("word", "pos")))
     assert next(examples).x == [("a", "b")]
-    with pytest.raises(ValueError, match="there is no format 'xml'; there are jsonl, fasta, pairs, conllu"):
+    with pytest.raises(
+        ValueError, match=r"there is no format 'xml'; there are nodelink, jsonl, fasta.*columns, npz, png"
+    ):
         read_examples(io.BytesIO(content), "xml")
 
 

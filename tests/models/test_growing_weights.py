@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from structlearn import ConditionalRandomField, StructuralSVM, load
 from structlearn.estimators import memory
-from structlearn.models import Graph, Multiclass, MultiLabel, Segments, Taxonomy
+from structlearn.models import Graph, Multiclass, MultiLabel, Segments, Taxonomy, TypedGraph
 from tests.estimators.test_checkpoint import StopAt
 
 N_WORDS = 80
@@ -53,6 +53,16 @@ def graphs(seed=0):
     return X, Y
 
 
+def typed_graphs(seed=0):
+    """The same, and a node for the whole ring, which is joined to all words and has no features of these factors."""
+    X, Y = [], []
+    for (nodes, edges, alike), y in zip(*graphs(seed), strict=True):
+        factors = {("word", "ring"): [(i, 0) for i in range(len(y))], ("word", "word"): edges}
+        X.append(({"word": nodes, "ring": np.ones((1, 1))}, factors, {("word", "word"): alike}))
+        Y.append({"word": y, "ring": [max(set(y), key=y.count)]})
+    return X, Y
+
+
 def label_sets(seed=0):
     words, labels = classes(seed)
     return words, (np.array(labels)[:, None] % np.arange(2, 6) == 0).astype(int)
@@ -60,6 +70,7 @@ def label_sets(seed=0):
 
 CASES = [
     (Graph(pairwise="symmetric"), graphs),
+    (TypedGraph({("word", "ring"): "potts", ("word", "word"): "symmetric"}), typed_graphs),
     (MultiLabel(), label_sets),
     (Multiclass(), classes),
     (Multiclass(cost=np.abs(np.subtract.outer(range(9), range(9)))), classes),

@@ -1,7 +1,7 @@
 from collections import Counter
 
 from structlearn import losses, models, solvers
-from structlearn.io.formats import FORMATS
+from structlearn.io.formats import FORMATS, IMAGES
 from structlearn.persistence import registry
 
 
@@ -11,7 +11,7 @@ def test_no_two_classes_that_files_may_ask_for_have_one_name():
         *(name for name in models.__all__ if registry.model_class(name)),
         *(name for name in losses.__all__ if registry.loss_class(name)),
         *(name for name in solvers.__all__ if isinstance(getattr(solvers, name), type)),
-        *{kind.__name__ for kind in FORMATS.values()},
+        *{kind.__name__ for kind in (*FORMATS.values(), *IMAGES.values())},
         *registry.emissions(),
         *registry.estimators(),
     ]

@@ -23,6 +23,13 @@ struct BoundDualAscent {
         nb::gil_scoped_release unlocked;
         return data.tighten(most);
     }
+    void begin_with(const Vector<double>& messages) {
+        if (messages.size() != data.messages().size())
+            throw std::invalid_argument("there are " + std::to_string(messages.size()) + " messages; expected " +
+                                        std::to_string(data.messages().size()));
+        data.begin_with(view(messages));
+    }
+    auto messages() const { return to_numpy(std::vector<double>(data.messages().begin(), data.messages().end())); }
     auto alive() {
         return to_numpy(std::vector<std::uint8_t>(data.alive()));
     }
@@ -41,6 +48,8 @@ void bind_dual_ascent(nb::module_& module) {
         .def("tighten", &BoundDualAscent::tighten, nb::arg("most"))
         .def("set_unaries", &BoundDualAscent::set_unaries, nb::arg("unaries"))
         .def("set_cutoff", [](BoundDualAscent& dual, double score) { dual.data.set_cutoff(score); }, nb::arg("score"))
+        .def("begin_with", &BoundDualAscent::begin_with, nb::arg("messages"))
+        .def("messages", &BoundDualAscent::messages)
         .def("alive", &BoundDualAscent::alive)
         .def("labels", &BoundDualAscent::labels)
         .def_prop_ro("bound", [](const BoundDualAscent& dual) { return dual.data.bound(); })

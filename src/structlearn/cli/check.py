@@ -12,6 +12,7 @@ from structlearn.wording import count, several
 
 if TYPE_CHECKING:
     from structlearn.cli.summaries.documents import DocumentSummary
+    from structlearn.cli.summaries.labelled import LabelledSummary
     from structlearn.cli.summaries.pairs import PairSummary
     from structlearn.cli.summaries.tokens import Summary, Terms
 
@@ -41,6 +42,7 @@ def check(
     from dataclasses import asdict
 
     from structlearn.cli.summaries.documents import summarise_documents
+    from structlearn.cli.summaries.labelled import summarise_labelled
     from structlearn.cli.summaries.pairs import summarise_pairs
     from structlearn.cli.summaries.tokens import TERMS, TOKENS, summarise
 
@@ -56,9 +58,13 @@ def check(
         summary = summarise_documents(examples)
         what, counts, sizes = "size", summary.sizes, _document_sizes(summary)
     else:
-        summary = summarise(examples, terms)
+        if reader.structure in ("set", "network", "image"):
+            summary = summarise_labelled(examples, terms)
+        else:
+            summary = summarise(examples, terms)
         what, counts, sizes = terms.label, summary.labels, _sizes(summary, terms)
-        sizes += f", tags in {summary.scheme}" if summary.scheme else ""
+        sizes += f", {count(summary.edges, 'edge')}" if reader.structure == "network" else ""
+        sizes += f", tags in {summary.scheme}" if getattr(summary, "scheme", None) else ""
         if partial:
             known = summary.labels.total(), summary.ambiguous, summary.unknown
             sizes += ", of which {:,} have a label, {:,} one of several, {:,} none".format(*known)
@@ -78,7 +84,7 @@ def check(
         if reader.structure != "tree":
             _print_counts(what, Counter(shown))
         for oddity in summary.oddities[:most]:
-            place = f"{oddity.file or file}:{oddity.line}"
+            place = f"{oddity.file or file}:{oddity.line}" if oddity.line else oddity.file
             console.print(f"{escape(place)}: {escape(oddity.what)}", highlight=False, soft_wrap=True)
         if summary.odd > most:
             console.print(f"and {summary.odd - most:,} odd places more")
@@ -86,7 +92,7 @@ def check(
         raise typer.Exit(1)
 
 
-def _sizes(summary: Summary, terms: Terms) -> str:
+def _sizes(summary: Summary | LabelledSummary, terms: Terms) -> str:
     sizes = count(summary.examples, terms.example)
     if terms.part == terms.example:
         return sizes
@@ -110,7 +116,7 @@ def _pair_sizes(summary: PairSummary) -> str:
     return f"{sizes}, {aligned} with {count(summary.matches, 'match', 'matches')}{equal}"
 
 
-def _each(summary: Summary | DocumentSummary | PairSummary, part: str) -> str:
+def _each(summary: Summary | LabelledSummary | DocumentSummary | PairSummary, part: str) -> str:
     low, high = summary.lengths
     return count(low, part) if low == high else f"{low} to {count(high, part)}"
 

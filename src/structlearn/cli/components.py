@@ -21,6 +21,9 @@ FILES = {
     "document": "documents",
     "sequence": "labelled sequences",
     "query": "queries",
+    "set": "label sets",
+    "network": "networks",
+    "image": "images",
 }
 
 
@@ -51,6 +54,8 @@ class Component:
         Of a model, the loss that ``--loss f1`` stands for, where that has options.
     defaults : tuple of (parameter, value)
         Values that are others than those of the class, unless the option is given.
+    from_data : tuple of str
+        Parameters that are no options, but are taken from all examples together.
     """
 
     file: str
@@ -64,6 +69,7 @@ class Component:
     around: tuple[str, str] | None = None
     f1: Component | None = None
     defaults: tuple[tuple[str, Any], ...] = ()
+    from_data: tuple[str, ...] = ()
 
     @property
     def options(self) -> dict[str, str]:
@@ -73,7 +79,7 @@ class Component:
     def given(self, options: dict[str, Any]) -> dict[str, Any]:
         """The values of its parameters among those of all options."""
         given = {self.options[name]: value for name, value in options.items() if name in self.options}
-        return dict(self.defaults) | given
+        return dict(self.defaults) | given | {name: options[name] for name in self.from_data if name in options}
 
     def load(self) -> Any:
         """The class itself."""
@@ -90,7 +96,7 @@ LEARNERS = {
     "svm": Component(
         "estimators/structural_svm.py",
         "StructuralSVM",
-        ("C", "tol", "eps", "solver", "rescaling", "slack", "fit_intercept", *_RUN),
+        ("C", "tol", "eps", "solver", "rescaling", "slack", "nonnegative", "fit_intercept", *_RUN),
         "Learner",
         price=0.1,
     ),
@@ -131,7 +137,7 @@ LIKELIHOODS = ("crf", "latent-crf", "hmm", "pcfg")
 _MARGIN_OR_LIKELIHOOD = ("svm", "crf", "perceptron")
 _OF_PARTIAL_LABELS = ("latent", "latent-crf")
 #: Models without latent states: these learners are there for labels that are known in part.
-_WITHOUT_STATES = ("chain", "multiclass")
+_WITHOUT_STATES = ("chain", "multiclass", "graph")
 
 #: By what is typed after --model. Of the models for a structure, the first is the one to take unless told otherwise.
 MODELS = {
@@ -252,6 +258,32 @@ MODELS = {
         "Model of clusters",
         ("document",),
         ("svm",),
+    ),
+    "graph": Component(
+        "models/graph/graph.py",
+        "Graph",
+        ("loss", "costs=loss", "pairwise", "engine", "max_seconds", "likelihood"),
+        "Model of networks",
+        ("network",),
+        (*_MARGIN_OR_LIKELIHOOD, *_OF_PARTIAL_LABELS),
+        f1=Component("losses/labels.py", "LabelF1", ("negative",), "Model of networks"),
+    ),
+    "grid": Component(
+        "models/grid/grid.py",
+        "Grid",
+        ("costs=loss", "pairwise", "neighbours", "directions", "contrast", "engine", "max_seconds"),
+        "Model of images",
+        ("image",),
+        ("svm", "perceptron"),
+    ),
+    "multilabel": Component(
+        "models/multilabel/multilabel.py",
+        "MultiLabel",
+        ("loss", "pairs", "n_pairs", "engine", "max_seconds", "likelihood"),
+        "Model of label sets",
+        ("set",),
+        _MARGIN_OR_LIKELIHOOD,
+        from_data=("classes",),
     ),
 }
 

@@ -12,7 +12,7 @@ from structlearn.cli.options import checked
 from structlearn.cli.train import Templates
 
 if TYPE_CHECKING:
-    from structlearn.io.format import Example, Format
+    from structlearn.io.format import Example, Format, Reader
 
 
 def convert(
@@ -50,7 +50,6 @@ def convert(
         structlearn convert wsj.mrg --to brackets --clean-trees -o clean.mrg
     """
     from structlearn.cli.pipelines import attributes, read_templates
-    from structlearn.io.columns import Columns
     from structlearn.io.format import STRUCTURES
     from structlearn.io.formats import FORMATS
 
@@ -58,11 +57,13 @@ def convert(
     if clean_trees:
         examples = _cleaned(reader, examples)
     X: list[Any] = [example.x for example in examples]
-    writer = Columns(reader.inputs) if to == Columns.name and reader.inputs else FORMATS[to]()
+    if to not in FORMATS:
+        raise ValueError(f"--to is {to}: images are written by predict alone")
+    writer = _writer(reader, to)
     if templates is not None or (reader.structure == "words" and writer.structure == "attributes"):
         X = attributes(X, read_templates(templates, reader), reader)
     kinds = {reader.structure, writer.structure}
-    if len(kinds) > 1 and (kinds - {"words", "attributes", "row"} or ("row" in kinds and to != "jsonl")):
+    if len(kinds) > 1 and (kinds - {"words", "attributes", "row"} or "row" in kinds):
         given, wanted = STRUCTURES[reader.structure], STRUCTURES[writer.structure]
         raise ValueError(f"{reader.name} holds {given}, {to} holds {wanted}: one cannot become the other")
     with data.writing(output, not_over=file) as write:
@@ -70,7 +71,21 @@ def convert(
             write(_written(writer, x, example))
 
 
-def _cleaned(reader: Format, examples: list[Example]) -> list[Example]:
+def _writer(reader: Reader, to: str) -> Format:
+    """The format that is written, with columns and content as they are read."""
+    from structlearn.io.columns import Columns
+    from structlearn.io.formats import FORMATS
+    from structlearn.io.jsonl import JsonLines
+
+    if to == Columns.name and reader.inputs:
+        return Columns(reader.inputs)
+    if to == JsonLines.name and reader.structure in ("row", "set"):
+        content: Any = reader.structure
+        return JsonLines(content)
+    return FORMATS[to]()
+
+
+def _cleaned(reader: Reader, examples: list[Example]) -> list[Example]:
     from structlearn.data.trees import clean_tree, leaves
     from structlearn.io.format import STRUCTURES
 

@@ -18,7 +18,7 @@ import typer
 from structlearn.cli.options import checked
 
 if TYPE_CHECKING:
-    from structlearn.io.format import Example, Format
+    from structlearn.io.format import Example, Format, Reader
     from structlearn.io.text import Lines
     from structlearn.persistence.model_file import Saved
 
@@ -50,8 +50,8 @@ FormatName = Annotated[
         "--format",
         "-f",
         metavar="NAME",
-        help="columns, tagged, conllu, conll2012, brackets, fasta, pairs, letor, svmlight, svmhmm, crfsuite or jsonl; "
-        "left out, it is recognised.",
+        help="columns, tagged, conllu, conll2012, brackets, fasta, pairs, letor, svmlight, svmhmm, crfsuite, jsonl, "
+        "multilabel, arff, nodelink, npz or png; left out, it is recognised.",
         callback=checked(check_format),
         rich_help_panel="Data",
     ),
@@ -77,7 +77,8 @@ Label = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Which of the columns is the label; of CoNLL-U upos, xpos, deprel or feats.",
+        help="Which of the columns is the label; of CoNLL-U upos, xpos, deprel or feats. Of ARFF, which attributes are "
+        "labels, with commas between, or Mulan's XML file that names them.",
         rich_help_panel="Data",
     ),
 ]
@@ -96,19 +97,26 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for ma
 
 
 def layout(
-    name: str | None, columns: str | None, separator: str | None, label: str | None, given: Format | None = None
-) -> Format | str | None:
+    name: str | None, columns: str | None, separator: str | None, label: str | None, given: Reader | None = None
+) -> Reader | str | None:
     """What the user said about the format: all of it, its name, or nothing.
 
     What was not said of column files is as in those that a model learnt from (`given`).
     """
     if columns is separator is label is None:
         return name
+    from structlearn.io.arff_sets import ArffSets
     from structlearn.io.columns import Columns as ColumnFile
     from structlearn.io.conll2012 import Conll2012
     from structlearn.io.conllu import LABELS, ConllU
+    from structlearn.io.mulan import read_label_names
     from structlearn.io.tagged import Tagged
 
+    xml = label is not None and ".xml" in Path(label).suffixes
+    if label is not None and (name == ArffSets.name or (name is None and xml)):
+        if columns is not None or separator is not None:
+            raise ValueError("--columns and --separator are for column files, not for arff")
+        return ArffSets(tuple(read_label_names(label) if xml else label.split(",")))
     separator = None if separator is None else separator.encode().decode("unicode_escape")
     if separator is not None and columns is label is None and name in (None, Tagged.name, ColumnFile.name):
         if name == Tagged.name or (name is None and not isinstance(given, ColumnFile)):
@@ -147,8 +155,8 @@ def layout(
 
 
 def stream(
-    file: str, wanted: Format | str | None, encoding: str, *, given: Format | None = None, partial: bool = False
-) -> tuple[Format, Iterator[Example]]:
+    file: str, wanted: Reader | str | None, encoding: str, *, given: Reader | None = None, partial: bool = False
+) -> tuple[Reader, Iterator[Example]]:
     """The format of a file, or of the first one of a folder, and its examples as they are read.
 
     The format is that of the model (`given`) unless another one is wanted; without either it is recognised.
@@ -163,22 +171,25 @@ def in_folder(file: str) -> list[str]:
     """The files of a folder in the order of their names, without hidden ones; what is no folder is itself."""
     if file == "-" or not Path(file).is_dir():
         return [file]
-    found = sorted(str(path) for path in Path(file).iterdir() if path.is_file() and not path.name.startswith("."))
+    from structlearn.io.formats import without_companions
+
+    paths = sorted(path for path in Path(file).iterdir() if path.is_file() and not path.name.startswith("."))
+    found = list(map(str, without_companions(paths)))
     if not found:
         raise ValueError(f"{file} is a folder without files")
     return found
 
 
 def _stream(
-    file: str, wanted: Format | str | None, encoding: str, given: Format | None, partial: bool
-) -> tuple[Format, Iterator[Example]]:
+    file: str, wanted: Reader | str | None, encoding: str, given: Reader | None, partial: bool
+) -> tuple[Reader, Iterator[Example]]:
     from structlearn.io.formats import read_examples
 
     return read_examples(file, encoding=encoding, partial=partial, **_chosen(wanted, given))
 
 
 @contextmanager
-def kept(file: str, wanted: Format | str | None, encoding: str, given: Format | None) -> Iterator[tuple[Format, Lines]]:
+def kept(file: str, wanted: Reader | str | None, encoding: str, given: Reader | None) -> Iterator[tuple[Format, Lines]]:
     """The format of a file, chosen as by `stream`, and its lines, which can be written as they were."""
     from structlearn.io.formats import format_of
     from structlearn.io.text import open_text
@@ -187,7 +198,7 @@ def kept(file: str, wanted: Format | str | None, encoding: str, given: Format | 
         yield format_of(lines, **_chosen(wanted, given)), lines
 
 
-def _chosen(wanted: Format | str | None, given: Format | None) -> dict[str, Any]:
+def _chosen(wanted: Reader | str | None, given: Reader | None) -> dict[str, Any]:
     if given is not None and wanted in (None, given.name):
         return {"format": given, "check": wanted is None}
     return {"format": wanted}
@@ -195,12 +206,12 @@ def _chosen(wanted: Format | str | None, given: Format | None) -> dict[str, Any]
 
 def read(
     files: Sequence[str],
-    wanted: Format | str | None,
+    wanted: Reader | str | None,
     encoding: str,
     *,
-    given: Format | None = None,
+    given: Reader | None = None,
     partial: bool = False,
-) -> tuple[Format, list[Example]]:
+) -> tuple[Reader, list[Example]]:
     """All examples of some files, which must have one format."""
     examples: list[Example] = []
     for file in files:
@@ -222,7 +233,7 @@ def read_model(path: str, *, to_look_at: bool = False) -> Saved:
     return saved
 
 
-def labelled(reader: Format, examples: Sequence[Example]) -> tuple[list[Any], list[Any]]:
+def labelled(reader: Reader, examples: Sequence[Example]) -> tuple[list[Any], list[Any]]:
     """X and Y, refused if an example has no labels."""
     if reader.partial and reader.structure == "row":
         # Of single examples whose labels are known in part, those without one are not known.
@@ -234,7 +245,8 @@ def labelled(reader: Format, examples: Sequence[Example]) -> tuple[list[Any], li
         if example.y is None:
             columns = f": expected the columns {', '.join(reader.inputs)} and a label" if reader.inputs else ""
             where = f"{example.file or 'an example'}, taken for {reader.name},"
-            raise ValueError(f"{where} has no labels at line {example.line}{columns}")
+            line = f" at line {example.line}" if example.line else ""
+            raise ValueError(f"{where} has no labels{line}{columns}")
     return [example.x for example in examples], [example.y for example in examples]
 
 

@@ -35,7 +35,8 @@ def evaluate(
     """Compare predictions with the labels of a file: loss, accuracy, and F1 of spans for labels such as B-NP and I-NP.
 
     Trees have precision, recall and F1 of their brackets; alignments have the share of the true matches that are found,
-    exactly (q) and up to some shifts (q1, q2, q4).
+    exactly (q) and up to some shifts (q1, q2, q4); networks and images have the share of right nodes or pixels and the
+    mean intersection over union of their labels; label sets have averages of F1, the Hamming loss and exact matches.
 
     Labels that training never saw count as wrong. Intervals are 95 % bootstrap intervals over examples.
 

@@ -106,7 +106,7 @@ def _chosen(examples: Any, number: int, file: str) -> Example:
 
 def _question(estimator: Any, last: Any, example: Example, against: str | None, token: int | None) -> Question:
     """What the prediction is compared with, as it was asked for or as it is most of use."""
-    if token is not None and last.model_.kind != "sequences":
+    if token is not None and (last.model_.kind != "sequences" or not isinstance(example.x, list)):
         raise ValueError(f"--token is for the labels of tokens, which a {last.model_.class_name} does not give")
     if token is not None and not -len(example.x) <= token < len(example.x):
         tokens = count(len(example.x), "token")

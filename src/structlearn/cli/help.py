@@ -20,7 +20,7 @@ ONLY_FOR = {
     "templates": ("words",),
     "columns": ("words", "document"),
     "separator": ("words",),
-    "label": ("words",),
+    "label": ("words", "set"),
 }
 _OF_COMPONENTS = {name for component in COMPONENTS for name in component.options}
 _GIVEN = "structlearn.given"

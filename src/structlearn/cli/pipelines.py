@@ -27,7 +27,7 @@ from structlearn.cli.options import check_values, components_with, flag
 if TYPE_CHECKING:
     from structlearn.features import TextFeatures
     from structlearn.features.crfpp import CrfppTemplates
-    from structlearn.io.format import Format
+    from structlearn.io.format import Reader
     from structlearn.losses import LabelCosts
     from structlearn.models.multiclass.output_features import Taxonomy
     from structlearn.persistence.steps import Steps
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def build(
-    reader: Format,
+    reader: Reader,
     choice: Choice,
     options: dict[str, Any],
     templates: Templates | None = None,
@@ -45,7 +45,8 @@ def build(
 
     Sequences of words get features by templates, sequences of attributes are learnt as they are, single rows of
     attributes are classified, trees give a grammar, pairs of sequences are aligned, mentions in documents clustered,
-    the documents of queries ranked, and in labelled sequences a motif is looked for.
+    the documents of queries ranked, and in labelled sequences a motif is looked for. Nodes of networks, pixels of
+    images and rows with sets of labels are taken as they are.
     """
     from structlearn.features.crfpp import CrfppTemplates
 
@@ -92,7 +93,7 @@ def _steps(*steps: Any) -> Steps:
     return Steps([(type(step).__name__.lower(), step) for step in steps])
 
 
-def check_effects(options: Iterable[str], reader: Format, asked: Iterable[Choice]) -> None:
+def check_effects(options: Iterable[str], reader: Reader, asked: Iterable[Choice]) -> None:
     """Refuses options that have no effect with any of the choices."""
     used = {name for choice in asked for user in choice.components(reader.structure) for name in user.options}
     for name in options:
@@ -119,16 +120,20 @@ def _most_general(components: list[Component]) -> list[Component]:
 
 
 def in_terms_of_the_data(
-    reader: Format, choice: Choice, X: list[Any], Y: list[Any], options: dict[str, Any]
+    reader: Reader, choice: Choice, X: list[Any], Y: list[Any], options: dict[str, Any]
 ) -> dict[str, Any]:
     """The options, with the letters of all pairs as the alphabet, and labels read as those that the model has.
 
     A part of the pairs may lack some letters.
     """
+    from structlearn.data.labels import observed_classes
     from structlearn.io.labelled_fasta import parse_label
 
     if reader.structure == "pair" and "alphabet" not in options:
         return options | {"alphabet": "".join(sorted(set().union(*(sequence for x in X for sequence in x))))}
+    if reader.structure == "set":
+        # A part of the examples may lack some labels, which the others may still have.
+        return options | {"classes": observed_classes([*getattr(reader, "labels", ()), *_labels(choice, Y)])}
     if reader.structure == "sequence" and "positive" in options:
         return options | {"positive": parse_label(options["positive"])}
     if not options.keys() & {*FROM_FILES, "negative"}:
@@ -153,7 +158,8 @@ def _labels(choice: Choice, Y: list[Any]) -> set[Any]:
     from structlearn.data.labels import known_labels
     from structlearn.data.tokens.tags import is_tag, tag_type
 
-    labels = {label for y in Y for entry in (y if isinstance(y, list) else [y]) for label in known_labels(entry)}
+    listed = (y if isinstance(y, list) else y.ravel().tolist() if hasattr(y, "ravel") else [y] for y in Y)
+    labels = {label for entries in listed for entry in entries for label in known_labels(entry)}
     model = MODELS[choice.model]
     if getattr(model.load(), "kind", None) != "segments":
         return labels
@@ -192,7 +198,7 @@ def _taxonomy(path: str, labels: set[Any]) -> Taxonomy:
     return taxonomy
 
 
-def _features(templates: Templates | None, reader: Format, options: dict[str, Any]) -> TextFeatures:
+def _features(templates: Templates | None, reader: Reader, options: dict[str, Any]) -> TextFeatures:
     from structlearn.features import TextFeatures
     from structlearn.features.crfpp import CrfppTemplates
 
@@ -201,7 +207,7 @@ def _features(templates: Templates | None, reader: Format, options: dict[str, An
     return TextFeatures(templates, columns=reader.inputs, **options)
 
 
-def read_templates(path: Path | None, reader: Format) -> Templates | None:
+def read_templates(path: Path | None, reader: Reader) -> Templates | None:
     """The templates of a file: CRF++'s, or one of ours a line."""
     if path is None:
         return None
@@ -319,7 +325,7 @@ def features(estimator: Any, X: Any) -> Any:
     return estimator.transform(X) if isinstance(estimator, Steps) else X
 
 
-def attributes(X: list[Any], templates: Templates | None, reader: Format) -> list[list[list[str]]]:
+def attributes(X: list[Any], templates: Templates | None, reader: Reader) -> list[list[list[str]]]:
     """The names of the features of every token."""
     text = _features(templates, reader, {})
     names = text.fit(X).get_feature_names_out()

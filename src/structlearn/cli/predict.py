@@ -61,8 +61,8 @@ def predict(
 
     The file is written as it was, line by line and in its encoding, with predictions: a column file gets one column
     more, JSON lines a field "predicted", and labels that are there already stay beside them; elsewhere predictions take
-    the place of labels. Trees are written a line each, pairs of sequences aligned. Features that training never saw are
-    passed over.
+    the place of labels. Trees are written a line each, pairs of sequences aligned, labels of images as files of images.
+    Features that training never saw are passed over.
 
     --draw shows trees and other structures as pictures of text; what is wrong is marked where the file has the truth.
 
@@ -89,10 +89,13 @@ def predict(
         structlearn predict tagger.slm new.txt --probabilities
         structlearn predict ranker.slm queries.fasta --candidates database.fasta --k-best 10
         structlearn predict tagger.slm new.txt --k-best 5 > best.jsonl
+        structlearn predict pixels.slm photos -o labelled_photos
     """
     from structlearn.cli.predictions.distributions import Wanted, json_lines
+    from structlearn.cli.predictions.images import write_images
     from structlearn.cli.predictions.searches import rankings
     from structlearn.cli.predictions.written import annotated, drawn, tabled
+    from structlearn.io.images import ImageReader
     from structlearn.persistence.model_file import steps_of
 
     given_json, as_json = as_json, as_json or k_best is not None or samples is not None
@@ -112,6 +115,9 @@ def predict(
     more = Wanted(probabilities, k_best, samples, seed)
     more.check(saved.fitted)
     wanted = data.layout(format_name, columns, separator, label, saved.reader)
+    if not any(forms.values()) and isinstance(saved.reader, ImageReader):
+        write_images(saved.fitted, saved.reader, file, output)
+        return
     if not any(forms.values()):
         with data.writing(output, not_over=file, encoding=encoding) as write:
             reader, text = saved.reader, "\n"

@@ -10,7 +10,7 @@ import typer
 from structlearn.cli import data
 
 if TYPE_CHECKING:
-    from structlearn.io.format import Example, Format
+    from structlearn.io.format import Example, Reader
 
 
 def report(
@@ -57,6 +57,6 @@ def report(
         typer.echo(output)
 
 
-def _read(estimator: Any, reader: Format, examples: list[Example]) -> tuple[list[Any], list[Any]]:
+def _read(estimator: Any, reader: Reader, examples: list[Example]) -> tuple[list[Any], list[Any]]:
     data.labelled(reader, examples)
     return data.as_taken(estimator, examples)

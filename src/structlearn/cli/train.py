@@ -87,8 +87,9 @@ def train(
     """Learn from a file of examples.
 
     The format is recognised. Words get features by templates; attributes are taken as they are; trees give a grammar,
-    pairs of sequences in FASTA an aligner. Training ends with a certificate: the best possible objective is at most
-    3 % lower (0.1 % for likelihoods), or whatever --tol says. Ctrl-C ends it earlier and keeps the best model so far.
+    pairs of sequences in FASTA an aligner; networks, images and sets of labels have models as well. Training ends with
+    a certificate: the best possible objective is at most 3 % lower (0.1 % for likelihoods), or whatever --tol says.
+    Ctrl-C ends it earlier and keeps the best model so far.
 
     \b
         structlearn train train.txt -o tagger.slm
@@ -98,6 +99,9 @@ def train(
         structlearn train train.txt -o tagger.slm --templates template.txt --checkpoint run.ckpt
         structlearn train words.svmhmm -o tagger.slm -c 100 --eps 0.1
         structlearn train folder_of_aligned_fasta -o aligner.slm --gaps affine
+        structlearn train pages.jsonl -o pages.slm --pairwise potts
+        structlearn train photos -o pixels.slm --pairwise potts --nonnegative pairs
+        structlearn train scenes.arff -o scenes.slm --pairs full
     """
     from structlearn.cli.pipelines import (
         build,

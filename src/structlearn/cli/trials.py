@@ -19,7 +19,7 @@ from structlearn.cli.options import asked, check_values, option_value
 from structlearn.wording import count
 
 if TYPE_CHECKING:
-    from structlearn.io.format import Example, Format
+    from structlearn.io.format import Example, Reader
 
 #: C/S to try, as multiples of the learner's default.
 PATH = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -60,7 +60,7 @@ class Task:
     test: Any
 
 
-def asked_choices(reader: Format, learners: str | None, models: str | None, *, partial: bool = False) -> list[Choice]:
+def asked_choices(reader: Reader, learners: str | None, models: str | None, *, partial: bool = False) -> list[Choice]:
     """The learners and models to try: all pairs of those that were named, as far as they go together."""
     names: list[list[str | None]] = [
         [None] if text is None else [name.strip() for name in text.split(",")] for text in (learners, models)
@@ -128,7 +128,7 @@ def paths(every: Sequence[Setting]) -> Iterator[list[Setting]]:
         yield list(path)
 
 
-def groups_of(wanted: str, reader: Format, examples: Sequence[Example], encoding: str) -> list[Any]:
+def groups_of(wanted: str, reader: Reader, examples: Sequence[Example], encoding: str) -> list[Any]:
     """The group of every example: its file, its document, or what a line of a file says."""
     if wanted == "files":
         return [example.file for example in examples]
@@ -148,7 +148,7 @@ def groups_of(wanted: str, reader: Format, examples: Sequence[Example], encoding
     return named
 
 
-def _documents(file: str, reader: Format, encoding: str) -> list[int]:
+def _documents(file: str, reader: Reader, encoding: str) -> list[int]:
     """The lines with which the documents of a file begin."""
     from structlearn.io.text import open_text
 
@@ -222,7 +222,7 @@ def _score(model: Any, X: Any, task: Task, Y: list[Any], predicted: Any) -> tupl
     from structlearn.metrics import span_scores, token_accuracy
 
     # By the labels of all examples: a part may have none but O, or none that is known in part.
-    outputs = [example.y for example in task.examples]
+    outputs = [] if getattr(model, "kind", "") == "outputs" else [example.y for example in task.examples]
     if any(is_partial(label) for y in outputs for label in (y if isinstance(y, list) else [y])):
         return "accuracy of known labels", _accuracy_where_known(Y, predicted)
     measures = None if model is None else model.measures(X, Y, predicted)

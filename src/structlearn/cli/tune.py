@@ -102,10 +102,10 @@ def tune(
     Each part of the examples is predicted by a model that was trained on the others. Values of C are gone through from
     small to large; where a run ends at the same model wherever it starts, it starts where the last one ended. C is what
     train takes for all examples: on a part of them it is scaled, so that an example costs the same. The score is F1 for
-    labels such as B-NP and I-NP, by conlleval's rule, and for the brackets of trees, the share of the true matches for
-    alignments, otherwise accuracy, with --partial that of known labels; weights of examples count in training, not in
-    the score. Examples are shuffled: where neighbours are alike, as sentences of one document are, scores are better
-    than they will be elsewhere; --groups keeps them together.
+    labels such as B-NP and I-NP, by conlleval's rule, for the brackets of trees, and for label sets with --loss f1; the
+    share of the true matches for alignments; otherwise accuracy, with --partial that of known labels; weights of
+    examples count in training, not in the score. Examples are shuffled: where neighbours are alike, as sentences of one
+    document are, scores are better than they will be elsewhere; --groups keeps them together.
 
     \b
         structlearn tune train.txt
@@ -145,7 +145,8 @@ def tune(
     settings = trials.settings(values, choices, float(weight.sum()))
 
     def asked(setting: Setting) -> dict[str, Any]:
-        used = {name for user in setting.choice.components(reader.structure) for name in user.options}
+        users = setting.choice.components(reader.structure)
+        used = {name for user in users for name in (*user.options, *user.from_data)}
         return {name: value for name, value in told[setting.choice].items() if name in used} | setting.options
 
     def make(setting: Setting) -> Any:

@@ -20,6 +20,7 @@ from structlearn.data.tokens.segments import from_bio, to_bio
 from structlearn.data.tokens.sequences import Sequences
 from structlearn.data.tokens.tags import spans
 from structlearn.data.trees import as_tree, brackets, clean_tree, format_tree, leaves, parse_tree, remove_unary_cycles
+from structlearn.data.typed_networks import TypedNetwork
 
 __all__ = [
     "BLOSUM62",
@@ -36,6 +37,7 @@ __all__ = [
     "Sequences",
     "Site",
     "TruncatedLinear",
+    "TypedNetwork",
     "as_tree",
     "base_counts",
     "brackets",

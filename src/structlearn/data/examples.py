@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from structlearn.wording import shown
+
+
+class Words(NamedTuple):
+    """What messages call an example, its places, one of these, and the matrix of their features."""
+
+    example: str
+    places: str
+    each: str
+    matrix: str
+
+    @property
+    def place(self) -> str:
+        """
+        >>> EDGES.place
+        'edge'
+        """
+        return self.each.split()[-1]
+
+
+SEQUENCES = Words("sequence", "rows", "a token", "a sequence is a matrix with a row a token")
+NODES = Words("graph", "nodes", "a node", "the nodes of a graph are a matrix with a row a node")
+EDGES = Words("graph", "edges", "an edge", "the features of edges are a matrix with a row an edge")
 
 
 def check_examples(name: str, given: Any) -> None:

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from structlearn.data.arrays import Flags, LabelArray
 from structlearn.data.examples import is_listed
 from structlearn.data.labels import LabelCodes, check_label, observed_classes, plain
+from structlearn.data.matrices import checked_sparse
 from structlearn.wording import count, shown
 
 
@@ -50,7 +52,7 @@ class LabelSets:
 
 
 def read_label_sets(Y: Any, *, partial: bool = False) -> LabelSets:
-    """A table of zeros and ones with a row an example, or a list of sets of labels.
+    """A table of zeros and ones with a row an example, dense or sparse, or a list of sets of labels.
 
     Where labels may be unknown, a table has NaN or None for these.
 
@@ -59,6 +61,8 @@ def read_label_sets(Y: Any, *, partial: bool = False) -> LabelSets:
     """
     if isinstance(Y, LabelSets):
         return Y
+    if sp.issparse(Y):
+        return LabelSets(_checked(checked_sparse(Y, "Y").toarray(), partial), None)
     if not is_listed(Y):
         raise ValueError(f"Y is {shown(Y)}; expected a table of zeros and ones, or a list of sets of labels")
     if not isinstance(Y, np.ndarray) and len(Y) and all(isinstance(y, Set) for y in Y):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn.data.arrays import IntArray, LabelArray
-from structlearn.data.examples import is_listed
+from structlearn.data.examples import SEQUENCES, Words, is_listed
 from structlearn.data.ragged import Ragged, locate, offsets_of
 from structlearn.wording import shown
 
@@ -57,13 +57,15 @@ class LabelSequences(Ragged):
         super().__init__(codes, offsets)
         self.classes = classes
 
-    def coded(self, classes: tuple[Any, ...], offsets: IntArray, *, allow_unknown: bool = False) -> LabelArray:
+    def coded(
+        self, classes: tuple[Any, ...], offsets: IntArray, *, allow_unknown: bool = False, words: Words = SEQUENCES
+    ) -> LabelArray:
         """Codes among other classes, −1 for what is none of them, where the sequences of X begin at these offsets."""
         if len(self) != len(offsets) - 1:
-            raise ValueError(f"X has {len(offsets) - 1} sequences but Y has {len(self)}")
+            raise ValueError(f"X has {len(offsets) - 1} {words.example}s but Y has {len(self)}")
         if not np.array_equal(self.offsets, offsets):
             i = int(np.argmax(self.lengths != np.diff(offsets)))
-            raise ValueError(f"Y[{i}] has {self.lengths[i]} labels but X[{i}] has {np.diff(offsets)[i]} rows")
+            raise ValueError(f"Y[{i}] has {self.lengths[i]} labels but X[{i}] has {np.diff(offsets)[i]} {words.places}")
         codes: LabelArray = self.flat
         if self.classes == classes:
             return codes
@@ -75,8 +77,8 @@ class LabelSequences(Ragged):
         return codes
 
 
-def read_label_sequences(Y: Any) -> LabelSequences:
-    """Lists of labels in one reading; names what is none.
+def read_label_sequences(Y: Any, words: Words = SEQUENCES) -> LabelSequences:
+    """Lists of labels in one reading; names what is none. `words` are for messages.
 
     >>> Y = read_label_sequences([["b", "a"], ["b"]])
     >>> Y.flat, Y.classes
@@ -85,7 +87,7 @@ def read_label_sequences(Y: Any) -> LabelSequences:
     if isinstance(Y, LabelSequences):
         return Y
     if not is_listed(Y) or len(Y) == 0:
-        raise ValueError("Y is empty; training needs at least one sequence")
+        raise ValueError(f"Y is empty; training needs at least one {words.example}")
     for i, y in enumerate(Y):
         if not is_listed(y):
             raise ValueError(f"Y[{i}] is {shown(y)}; expected a sequence of labels")

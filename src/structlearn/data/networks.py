@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.data.examples import is_listed
+from structlearn.data.examples import EDGES, NODES, is_listed
 from structlearn.data.factor_graphs.building import attribute_of, checked_edges, edges_of_adjacency, numbered_edges
 from structlearn.data.ragged import Ragged, offsets_of
 from structlearn.data.tokens.sequences import Sequences, read_sequences
@@ -50,7 +50,10 @@ class Network:
         >>> Network.from_adjacency(np.eye(2), [[0, 1], [1, 0]]).edges.tolist()
         [[0, 1]]
         """
-        return cls(nodes, edges_of_adjacency(adjacency))
+        edges, n = edges_of_adjacency(adjacency, of="node")
+        if n != _length(nodes):
+            raise ValueError(f"adjacency has {count(n, 'row')} but there are {count(_length(nodes), 'node')}")
+        return cls(nodes, edges)
 
     @classmethod
     def from_networkx(cls, graph: Any, features: str, edge_features: str | None = None) -> Network:
@@ -123,7 +126,7 @@ def read_networks(X: Any) -> Networks:
     if len(X) == 0:
         raise ValueError("X is empty; at least one network is needed")
     given = [_network(x, i) for i, x in enumerate(X)]
-    nodes = read_sequences([x.nodes for x in given])
+    nodes = read_sequences([x.nodes for x in given], words=NODES)
     edges = []
     for i, (x, n) in enumerate(zip(given, nodes.lengths.tolist(), strict=True)):
         edges.append(checked_edges(x.edges, n, name=f"edge {{}} of X[{i}]", of="node"))
@@ -133,10 +136,12 @@ def read_networks(X: Any) -> Networks:
 
 
 def _network(x: Any, i: int) -> Network:
-    if isinstance(x, Network):
-        return x
     if isinstance(x, (tuple, list)) and len(x) in (2, 3):
-        return Network(*x)
+        x = Network(*x)
+    if isinstance(x, Network):
+        if isinstance(x.nodes, Mapping):
+            raise ValueError(f"X[{i}].nodes is a dict, as of nodes of several types: these are for TypedGraph")
+        return x
     raise ValueError(f"X[{i}] is {shown(x)}; expected (nodes, edges), (nodes, edges, edge_features) or a Network")
 
 
@@ -158,7 +163,7 @@ def _edge_features(given: list[Network], lengths: npt.NDArray[np.int64]) -> Sequ
     if not lengths.any():
         widths = [one.shape[1] for one in features if getattr(one, "ndim", 0) == 2]
         return Sequences(np.empty((0, max(widths, default=0))), lengths)
-    return read_sequences(features, empty=True)
+    return read_sequences(features, empty=True, words=EDGES)
 
 
 def _rows(values: list[Any]) -> Any:

@@ -150,3 +150,19 @@ class Ragged(Sequence[Any]):
         """The chosen arrays, in the order given."""
         places, offsets = places_of(self.offsets, which)
         return Ragged(self.flat[places], offsets)
+
+
+def interleaved(parts: Sequence[Ragged]) -> Ragged:
+    """Of each example what the first has of it, then what the second has, and so on.
+
+    >>> both = interleaved([Ragged.of([[1, 2], [3]]), Ragged.of([[], [4, 5]])])
+    >>> both.flat, both.offsets
+    (array([1, 2, 3, 4, 5], dtype=int32), array([0, 2, 5]))
+    """
+    offsets = offsets_of(np.sum([part.lengths for part in parts], axis=0))
+    flat = np.empty(int(offsets[-1]), parts[0].flat.dtype)
+    first = offsets[:-1].copy()
+    for part in parts:
+        flat[np.repeat(first - part.offsets[:-1], part.lengths) + np.arange(len(part.flat))] = part.flat
+        first += part.lengths
+    return Ragged(flat, offsets)

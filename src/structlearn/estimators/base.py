@@ -37,7 +37,7 @@ from structlearn.estimators.training import (
     restriction,
 )
 from structlearn.estimators.watch import Watch
-from structlearn.models.base import LinearSpec, Model
+from structlearn.models.base import Model
 from structlearn.models.own.pystruct_latent import adapter
 from structlearn.solvers import DualState, Solution, Solver
 from structlearn.waist.objective import MarginObjective, Objective
@@ -212,7 +212,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         check_lengths(X)
         spec = self._specified(model, X, truths)
         if self.fit_intercept:
-            if not isinstance(spec, LinearSpec):
+            if not hasattr(spec, "with_intercept"):
                 raise ValueError(f"fit_intercept=True has no meaning for {type(self.model).__name__}")
             spec = spec.with_intercept()
         problem = self._bound(model, spec, X, truths, **restriction(model, allowed))

@@ -43,8 +43,9 @@ class ConditionalRandomField(StructuredEstimator):
     ----------
     model : Model
         A model that can sum over all outputs: `Chain`, `Multiclass`, `Segments`, `Grammar` or `Alignment`, or one of
-        your own that lists its ``outputs(x)`` or whose engine has `sums`, see `Composed`. `Graph` and `MultiLabel` have
-        an option `likelihood` for graphs that are too wide for sums: what is then maximised in place of the likelihood.
+        your own that lists its ``outputs(x)`` or whose engine has `sums`, see `Composed`. `Graph`, `Grid` and
+        `MultiLabel` have an option `likelihood` for graphs that are too wide for sums: what is then maximised in place
+        of the likelihood.
     C : float, optional
         Price of the mean loss. None means the number of examples, C/S = 1; `C_` records it. CRFsuite's c2 is S/(2C).
     l1_ratio : float
@@ -153,7 +154,7 @@ class ConditionalRandomField(StructuredEstimator):
 
         For a model of your own, P(y | x) of all outputs of an example, in the order in which ``outputs(x)`` lists them;
         for `Composed`, an array of the shape of an example's local parts; for a `HypergraphModel`, a dict with the
-        probability of each part.
+        probability of each part; for a `TypedGraph`, a dict from types to arrays (n_nodes, n_labels).
         """
         return self._sums(X, allowed=allowed).label_probabilities(self.w_)
 
@@ -167,7 +168,7 @@ class ConditionalRandomField(StructuredEstimator):
         an alignment (length of s − 1, length of t − 1), that i and j are partners and so are i + 1 and j + 1. For a
         grammar a dict with how often each rule is expected in each place, by the phrase (label, begin, end) above it
         and its children, of trees in binary form; for a `HypergraphModel` a dict with the probability that one step
-        brings two parts, by the set of both.
+        brings two parts, by the set of both; for a `TypedGraph` a dict from templates to (n_factors, n_labels, …).
         """
         problem: Any = self._sums(X, allowed=allowed)
         found: list[Any] = problem.pair_probabilities(self.w_)

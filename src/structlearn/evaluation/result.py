@@ -19,7 +19,7 @@ from structlearn.data.tokens.tags import Scheme
 from structlearn.metrics import Confusion, Interval
 from structlearn.metrics.resampled import ClassScore
 from structlearn.models.base import Kind
-from structlearn.wording import count
+from structlearn.wording import count, several
 
 #: A printed table has at most this many labels, the most frequent ones.
 MOST_LABELS = 30
@@ -66,6 +66,8 @@ class Evaluation:
     losses, margins : (n_examples,)
         Δ(y, ŷ), and F(x, ŷ) − F(x, y), by how much the model prefers its answer to the truth; NaN where the model has
         no score for the truth, since training never saw such a label.
+    example, place : str
+        What an input is called, and what has a label: a token or, in graphs, a node.
     """
 
     kind: Kind
@@ -89,6 +91,8 @@ class Evaluation:
     losses: FloatArray
     margins: FloatArray
     resampled: Mapping[str, FloatArray]
+    example: str = "example"
+    place: str = "token"
 
     @property
     def intervals(self) -> dict[str, Interval]:
@@ -110,7 +114,7 @@ class Evaluation:
         """Plain values for JSON, without the predictions; an interval that cannot be had is null."""
         size = {"examples": self.n_examples}
         if self.kind in ("sequences", "segments"):
-            size["tokens"] = self.n_tokens
+            size[several(self.place)] = self.n_tokens
         scores = {name: interval.estimate for name, interval in self.intervals.items()}
         sure = {name: _ends(interval) for name, interval in self.intervals.items()}
         classes = {
@@ -127,7 +131,8 @@ class Evaluation:
             column.justify = "right"
         for name, interval in self.intervals.items():
             low_high = "–" if math.isnan(interval.low) else f"{interval.low:.4f} to {interval.high:.4f}"
-            rows.add_row(name.replace("_", " "), f"{interval.estimate:.4f}", low_high)
+            called = f"{self.example}_accuracy" if name == "sequence_accuracy" else name
+            rows.add_row(called.replace("_", " "), f"{interval.estimate:.4f}", low_high)
         parts: list[RenderableType] = [self._size, "", rows]
         for title, found in (("span", self.spans), ("label", self.labels)):
             if found:
@@ -148,8 +153,9 @@ class Evaluation:
 
     @property
     def _size(self) -> str:
-        size = count(self.n_examples, "example")
-        return f"{size} with {count(self.n_tokens, 'token')}" if self.kind in ("sequences", "segments") else size
+        sequential = self.kind in ("sequences", "segments")
+        size = count(self.n_examples, "example" if sequential else self.example)
+        return f"{size} with {count(self.n_tokens, self.place)}" if sequential else size
 
 
 def as_text(printed: RenderableType) -> str:

@@ -66,6 +66,7 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
     ['DET', 'NOUN', 'VERB']
     """
     final = _predictor(estimator)
+    Y = Y.toarray() if sp.issparse(Y) else Y
     transformed = isinstance(estimator, Pipeline) and len(estimator) > 1
     inputs = estimator[:-1].transform(X) if transformed else X
     kind, counting = kind_of(final), isinstance(final, HiddenMarkov)
@@ -129,6 +130,8 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
         losses=losses,
         margins=margins,
         resampled={name: formula(sums.resampled) for name, formula in (formulas | own).items()},
+        example="sequence" if counting else final.model_.example,
+        place="token" if counting else final.model_.place,
     )
 
 

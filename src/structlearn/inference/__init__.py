@@ -14,9 +14,17 @@ if TYPE_CHECKING:
         k_best_alignments,
         sample_alignments,
     )
+    from structlearn.inference.assignment import Assignment, best_assignment, k_best_assignments
     from structlearn.inference.binary_labels import most_violating_labels
     from structlearn.inference.chain import ChainMarginals, best_per_loss_level, k_best, marginals, sample, viterbi
     from structlearn.inference.clustering import best_clustering, greedy_clustering, relaxed_clustering
+    from structlearn.inference.dependency import (
+        DependencyMarginals,
+        best_dependency_tree,
+        dependency_marginals,
+        k_best_dependency_trees,
+        sample_dependency_trees,
+    )
     from structlearn.inference.forest import best_forest, best_spanning_forest
     from structlearn.inference.given import Violation
     from structlearn.inference.grammar import TreeMarginals, best_tree, k_best_trees, sample_trees, tree_marginals
@@ -52,7 +60,9 @@ else:
         __name__,
         {
             "AlignmentMarginals": "alignment",
+            "Assignment": "assignment",
             "ChainMarginals": "chain",
+            "DependencyMarginals": "dependency",
             "DerivationMarginals": "hypergraph",
             "InfeasibleError": "graphs",
             "Labelling": "graphs",
@@ -63,7 +73,9 @@ else:
             "align": "alignment",
             "alignment_marginals": "alignment",
             "best_alignment": "alignment",
+            "best_assignment": "assignment",
             "best_clustering": "clustering",
+            "best_dependency_tree": "dependency",
             "best_derivation": "hypergraph",
             "best_forest": "forest",
             "best_labelling": "graphs",
@@ -72,11 +84,14 @@ else:
             "best_site": "sites",
             "best_spanning_forest": "forest",
             "best_tree": "grammar",
+            "dependency_marginals": "dependency",
             "derivation_marginals": "hypergraph",
             "edit_distance": "alignment",
             "greedy_clustering": "clustering",
             "k_best": "chain",
             "k_best_alignments": "alignment",
+            "k_best_assignments": "assignment",
+            "k_best_dependency_trees": "dependency",
             "k_best_derivations": "hypergraph",
             "k_best_labellings": "graphs",
             "k_best_segmentations": "segments",
@@ -89,6 +104,7 @@ else:
             "relaxed_clustering": "clustering",
             "sample": "chain",
             "sample_alignments": "alignment",
+            "sample_dependency_trees": "dependency",
             "sample_derivations": "hypergraph",
             "sample_labellings": "graphs",
             "sample_segmentations": "segments",
@@ -101,7 +117,9 @@ else:
 
 __all__ = [
     "AlignmentMarginals",
+    "Assignment",
     "ChainMarginals",
+    "DependencyMarginals",
     "DerivationMarginals",
     "InfeasibleError",
     "Labelling",
@@ -112,7 +130,9 @@ __all__ = [
     "align",
     "alignment_marginals",
     "best_alignment",
+    "best_assignment",
     "best_clustering",
+    "best_dependency_tree",
     "best_derivation",
     "best_forest",
     "best_labelling",
@@ -121,11 +141,14 @@ __all__ = [
     "best_site",
     "best_spanning_forest",
     "best_tree",
+    "dependency_marginals",
     "derivation_marginals",
     "edit_distance",
     "greedy_clustering",
     "k_best",
     "k_best_alignments",
+    "k_best_assignments",
+    "k_best_dependency_trees",
     "k_best_derivations",
     "k_best_labellings",
     "k_best_segmentations",
@@ -138,6 +161,7 @@ __all__ = [
     "relaxed_clustering",
     "sample",
     "sample_alignments",
+    "sample_dependency_trees",
     "sample_derivations",
     "sample_labellings",
     "sample_segmentations",

@@ -2,19 +2,24 @@
 
 from structlearn.io.aligned import AlignedRows, read_aligned_pairs, read_alignment, write_aligned_pair
 from structlearn.io.arff import ArffTable, Attribute, read_arff
+from structlearn.io.arff_sets import ArffSets
 from structlearn.io.beside import beside
 from structlearn.io.brackets import Brackets
 from structlearn.io.columns import Columns
 from structlearn.io.conll2012 import Conll2012
 from structlearn.io.conllu import ConllU
 from structlearn.io.crfsuite import CrfSuite
-from structlearn.io.format import Example, Format
+from structlearn.io.format import Example, Format, Reader
 from structlearn.io.formats import FORMATS, format_of, read_examples, recognise
+from structlearn.io.image_arrays import ImageArrays
+from structlearn.io.image_files import ImageFiles
 from structlearn.io.jsonl import JsonLines
 from structlearn.io.label_files import read_costs, read_parents
 from structlearn.io.labelled_fasta import LabelledFasta
 from structlearn.io.letor import Letor
 from structlearn.io.mulan import MultiLabelTable, read_label_names, read_mulan
+from structlearn.io.multilabel import MultiLabelRows
+from structlearn.io.node_link import NamedNetwork, NodeLink
 from structlearn.io.pairs import NamedSequence, Pairs
 from structlearn.io.svmhmm import SvmHmm
 from structlearn.io.svmlight import SvmLight
@@ -25,6 +30,7 @@ from structlearn.io.uai import read_evidence, read_uai, write_uai
 __all__ = [
     "FORMATS",
     "AlignedRows",
+    "ArffSets",
     "ArffTable",
     "Attribute",
     "Brackets",
@@ -36,13 +42,19 @@ __all__ = [
     "Example",
     "Format",
     "FormatError",
+    "ImageArrays",
+    "ImageFiles",
     "JsonLines",
     "LabelledFasta",
     "Letor",
     "Lines",
+    "MultiLabelRows",
     "MultiLabelTable",
+    "NamedNetwork",
     "NamedSequence",
+    "NodeLink",
     "Pairs",
+    "Reader",
     "SvmHmm",
     "SvmLight",
     "Tagged",

@@ -132,22 +132,26 @@ def read_arff(source: Source, encoding: str = "utf-8") -> ArffTable:
     (Attribute(name='b', kind='nominal', values=('no', 'yes')), [[0.0, 1.0], [7.0, 0.0]])
     """
     with open_text(source, encoding) as lines:
-        contents = _contents(lines)
-        relation, attributes = _header(contents, lines)
-        return _Rows(lines, attributes).table(relation, contents)
+        contents = (content for _, content in read_contents(lines))
+        relation, attributes = read_header(contents, lines)
+        return _Table(lines, attributes).read(relation, contents)
 
 
-def _contents(lines: Lines) -> Iterator[str]:
-    """Lines without comments and blanks around them, where something is left."""
+def read_contents(lines: Lines) -> Iterator[tuple[str, str]]:
+    """Lines as they are and without comments and blanks around them, where something is left."""
     for line in lines:
-        if "%" in line:
-            start = next((match.start() for match in COMMENT.finditer(line) if match[1]), len(line))
-            line = line[:start]
-        if line := line.strip():
-            yield line
+        if content := line[: comment_start(line)].strip():
+            yield line, content
 
 
-def _header(contents: Iterator[str], lines: Lines) -> tuple[str, tuple[Attribute, ...]]:
+def comment_start(line: str) -> int:
+    """Where the comment of a line begins, or where the line ends."""
+    if "%" not in line:
+        return len(line)
+    return next((match.start() for match in COMMENT.finditer(line) if match[1]), len(line))
+
+
+def read_header(contents: Iterator[str], lines: Lines) -> tuple[str, tuple[Attribute, ...]]:
     """The relation's name and the attributes; takes what there is up to @data."""
     relation = ""
     attributes: dict[str, Attribute] = {}
@@ -246,10 +250,17 @@ def _is_quoted(match: re.Match[str]) -> bool:
     return match[1] is not None or match[2] is not None
 
 
-class _Rows:
-    """The rows of a file, as they are read."""
+class Rows:
+    """The rows of a file, as they are read: all dense, or all sparse.
+
+    Attributes
+    ----------
+    sparse : bool or None
+        None before the first row.
+    """
 
     def __init__(self, lines: Lines, attributes: tuple[Attribute, ...]):
+        self.sparse: bool | None = None
         self._lines = lines
         self._attributes = attributes
         self._codes: list[dict[str, float]] = [
@@ -257,44 +268,31 @@ class _Rows:
             for a in attributes
         ]
         self._text_columns = [k for k, a in enumerate(attributes) if a.kind in TEXT]
-        self._data, self._columns, self._ends = array("d"), array("q"), array("q", [0])
-        self._numbers = array("q")
 
-    def table(self, relation: str, contents: Iterator[str]) -> ArffTable:
-        sparse = None
-        for line in contents:
-            here = line.startswith("{")
-            if sparse is None:
-                sparse = here
-            elif sparse != here:
-                raise self._lines.error("a sparse row after dense ones" if here else "a dense row after sparse ones")
-            if sparse:
-                self._add_sparse(line)
-            else:
-                self._add_dense(line)
-            self._numbers.append(self._lines.number)
-        texts = {k: list(self._codes[k]) for k in self._text_columns}
-        values = self._values(sparse or False)
-        return ArffTable(relation, self._attributes, values, texts, self._lines.name, np.array(self._numbers, np.int64))
+    def read(self, content: str) -> list[tuple[int, float]]:
+        """The columns of a row and the numbers that stand for their values; of a sparse one, those that it names."""
+        here = content.startswith("{")
+        if self.sparse is None:
+            self.sparse = here
+        elif self.sparse != here:
+            raise self._lines.error("a sparse row after dense ones" if here else "a dense row after sparse ones")
+        return self._sparse(content) if here else self._dense(content)
 
-    def _values(self, sparse: bool) -> FloatArray | csr_array:
-        shape = (len(self._ends) - 1, len(self._attributes))
-        data = np.array(self._data, np.float64)
-        if not sparse:
-            return data.reshape(shape)
-        return csr_array((data, np.array(self._columns, np.int64), np.array(self._ends, np.int64)), shape=shape)
+    def texts(self) -> dict[int, list[str]]:
+        """The different texts of each column of text so far, in the order of their numbers."""
+        return {k: list(self._codes[k]) for k in self._text_columns}
 
-    def _add_dense(self, line: str) -> None:
+    def _dense(self, line: str) -> list[tuple[int, float]]:
         row = list(_fields(line, self._lines))
         if len(row) != len(self._attributes):
             raise self._lines.error(f"expected {count(len(self._attributes), 'value')}, found {len(row)}")
-        self._data.extend(self._value(k, *field) for k, field in enumerate(row))
-        self._ends.append(len(self._data))
+        return [(k, self._value(k, *field)) for k, field in enumerate(row)]
 
-    def _add_sparse(self, line: str) -> None:
+    def _sparse(self, line: str) -> list[tuple[int, float]]:
         if not line.endswith("}"):
             raise self._lines.error("the sparse row does not end with a brace")
         last = -1
+        cells = []
         for k, field in _entries(line[1:-1], self._lines):
             if k <= last:
                 raise self._lines.error(f"column {k} comes after {last}; columns must increase")
@@ -302,13 +300,12 @@ class _Rows:
                 n = len(self._attributes)
                 raise self._lines.error(f"column {k} has a value; there are {count(n, 'attribute')}, counted from 0")
             last = k
-            self._data.append(self._value(k, *field))
-            self._columns.append(k)
-        here = set(self._columns[self._ends[-1] :]) if self._text_columns else set()
+            cells.append((k, self._value(k, *field)))
+        here = {k for k, _ in cells} if self._text_columns else set()
         for k in self._text_columns:
             if k not in here:
                 raise self._lines.error(f"the sparse row leaves out the text {quoted(self._attributes[k].name)}")
-        self._ends.append(len(self._data))
+        return cells
 
     def _value(self, k: int, text: str, is_quoted: bool) -> float:
         """The number that stands for a value of column k."""
@@ -331,6 +328,35 @@ class _Rows:
 
     def _error(self, k: int, message: str) -> FormatError:
         return self._lines.error(f"column {k}, {quoted(self._attributes[k].name)}: {message}")
+
+
+class _Table:
+    """All rows of a file together."""
+
+    def __init__(self, lines: Lines, attributes: tuple[Attribute, ...]):
+        self._lines = lines
+        self._attributes = attributes
+        self._data, self._columns, self._ends = array("d"), array("q"), array("q", [0])
+
+    def read(self, relation: str, contents: Iterator[str]) -> ArffTable:
+        rows = Rows(self._lines, self._attributes)
+        numbers = array("q")
+        for content in contents:
+            cells = rows.read(content)
+            self._data.extend(value for _, value in cells)
+            if rows.sparse:
+                self._columns.extend(k for k, _ in cells)
+            self._ends.append(len(self._data))
+            numbers.append(self._lines.number)
+        values, lines = self._values(rows.sparse or False), np.array(numbers, np.int64)
+        return ArffTable(relation, self._attributes, values, rows.texts(), self._lines.name, lines)
+
+    def _values(self, sparse: bool) -> FloatArray | csr_array:
+        shape = (len(self._ends) - 1, len(self._attributes))
+        data = np.array(self._data, np.float64)
+        if not sparse:
+            return data.reshape(shape)
+        return csr_array((data, np.array(self._columns, np.int64), np.array(self._ends, np.int64)), shape=shape)
 
 
 def _entries(text: str, lines: Lines) -> Iterator[tuple[int, tuple[str, bool]]]:

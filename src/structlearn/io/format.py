@@ -11,18 +11,23 @@ from typing import Any, ClassVar, Literal, Self
 
 from structlearn.io.text import Lines, quoted
 
-Structure = Literal["words", "attributes", "row", "tree", "pair", "document", "sequence", "query"]
+Structure = Literal[
+    "words", "attributes", "row", "set", "tree", "pair", "document", "sequence", "query", "network", "image"
+]
 
 #: What files of a structure hold.
 STRUCTURES: dict[Structure, str] = {
     "words": "sequences",
     "attributes": "sequences",
     "row": "single examples",
+    "set": "sets of labels",
     "tree": "trees",
     "pair": "pairs of sequences",
     "document": "documents",
     "sequence": "labelled sequences",
     "query": "queries",
+    "network": "networks",
+    "image": "images",
 }
 
 #: Why outputs of a structure are whole in files, where labels known in part have no place.
@@ -32,6 +37,8 @@ ONLY_WHOLE: dict[Structure, str] = {
     "document": "a mention is of one entity or of none",
     "sequence": "whether a sequence holds the motif is what the model learns from",
     "query": "relevance is a number",
+    "set": "they hold whole sets; from Python, LatentStructuralSVM also learns from tables with gaps",
+    "image": "all pixels have a label",
 }
 
 #: The most lines that a sequence may have.
@@ -48,10 +55,10 @@ class Example:
     Attributes
     ----------
     x : list or dict
-        See `Format.structure`.
-    y : label, list of labels or numbers, tree or matches, or None where the file has none
+        See `Reader.structure`.
+    y : label, list or set of labels, numbers, tree or matches, or None where the file has none
     line : int
-        Where it begins in the file, counted from 1.
+        Where it begins in the file, counted from 1; 0 in files without lines.
     source : tuple of str
         Its lines, as they were, from the one where it begins without a gap; none if they are not its own alone.
     weight : float
@@ -70,14 +77,13 @@ class Example:
     @property
     def place(self) -> str:
         """Where it is, as messages say it."""
+        if not self.line:
+            return self.file
         return f"{self.file}:{self.line}" if self.file else f"line {self.line}"
 
 
-class Format(ABC):
-    """A file format with its options; subclasses are frozen dataclasses of plain values.
-
-    A subclass has a `name` and implements `structure`, `recognise`, `parse` and `write`.
-    """
+class Reader(ABC):
+    """What is said of files of a kind, with options; subclasses are frozen dataclasses of plain values."""
 
     name: ClassVar[str]
     #: Whether labels may be known in part, see `known_in_part`; a field of formats that can be read so.
@@ -95,39 +101,15 @@ class Format(ABC):
         names and numbers. "tree": a list of (word, tag) pairs, with a tree as y. "pair": two sequences, with the
         places of letters that belong together as y. "document": a `Document`, with labels of its mentions as y.
         "sequence": one sequence as a string, with its label as y. "query": a list with a dict of names and numbers for
-        every document, with their relevance as y.
+        every document, with their relevance as y. "set": one dict of names and numbers, with a set of labels as y.
+        "network": a `Network`, with a label for each node as y. "image": an array of rows, columns and channels, with
+        one of labels as y.
         """
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """The names of what a token consists of, if x is words; they go to `TextFeatures` as its columns."""
         return ()
-
-    @classmethod
-    @abstractmethod
-    def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
-        """The format with the options that fit the first lines of a file, or None if it is another one."""
-
-    @classmethod
-    def fits(cls, head: Sequence[str], filename: str) -> bool:
-        """Whether a file may be one of this format, where that was said: more files may than are recognised."""
-        return cls.recognise(head, filename) is not None
-
-    @abstractmethod
-    def parse(self, lines: Lines) -> Iterator[Example]:
-        """The examples, one after another; what cannot be understood raises ``lines.error(…)``."""
-
-    @abstractmethod
-    def write(self, x: Any, y: Any) -> str:
-        """The text of an example, from which `read` gets x and y back; y is None for none.
-
-        The blank line after a sequence is part of it, where the format has one. Raises ValueError for what the format
-        cannot hold.
-        """
-
-    def annotate(self, example: Example, y: Any) -> str:
-        """The lines of an example that was read, with the prediction y; those between examples are none of its."""
-        return self.write(example.x, y).rstrip("\n") + "\n"
 
     def begins_document(self, line: str) -> bool:
         """Whether a line begins a document, so that the examples up to the next one belong together."""
@@ -170,6 +152,39 @@ class Format(ABC):
     def title(self, example: Example) -> str:
         """What an example is called in a table: the name that the file gives it, or where it stands."""
         return example.place
+
+
+class Format(Reader):
+    """A text format.
+
+    A subclass has a `name` and implements `structure`, `recognise`, `parse` and `write`.
+    """
+
+    @classmethod
+    @abstractmethod
+    def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
+        """The format with the options that fit the first lines of a file, or None if it is another one."""
+
+    @classmethod
+    def fits(cls, head: Sequence[str], filename: str) -> bool:
+        """Whether a file may be one of this format, where that was said: more files may than are recognised."""
+        return cls.recognise(head, filename) is not None
+
+    @abstractmethod
+    def parse(self, lines: Lines) -> Iterator[Example]:
+        """The examples, one after another; what cannot be understood raises ``lines.error(…)``."""
+
+    @abstractmethod
+    def write(self, x: Any, y: Any) -> str:
+        """The text of an example, from which `read` gets x and y back; y is None for none.
+
+        The blank line after a sequence is part of it, where the format has one. Raises ValueError for what the format
+        cannot hold.
+        """
+
+    def annotate(self, example: Example, y: Any) -> str:
+        """The lines of an example that was read, with the prediction y; those between examples are none of its."""
+        return self.write(example.x, y).rstrip("\n") + "\n"
 
     def read(self, lines: Lines) -> Iterator[Example]:
         """All examples of a file: at least one, and all with labels or none."""

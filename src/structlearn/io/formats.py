@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib.metadata import entry_points
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
+from structlearn.io.arff_sets import ArffSets
 from structlearn.io.brackets import Brackets
 from structlearn.io.columns import Columns
 from structlearn.io.conll2012 import Conll2012
 from structlearn.io.conllu import ConllU
 from structlearn.io.crfsuite import CrfSuite
-from structlearn.io.format import Example, Format
+from structlearn.io.format import Example, Format, Reader
+from structlearn.io.image_arrays import ImageArrays
+from structlearn.io.image_files import ImageFiles, is_label_image
+from structlearn.io.images import ImageReader
 from structlearn.io.jsonl import JsonLines
 from structlearn.io.labelled_fasta import LabelledFasta
 from structlearn.io.letor import Letor
+from structlearn.io.multilabel import MultiLabelRows
+from structlearn.io.node_link import NodeLink
 from structlearn.io.pairs import Pairs
 from structlearn.io.svmhmm import SvmHmm
 from structlearn.io.svmlight import SvmLight
@@ -25,15 +33,18 @@ from structlearn.io.text import Lines, Source, open_text
 FORMATS: dict[str, type[Format]] = {
     kind.name: kind
     for kind in (
+        NodeLink,
         JsonLines,
         LabelledFasta,
         Pairs,
         ConllU,
         Conll2012,
+        ArffSets,
         Brackets,
         Letor,
         SvmHmm,
         SvmLight,
+        MultiLabelRows,
         CrfSuite,
         Tagged,
         Columns,
@@ -42,6 +53,9 @@ FORMATS: dict[str, type[Format]] = {
 
 # Formats of other packages, by the entry points of this group; see the page on formats.
 FORMATS |= {point.name: point.load() for point in entry_points(group="structlearn.formats")}
+
+#: Files that are no text.
+IMAGES: dict[str, type[ImageReader]] = {kind.name: kind for kind in (ImageArrays, ImageFiles)}
 
 
 def recognise(head: Sequence[str], filename: str = "") -> Format:
@@ -60,8 +74,8 @@ def recognise(head: Sequence[str], filename: str = "") -> Format:
 
 
 def check_format_name(name: str) -> None:
-    if name not in FORMATS:
-        raise ValueError(f"there is no format {name!r}; there are {', '.join(FORMATS)}")
+    if name not in FORMATS and name not in IMAGES:
+        raise ValueError(f"there is no format {name!r}; there are {', '.join([*FORMATS, *IMAGES])}")
 
 
 def format_of(lines: Lines, format: Format | str | None = None, *, check: bool = False) -> Format:
@@ -87,21 +101,45 @@ def format_of(lines: Lines, format: Format | str | None = None, *, check: bool =
     return format
 
 
+def without_companions(paths: Sequence[Path]) -> list[Path]:
+    """The files of a folder that hold examples: no label images, and no XML files with the labels of ARFF files.
+
+    >>> [path.name for path in without_companions([Path("a.png"), Path("a_labels.png"), Path("b.arff"), Path("b.xml")])]
+    ['a.png', 'b.arff']
+    """
+    arff = any(".arff" in path.suffixes for path in paths)
+    return [path for path in paths if not (is_label_image(path) or (arff and ".xml" in path.suffixes))]
+
+
+def image_reader(source: Source, format: Reader | str | None = None) -> ImageReader | None:
+    """What reads a file of images, which the format or the name of the file tells; None for text."""
+    path = Path(source) if isinstance(source, (str, PathLike)) and source != "-" else None
+    named = IMAGES.get(format) if isinstance(format, str) else None
+    if named is None and format is None and path is not None:
+        named = next((kind for kind in IMAGES.values() if kind.recognise_file(path)), None)
+    reader = format if isinstance(format, ImageReader) else None if named is None else named()
+    if reader is not None and path is None:
+        raise ValueError(f"{reader.name} files are read by their names, and not from a stream")
+    if reader is not None and path is not None and not reader.recognise_file(path):
+        raise ValueError(f"{path}: expected a file in the format {reader.name}, whose names end with {reader.suffix}")
+    return reader
+
+
 def read_examples(
     source: Source,
-    format: Format | str | None = None,
+    format: Reader | str | None = None,
     encoding: str = "utf-8",
     *,
     check: bool = False,
     partial: bool = False,
-) -> tuple[Format, Iterator[Example]]:
+) -> tuple[Reader, Iterator[Example]]:
     """A file's format, and its examples as they are read.
 
     Parameters
     ----------
     source : path, "-" or binary stream
         See `open_text`. A path's file is closed after the last example, or when the iterator is gone.
-    format : Format or str, optional
+    format : Reader or str, optional
         The format, or its name if its options are to be found from the first lines. None finds the format as well.
     encoding : str
     check : bool
@@ -120,8 +158,17 @@ def read_examples(
     return next(reading), reading
 
 
-def _read(source: Source, format: Format | str | None, encoding: str, check: bool, partial: bool) -> Iterator[Any]:
+def _read(source: Source, format: Reader | str | None, encoding: str, check: bool, partial: bool) -> Iterator[Any]:
     """The format first, then the examples."""
+    if isinstance(format, str):
+        check_format_name(format)
+    images = image_reader(source, format)
+    if images is not None:
+        images = images.in_part() if partial else images
+        yield images
+        yield from images.read_file(Path(str(source)))
+        return
+    assert format is None or isinstance(format, (str, Format))
     with open_text(source, encoding) as lines:
         found = format_of(lines, format, check=check)
         found = found.in_part() if partial else found

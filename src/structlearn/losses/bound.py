@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray
-from structlearn.data.ragged import offsets_of, ranks_of, summed
+from structlearn.data.ragged import offsets_of, ranks_of, reduced, summed
 
 #: Unequal costs make many loss levels; beyond this number there is no decoder for them.
 MAX_LEVELS = 256
@@ -142,8 +142,18 @@ def bound_possible_costs(
 ) -> BoundLoss:
     """Δ = Σ_t min cost[y, ŷ_t] over the labels y that are possible at t, (n_tokens, n_labels); 1 where none is."""
     sets, labels = _possible_sets(possible)
+    return bound_label_costs(labels, offsets, _set_costs(sets, cost), with_levels=with_levels)
+
+
+def possible_costs(possible: Flags, cost: FloatArray) -> FloatArray:
+    """What each label costs at each token beside the cheapest that is possible there, (n_tokens, n_labels)."""
+    sets, labels = _possible_sets(possible)
+    return np.asarray(_set_costs(sets, cost)[labels])
+
+
+def _set_costs(sets: Flags, cost: FloatArray) -> FloatArray:
     costs = np.array([cost[members].min(axis=0) if members.any() else np.ones(cost.shape[1]) for members in sets])
-    return bound_label_costs(labels, offsets, costs.reshape(-1, cost.shape[1]), with_levels=with_levels)
+    return costs.reshape(-1, cost.shape[1])
 
 
 def bound_impossible(possible: Flags, offsets: IntArray) -> BoundLoss:
@@ -167,11 +177,15 @@ def _possible_sets(possible: Flags) -> tuple[Flags, LabelArray]:
 
 def bound_token_costs(costs: FloatArray, offsets: IntArray, *, with_levels: bool = True) -> BoundLoss:
     """Δ = Σ_t costs[t, ŷ_t], with costs ≥ 0 of all labels at all tokens, (n_tokens, n_labels)."""
-    L = costs.shape[1]
-    parts, values = offsets * L, np.ascontiguousarray(costs).ravel()
-    most = costs.max(axis=1, initial=0.0)
+    values, labels = np.ascontiguousarray(costs).ravel(), np.arange(len(costs) + 1) * costs.shape[1]
+    return replace(bound_node_costs(values, labels, offsets, with_levels=with_levels), identity=(costs,))
+
+
+def bound_node_costs(values: FloatArray, labels: IntArray, offsets: IntArray, *, with_levels: bool = True) -> BoundLoss:
+    """Δ = Σ_t values[labels[t] + ŷ_t], with values ≥ 0 for the labels of all tokens, which may have different ones."""
+    parts, most = labels[offsets], reduced(np.maximum, values, labels)
     max_losses = np.asarray(summed(most, offsets))
-    levels, unit = None, unit_of(costs)
+    levels, unit = None, unit_of(values)
     if with_levels and unit is not None:
         different = len(set(values.tolist()) - {0.0}) > 1
         if not different or max_losses.max(initial=0.0) / unit < MAX_LEVELS:
@@ -184,7 +198,7 @@ def bound_token_costs(costs: FloatArray, offsets: IntArray, *, with_levels: bool
         levels,
         lambda i: values[parts[i] : parts[i + 1]],
         max_losses,
-        (costs,),
+        (values,),
     )
 
 

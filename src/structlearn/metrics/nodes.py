@@ -6,13 +6,13 @@ pixels whose true label is among `ignore`, such as those that nobody has labelle
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray
-from structlearn.data.labels import read_label_sequences
+from structlearn.data.labels import is_partial, read_label_sequences
 from structlearn.metrics.measures import Measures
 from structlearn.metrics.scores import ratio
 
@@ -81,10 +81,11 @@ def mean_iou(Y: LabelArrays, Y_pred: LabelArrays, *, ignore: Ignored = ()) -> fl
     return float(np.mean([*intersection_over_union(Y, Y_pred, ignore=ignore).values()]))
 
 
-def node_measures(Y: LabelArrays, Y_pred: LabelArrays, *, ignore: Ignored = ()) -> Measures:
+def node_measures(Y: LabelArrays, Y_pred: LabelArrays, *, ignore: Ignored = (), place: str = "node") -> Measures:
     """Accuracy of nodes and mean intersection over union, for `Model.measures`; right is an example without a mistake.
 
-    The mean is over labels that occur in what is counted, so that one that a resample lacks does not count in it.
+    The mean is over labels that occur in what is counted, so that one that a resample lacks does not count in it. The
+    accuracy is named after the `place` of a label, as that of a pixel.
 
     Examples
     --------
@@ -98,15 +99,49 @@ def node_measures(Y: LabelArrays, Y_pred: LabelArrays, *, ignore: Ignored = ()) 
     n_right, n_counted = (np.bincount(coded.examples[flags], minlength=len(Y)) for flags in (right, coded.counted))
 
     def mean_of_labels(sums: FloatArray) -> FloatArray:
-        each = sums[..., 2:].reshape(*sums.shape[:-1], -1, 3)
+        # One example alone has no resamples, whose shape has to be said in full.
+        each = sums[..., 2:].reshape(*sums.shape[:-1], counts.shape[1], 3)
         occurs = each[..., 1:].sum(axis=-1) > 0
         return ratio(_iou(each).sum(axis=-1), occurs.sum(axis=-1))
 
     return Measures(
         np.column_stack([n_right, n_counted, counts.reshape(len(Y), -1)]),
-        {"node_accuracy": lambda sums: ratio(sums[..., 0], sums[..., 1]), "mean_iou": mean_of_labels},
+        {f"{place}_accuracy": lambda sums: ratio(sums[..., 0], sums[..., 1]), "mean_iou": mean_of_labels},
         np.asarray(n_right == n_counted),
     )
+
+
+def typed_node_measures(Y: Sequence[Any], Y_pred: Sequence[Any]) -> Measures:
+    """Accuracy of all nodes and of those of each type, where Y has a dict from types to labels for each example.
+
+    Nodes whose label is None, one of several, or of a type that Y leaves out, count nowhere.
+
+    Examples
+    --------
+    >>> Y = [{"word": ["a", "b"], "topic": ["x"]}, {"word": ["a", None]}]
+    >>> found = typed_node_measures(Y, [{"word": ["a", "a"], "topic": ["x"]}, {"word": ["a", "b"], "topic": ["x"]}])
+    >>> {name: round(score, 3) for name, score in found.scores().items()}
+    {'node_accuracy': 0.75, 'word_accuracy': 0.667, 'topic_accuracy': 1.0}
+    """
+    types = list(dict.fromkeys(kind for y in Y_pred for kind in y))
+    counts = np.zeros((len(Y), len(types), 2))
+    for i, (y, guess) in enumerate(zip(Y, Y_pred, strict=True)):
+        for k, kind in enumerate(types):
+            for true, label in zip((y or {}).get(kind) or (), guess.get(kind, ()), strict=False):
+                if not is_partial(true):
+                    counts[i, k] += (true == label, 1)
+
+    def accuracy(which: slice) -> Callable[[FloatArray], FloatArray]:
+        def formula(sums: FloatArray) -> FloatArray:
+            both = sums.reshape(*sums.shape[:-1], -1, 2)[..., which, :].sum(axis=-2)
+            return ratio(both[..., 0], both[..., 1])
+
+        return formula
+
+    formulas = {"node_accuracy": accuracy(slice(None))}
+    formulas |= {f"{kind}_accuracy": accuracy(slice(k, k + 1)) for k, kind in enumerate(types)}
+    both = counts.sum(axis=1)
+    return Measures(counts.reshape(len(Y), -1), formulas, np.asarray(both[:, 0] == both[:, 1]))
 
 
 class _Coded(NamedTuple):

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from structlearn.models.grammar.grammar import Grammar
     from structlearn.models.grammar.spec import GrammarSpec
     from structlearn.models.graph.graph import Graph, GraphSpec
+    from structlearn.models.graph.templates import Factor
+    from structlearn.models.graph.typed_graph import TypedGraph
+    from structlearn.models.graph.typed_spec import TypedGraphSpec
     from structlearn.models.grid.grid import Grid, GridSpec
     from structlearn.models.motif.best_word import BestWord
     from structlearn.models.motif.motif import Motif, MotifSpec
@@ -48,6 +51,7 @@ else:
             "ClassKernel": "multiclass.output_features",
             "Composed": "own.composed",
             "CorrelationClustering": "clustering.correlation_clustering",
+            "Factor": "graph.templates",
             "Grammar": "grammar.grammar",
             "GrammarSpec": "grammar.spec",
             "Graph": "graph.graph",
@@ -74,6 +78,8 @@ else:
             "Segments": "segments.segments",
             "Spec": "base",
             "Taxonomy": "multiclass.output_features",
+            "TypedGraph": "graph.typed_graph",
+            "TypedGraphSpec": "graph.typed_spec",
             "Weights": "base",
         },
     )
@@ -87,6 +93,7 @@ __all__ = [
     "ClassKernel",
     "Composed",
     "CorrelationClustering",
+    "Factor",
     "Grammar",
     "GrammarSpec",
     "Graph",
@@ -113,5 +120,7 @@ __all__ = [
     "Segments",
     "Spec",
     "Taxonomy",
+    "TypedGraph",
+    "TypedGraphSpec",
     "Weights",
 ]

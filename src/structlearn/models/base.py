@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 from structlearn.contract import Parameters
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.data.examples import same_output
+from structlearn.data.examples import SEQUENCES, Words, same_output
 from structlearn.data.feature_pairs import FeaturePairs
 from structlearn.data.fields import check_distinct, check_flag, check_tuple, check_whole
 from structlearn.data.tokens.sequences import NamedColumns, stack
@@ -82,6 +82,7 @@ class TokenColumns:
         Feature names in column order, where features came as dicts.
     """
 
+    words: ClassVar[Words] = SEQUENCES
     n_inputs: int
     vocabulary: tuple[str, ...] | None
 
@@ -92,7 +93,7 @@ class TokenColumns:
 
     def stack(self, X: Any) -> tuple[Any, IntArray]:
         """All tokens of sequences as one matrix of these columns, and the offsets of the sequences in it."""
-        return stack(X, self.columns, self.n_inputs)
+        return stack(X, self.columns, self.n_inputs, self.words)
 
     def check_columns(self) -> None:
         """Refuses a vocabulary that does not name every column once."""
@@ -190,6 +191,10 @@ class Model(Parameters, ABC):
         Whether `bind` takes `allowed`, a restriction of the outputs of each example.
     in_files : bool
         Whether a file holds all of such a model, if it is one of `structlearn.models`: its name and its options.
+    in_words : str
+        What the model does, for the report, where more can be said than what an output is.
+    example, place : str
+        What an input is called, and what in it has a label.
     without_code : bool
         Whether it only stands for a model of the user's own whose code is not at hand.
     predicts_latent : bool
@@ -215,6 +220,9 @@ class Model(Parameters, ABC):
     predicts_latent: ClassVar[bool] = True
     in_files: ClassVar[bool] = True
     without_code: ClassVar[bool] = False
+    in_words: ClassVar[str] = ""
+    example: ClassVar[str] = "example"
+    place: ClassVar[str] = "token"
     kind: ClassVar[Kind] = "outputs"
     refusals: ClassVar[ByDecoder] = {}
 

@@ -224,6 +224,9 @@ def _told_apart(left: Any, right: Any) -> tuple[str, str]:
     ('(S (NP …) (VP (VB barks)))', '(S (NP …) (NN barks))')
     """
     both = (left, right)
+    if all(isinstance(each, np.ndarray) and each.ndim > 1 for each in both) and left.shape == right.shape:
+        n = int(np.count_nonzero(left != right))
+        return f"{' × '.join(map(str, left.shape))} labels", f"{n} of them otherwise"
     trees = all(isinstance(each, tuple) and each and isinstance(each[0], str) for each in both)
     texts = [_outline(each, set()) if trees else repr(each) for each in both]
     if max(map(len, texts)) <= LONGEST:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import IntArray, LabelArray
-from structlearn.data.examples import is_listed
+from structlearn.data.examples import Words, is_listed
 from structlearn.data.known.labels import label_mask
 from structlearn.data.labels import LabelSequences, is_partial, partial_label, read_label_sequences
 from structlearn.data.ragged import Ragged, locate, reduced
@@ -25,6 +25,17 @@ def label_loss(loss: Any, label_weight: Mapping[Any, float] | None) -> Loss:
     if loss == "f1":
         return LabelF1()
     return ZeroOneLoss() if loss == "zero_one" else Hamming(label_weight)
+
+
+def check_loss_labels(option: Any, loss: Loss, classes: tuple[Any, ...]) -> None:
+    """Refuses labels that the loss, or the option that stands for it, does not speak of."""
+    if isinstance(option, str) and option == "f1" and LabelF1().negative not in classes:
+        known = ", ".join(map(shown, classes[:10])) + ", …" * (len(classes) > 10)
+        raise ValueError(
+            f"loss='f1' counts all labels but {LabelF1().negative!r}, which is none of the labels, {known}: give "
+            "loss=LabelF1(negative=…) the one that does not count, or LabelF1(labels=[…]) those that do"
+        )
+    loss.check_labels(classes)
 
 
 def check_label_weight(loss: Any, label_weight: Any) -> None:
@@ -62,12 +73,12 @@ def bound_labels(
 
 
 def possible_labels(
-    Y: Any, classes: tuple[Any, ...], offsets: IntArray, what: str, *, allow_unknown: bool = False
+    Y: Any, classes: tuple[Any, ...], offsets: IntArray, words: Words, *, allow_unknown: bool = False
 ) -> Any:
-    """Which labels each token or node of some examples, called `what`, may have."""
+    """Which labels each token or node of some examples may have; `words` are for messages."""
     if not is_listed(Y) or len(Y) != len(offsets) - 1:
-        raise ValueError(f"X has {len(offsets) - 1} {what} but Y has {len(Y) if is_listed(Y) else 'none'}")
-    return label_mask(Y, classes, offsets, name="Y", allow_unknown=allow_unknown)
+        raise ValueError(f"X has {len(offsets) - 1} {words.example}s but Y has {len(Y) if is_listed(Y) else 'none'}")
+    return label_mask(Y, classes, offsets, name="Y", allow_unknown=allow_unknown, words=words)
 
 
 def bound_possible(

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from structlearn.data.examples import Words
 from structlearn.data.known.labels import labels_in
 from structlearn.data.labels import LabelSequences, read_label_sequences
 from structlearn.losses import Loss
@@ -20,12 +21,11 @@ class LabellingModel(PartialModel):
 
     Attributes
     ----------
-    example, place : str
-        What an input and a place in it are called in messages.
+    words : Words
+        What an input and its places are called in messages.
     """
 
-    example: ClassVar[str]
-    place: ClassVar[str]
+    words: ClassVar[Words]
     kind = "sequences"
     takes_allowed = True
 
@@ -42,7 +42,7 @@ class LabellingModel(PartialModel):
         """The spec, from inputs that were read and the labels that were seen."""
 
     def read(self, X: Any, Y: Any) -> tuple[Any, LabelSequences]:
-        return self.read_inputs(X), read_label_sequences(Y)
+        return self.read_inputs(X), read_label_sequences(Y, self.words)
 
     def specify(self, X: Any, Y: Any) -> Any:
         X, Y = self.read(X, Y)
@@ -54,9 +54,9 @@ class LabellingModel(PartialModel):
         return self.read_inputs(X), Y
 
     def specify_partial(self, X: Any, Y: Any) -> Any:
-        observed = labels_in(Y)
+        observed = labels_in(Y, self.words)
         if self.classes is None and not observed:
-            raise ValueError(f"Y says nothing about any {self.place}; training needs some labels")
+            raise ValueError(f"Y says nothing about any {self.words.place}; training needs some labels")
         return self.specified(self.read_inputs(X), observed)
 
     def loss_object(self) -> Loss:
@@ -65,5 +65,5 @@ class LabellingModel(PartialModel):
 
     def loss_in_words(self) -> str:
         if isinstance(self.loss, str) and self.loss == "zero_one":
-            return f"1 for a {self.example} with a wrong label"
+            return f"1 for a {self.words.example} with a wrong label"
         return self.loss_object().in_words()

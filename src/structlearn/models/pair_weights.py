@@ -15,7 +15,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.feature_pairs import FeaturePairs
 from structlearn.data.tokens.matrix import TokenMatrix
-from structlearn.models.base import LinearSpec
+from structlearn.models.base import Spec
 from structlearn.models.composed import ComposedProblem
 from structlearn.waist.problem import Problem
 
@@ -117,12 +117,12 @@ class PairedProblem(ComposedProblem):
         return composed
 
 
-AnySpec = TypeVar("AnySpec", bound=LinearSpec)
+AnySpec = TypeVar("AnySpec", bound=Spec)
 
 
 def compacted(spec: AnySpec, problem: Problem, w: FloatArray) -> tuple[AnySpec, FloatArray]:
-    """Spec and weights without those that are 0 where the problem has a layout."""
+    """Spec and weights without those that are 0 where the problem has a layout; the spec then has its `pairs`."""
     if not isinstance(problem, PairedProblem) or problem.layout is None:
         return spec, w
     pairs, w = problem.stored_weights(problem.extend(w))
-    return replace(spec, pairs=pairs), w
+    return replace(spec, **{"pairs": pairs}), w

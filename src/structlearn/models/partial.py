@@ -22,6 +22,11 @@ from structlearn.waist.objective import Scaling
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.waist.rows import SparseRows
 
+#: By which part of the largest slope weights are moved at random where labels cannot be told apart.
+TIE_BREAK = 1e-3
+#: How often they are drawn.
+N_DRAWS = 10
+
 
 class PartialProblem(LatentPartProblem):
     """Outputs of which the data say something, Y_i, the set of those that may be true; the latent part is which one is.
@@ -37,6 +42,8 @@ class PartialProblem(LatentPartProblem):
         Δ(Y_i, ŷ), zero on the outputs in Y_i.
     encode : callable
         The codes of whole outputs in the user's terms, one an example; refuses by name those that are not in Y_i.
+    at_random : bool
+        Whether learning must begin at random, since w = 0 cannot tell some labels from others.
     """
 
     def __init__(
@@ -45,17 +52,21 @@ class PartialProblem(LatentPartProblem):
         possible: Callable[[], ComposedProblem],
         loss: BoundLoss,
         encode: Callable[[Sequence[Any]], Ragged],
+        *,
+        at_random: bool = False,
     ):
         self.n_examples, self.n_features = free.n_examples, free.n_features
         self.part_offsets = free.part_offsets
         self.structure_bytes = free.structure_bytes
         self.likelihood = free.likelihood
         self.exactness = free.exactness
+        self.weight_groups = free.weight_groups
         self._free = free.with_loss(loss)
         self._bind_possible = possible
         self._possible: ComposedProblem | None = None
         self._loss = loss
         self._encode = encode
+        self._at_random = at_random
         self.oracles = self._free.oracles if loss.levels is not None else self._free.oracles - {"second_best"}
 
     @property
@@ -142,7 +153,25 @@ class PartialProblem(LatentPartProblem):
             # What is searched has no sums, but at w = 0 they need none: all outputs are equally likely.
             free, possible = self._free.parts_at_random(), self.possible.parts_at_random()
             self.push(free - possible, np.arange(self.n_examples), np.ones(self.n_examples), gradient)
+        if self._at_random:
+            return Start(completions=self._told_apart(gradient, random))
         return Start(np.zeros(self.n_features), self.complete(-gradient, np.arange(self.n_examples)))
+
+    def _told_apart(self, gradient: FloatArray, random: np.random.Generator) -> Outputs:
+        """Where the likelihood rises, with labels between which the gradient is undecided told apart by chance.
+
+        At w = 0 they would stay alike for ever. Of several draws the one that has them most evenly is taken, whose
+        features are spread over most weights.
+        """
+        every, size = np.arange(self.n_examples), TIE_BREAK * (np.abs(gradient).max() or 1.0)
+        draws = [self.complete(size * random.normal(size=len(gradient)) - gradient, every) for _ in range(N_DRAWS)]
+
+        def length(draw: Outputs) -> float:
+            total = np.zeros(self.n_features)
+            self.push(self.parts_of(every, draw), every, np.ones(self.n_examples), total)
+            return float(total @ total)
+
+        return min(draws, key=length)
 
     def random_completions(self, random: np.random.Generator) -> Outputs:
         # The best outputs at random weights, so that all are outputs that the model can have.
@@ -230,6 +259,10 @@ class PartialModel(Model):
     def partial_loss(self, spec: Any, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
         """Δ(Y_i, ŷ), zero on the outputs that agree with Y_i; with `allow_unknown` none need agree."""
 
+    def begins_at_random(self, spec: Any, Y: Any) -> bool:
+        """Whether there are labels that nothing tells from each other before learning: those of hidden nodes."""
+        return False
+
     def read_partial(self, X: Any, Y: Any) -> tuple[Any, Any]:
         return X, Y
 
@@ -243,6 +276,7 @@ class PartialModel(Model):
             lambda: self._bind_possible(spec, X, Y),
             loss,
             lambda outputs: bind(spec, X, outputs, allowed=Y).truths,
+            at_random=self.begins_at_random(spec, Y),
         )
         if not allow_unknown:
             # Refused before training, if no output is possible.

@@ -14,6 +14,7 @@ from structlearn.models.base import Model
 #: What may be built from a file by its name, beside models, losses, solvers and file formats, which say so themselves.
 _MODULES = {
     "structlearn.features": ("MentionPairs", "MonotoneCurves", "PiecewiseLinear", "TextFeatures", "TokenTransformer"),
+    "structlearn.models.graph.templates": ("Factor",),
     "structlearn.features.template_columns": ("Vocabulary", "Hashing"),
     "sklearn.feature_extraction": ("DictVectorizer",),
     "sklearn.preprocessing": ("StandardScaler",),
@@ -37,9 +38,9 @@ def registered(name: str) -> Any:
     # Of estimators, those that are nothing but options and what they learnt, and can tell whether these fit together.
     if hasattr(estimator_class(name), "check_learnt"):
         return estimator_class(name)
-    from structlearn.io.formats import FORMATS
+    from structlearn.io.formats import FORMATS, IMAGES
 
-    return next((kind for kind in FORMATS.values() if kind.__name__ == name), None)
+    return next((kind for kind in (*FORMATS.values(), *IMAGES.values()) if kind.__name__ == name), None)
 
 
 def model_class(name: str) -> type | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from structlearn.data.labels import observed_classes
 from structlearn.inference.graphs.answers import Labelling
 from structlearn.plots.canvas import BLUE, RED, axes, pyplot
+from structlearn.wording import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,28 +48,66 @@ def bounds(found: Labelling, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def grid(labels: npt.ArrayLike, ax: Axes | None = None) -> Axes:
+def grid(
+    labels: npt.ArrayLike,
+    ax: Axes | None = None,
+    *,
+    classes: Sequence[Any] | None = None,
+    legend: bool | None = None,
+) -> Axes:
     """The labels of a grid as a picture, a colour a label.
 
     Parameters
     ----------
     labels : (n_rows, n_columns)
+        Whole numbers or texts.
     ax : Axes, optional
+    classes : sequence of labels, optional
+        All there are, so that several pictures have the same colours. By default those that occur; of whole numbers
+        from 0, all up to the largest.
+    legend : bool, optional
+        Whether there is one of the colours; by default where labels are texts.
 
     Examples
     --------
     >>> from structlearn import plots
     >>> plots.grid([[0, 1, 1], [0, 0, 1]]).get_images()[0].get_array().shape
     (2, 3)
+    >>> ax = plots.grid([["sea", "sea"], ["sky", "sea"]])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['sea', 'sky']
     """
-    codes = np.asarray(labels)
-    if codes.ndim != 2 or codes.dtype.kind not in "iu":
+    found = np.asarray(labels)
+    if found.ndim != 2 or not found.size or found.dtype.kind not in "iubUO":
         raise ValueError(
-            f"labels has shape {codes.shape} and type {codes.dtype}; expected rows and columns of integers"
+            f"labels has shape {found.shape} and type {found.dtype}; expected rows and columns of numbers or texts"
         )
-    ax = axes(ax, 4.8, 4.8 * codes.shape[0] / max(codes.shape[1], 1))
-    n_labels = int(codes.max(initial=0)) + 1
-    colours = pyplot().get_cmap("viridis", n_labels)
-    ax.imshow(codes, cmap=colours, vmin=-0.5, vmax=n_labels - 0.5, interpolation="nearest")
+    known = _labels(found) if classes is None else list(classes)
+    place = {label: k for k, label in enumerate(known)}
+    new = next((label for label in found.ravel().tolist() if label not in place), None)
+    if new is not None:
+        raise ValueError(f"labels has {shown(new)}, which is not among classes")
+    codes = np.array([place[label] for label in found.ravel().tolist()]).reshape(found.shape)
+    height, width = found.shape
+    ax = axes(ax, 4.8, 4.8 * height / width)
+    colours = pyplot().get_cmap("viridis", len(known))
+    ax.imshow(codes, cmap=colours, vmin=-0.5, vmax=len(known) - 0.5, interpolation="nearest")
     ax.set(xticks=[], yticks=[])
+    if legend or (legend is None and any(isinstance(label, str) for label in known)):
+        _legend(ax, known, [colours(k) for k in range(len(known))])
     return ax
+
+
+def _labels(found: npt.NDArray[Any]) -> list[Any]:
+    """All labels that have a colour."""
+    if found.dtype.kind in "iu" and found.min() >= 0:
+        return list(range(int(found.max()) + 1))
+    return list(observed_classes(found.ravel().tolist()))
+
+
+def _legend(ax: Axes, labels: Sequence[Any], colours: Sequence[Any]) -> None:
+    """Beside the picture, which it would cover."""
+    from matplotlib.patches import Patch
+
+    handles = [Patch(color=colour, label=str(label)) for label, colour in zip(labels, colours, strict=True)]
+    ax.legend(handles=handles, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)

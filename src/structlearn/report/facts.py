@@ -12,7 +12,7 @@ from structlearn.report.assets import fill
 from structlearn.report.formatting import duration, number, percent
 from structlearn.report.subject import Subject
 from structlearn.waist.likelihood import LIKELIHOODS
-from structlearn.wording import count
+from structlearn.wording import count, several
 
 _LEARNERS = {
     "StructuralSVM": (
@@ -61,7 +61,7 @@ def section(subject: Subject, data_name: str | None) -> Html:
         "facts",
         learner=name,
         idea=idea,
-        model=_MODELS[subject.evaluation.kind],
+        model=subject.model.in_words or _MODELS[subject.evaluation.kind],
         certificate=certificate(estimator),
         facts=rows,
     )
@@ -76,7 +76,7 @@ def summary(subject: Subject) -> str:
         parts.append(f"trained on {count(training['examples'], _noun(subject))}")
     parts.append(f"judged on {count(found.n_examples, _noun(subject))}")
     if subject.sequential:
-        parts[-1] += f" with {count(found.n_tokens, 'token')}"
+        parts[-1] += f" with {count(found.n_tokens, found.place)}"
     return ", ".join(parts)
 
 
@@ -131,9 +131,10 @@ def _facts(subject: Subject, data_name: str | None) -> Iterator[tuple[str, Any]]
         yield "made by", ", then ".join(subject.steps)
     if "examples" in training:
         size = count(training["examples"], _noun(subject))
-        yield "trained on", size + (f" with {count(training['tokens'], 'token')}" if "tokens" in training else "")
+        parts = several(found.place)
+        yield "trained on", size + (f" with {count(training[parts], found.place)}" if parts in training else "")
     judged = count(found.n_examples, _noun(subject))
-    judged += f" with {count(found.n_tokens, 'token')}" if subject.sequential else ""
+    judged += f" with {count(found.n_tokens, found.place)}" if subject.sequential else ""
     yield "judged on", judged + (f", {data_name}" if data_name else "")
     yield "loss Δ", f"{model.loss_in_words()} (what a mistake costs)"
     if not math.isnan(float(getattr(estimator, "C_", math.nan) or math.nan)):
@@ -164,4 +165,4 @@ def _learner(estimator: Any) -> str:
 
 
 def _noun(subject: Subject) -> str:
-    return "sequence" if subject.sequential else "example"
+    return subject.evaluation.example

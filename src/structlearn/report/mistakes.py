@@ -57,7 +57,7 @@ def section(subject: Subject) -> Html:
 
 
 def _summary(subject: Subject, n_wrong: int, n_shown: int) -> str:
-    whole = count(subject.evaluation.n_examples, "sequence" if subject.sequential else "example")
+    whole = count(subject.evaluation.n_examples, subject.evaluation.example)
     words = f"{count(n_wrong)} of {whole} {'has' if n_wrong == 1 else 'have'} a mistake"
     if n_shown < n_wrong:
         words += f"; {count(n_shown)} are here, the most expensive ones and some of every kind"
@@ -98,7 +98,7 @@ def _card(subject: Subject, i: int, colours: Mapping[str, str], scale: Scale | N
     loss, margin = float(found.losses[i]), float(found.margins[i])
     pairs = _pairs(subject, i)
     length = len(found.truths[i]) if subject.sequential else 1
-    facts = [f"{'sequence' if subject.sequential else 'example'} {i + 1}"]
+    facts = [f"{found.example} {i + 1}"]
     if subject.sequential:
         facts.append(f"{len(pairs)} of {count(length, 'label')} wrong")
     x = subject.input(i)
@@ -119,6 +119,9 @@ def _card(subject: Subject, i: int, colours: Mapping[str, str], scale: Scale | N
 
 
 def _sequence(subject: Subject, i: int, x: Any, colours: Mapping[str, str], scale: Scale | None) -> Html:
+    drawing = subject.drawing(i)
+    if drawing is not None:
+        return markup(drawing.html)
     found = subject.evaluation
     truths, guesses = found.truths[i], found.guesses[i]
     rows = dense_rows(x) if scale is not None else None
@@ -165,7 +168,8 @@ def _example(subject: Subject, i: int, x: Any, colours: Mapping[str, str], scale
     y, p = subject.evaluation.truths[i], subject.evaluation.guesses[i]
     drawing = subject.drawing(i)
     if drawing is not None:
-        return markup(drawing.html)
+        told = element("p", _text(x), class_="note") if isinstance(x, Mapping) else None
+        return element("div", markup(drawing.html), told)
     if subject.evaluation.kind == "outputs":
         values = [textwrap.shorten(repr(value), LONGEST_TEXT, placeholder=" …") for value in (x, y, p)]
         terms = zip(("input", "true", "predicted"), values, strict=True)

@@ -17,7 +17,7 @@ from structlearn.report.charts import interval_mark
 from structlearn.report.formatting import percent, percent_range
 from structlearn.report.heat_map import MOST_LABELS, Cell, heat_map, shortened
 from structlearn.report.subject import Subject
-from structlearn.wording import count
+from structlearn.wording import count, several
 
 #: Confusions that are listed beside the heat map.
 MOST_CONFUSIONS = 12
@@ -42,8 +42,8 @@ def headline(subject: Subject) -> Html:
     accuracy = {"examples": "right labels", "outputs": "right outputs"}.get(found.kind, "right labels")
     cards.append(_card(accuracy, found.accuracy, _baseline(found.truths) if found.labels else ""))
     if found.sequence_accuracy is not None:
-        cards.append(_card("sequences all right", found.sequence_accuracy, "without a single mistake"))
-    of = "a sequence" if subject.sequential else "an example"
+        cards.append(_card(f"{several(found.example)} all right", found.sequence_accuracy, "without a single mistake"))
+    of = f"{'an' if found.example[0] in 'aeiou' else 'a'} {found.example}"
     loss = found.loss
     ends = "" if math.isnan(loss.low) else f"{loss.low:.3g} to {loss.high:.3g}"
     cards.append(_figure(f"mean loss of {of}", f"{loss.estimate:.3g}", ends, subject.model.loss_in_words()))
@@ -74,14 +74,14 @@ def section(subject: Subject) -> Html | None:
                 "label_scores",
                 open=Html(" open") if shown else None,
                 n_labels=count(len(found.labels), "label"),
-                things="tokens" if subject.sequential else "examples",
+                things=several(found.place) if subject.sequential else "examples",
                 table=_table("label", found.labels),
             )
         )
     unseen = int(np.isnan(found.margins).sum())
     note = None
     if unseen:
-        what = count(unseen, "sequence" if subject.sequential else "example")
+        what = count(unseen, found.example)
         why = "training saw no such labels" if found.labels else "the truth is none of the outputs it can have"
         note = element("p", f"The model cannot get {what} right: {why}.", class_="note")
     return fill("scores", tables=tables, note=note) if tables or note else None
@@ -96,7 +96,8 @@ def confusions(subject: Subject) -> Html | None:
     shown = np.sort(np.argsort(-(wrong.sum(axis=0) + wrong.sum(axis=1)), kind="stable")[:MOST_LABELS])
     most = float(wrong.max())
     names = [str(found.labels[k]) for k in shown]
-    cells = [[_confusion(found.labels, found.counts, int(j), int(k), most) for k in shown] for j in shown]
+    place = subject.evaluation.place
+    cells = [[_confusion(found.labels, found.counts, int(j), int(k), most, place) for k in shown] for j in shown]
     note = None
     if len(shown) < len(found.labels):
         inside = int(wrong[np.ix_(shown, shown)].sum())
@@ -176,7 +177,7 @@ def _own_scores(scores: Mapping[str, Interval]) -> Html:
 
 
 def _name(score: str) -> str:
-    return score.replace("_", " ").replace("f1", "F1")
+    return score.replace("_", " ").replace("f1", "F1").replace("iou", "IoU")
 
 
 def _range(interval: Interval, digits: int) -> str:
@@ -187,13 +188,13 @@ def _share(value: float) -> Html:
     return element("td", percent(value), data_value="" if math.isnan(value) else f"{value:.6f}")
 
 
-def _confusion(labels: tuple[Any, ...], counts: Any, j: int, k: int, most: float) -> Cell:
+def _confusion(labels: tuple[Any, ...], counts: Any, j: int, k: int, most: float, place: str) -> Cell:
     n = int(counts[j, k])
     true, given = str(labels[j]), str(labels[k])
     if j == k:
         whole = int(counts[j].sum())
         share = percent(n / whole) if whole else "–"
-        return Cell(_short(n), "right", tip=f"{count(n)} of {count(whole, 'token')} with {true} are right ({share})")
+        return Cell(_short(n), "right", tip=f"{count(n)} of {count(whole, place)} with {true} are right ({share})")
     if not n:
         return Cell()
     tip = f"{true} was taken for {given} {count(n, 'time')}"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from sklearn.pipeline import Pipeline
@@ -70,8 +72,18 @@ class Subject:
     def drawing(self, i: int) -> Drawing | None:
         """The predicted output of an example beside the true one, where the model can draw them."""
         guess = self.evaluation.predicted[i]
-        drawing: Drawing | None = self.model.latent_drawing(self.input(i), guess, self.latent[i], self.truth(i))
+        drawing: Drawing | None = self._drawer.latent_drawing(self.input(i), guess, self.latent[i], self.truth(i))
         return drawing
+
+    @cached_property
+    def _drawer(self) -> Any:
+        """The model, which knows all labels, so that they have the same colours in all pictures."""
+        classes = getattr(self.estimator.spec_, "classes", None)
+        if classes is None or getattr(self.model, "classes", ()) is not None:
+            return self.model
+        drawer = copy(self.model)
+        drawer.classes = classes
+        return drawer
 
     def panels(self) -> Mapping[str, Html]:
         """The sections that only this model has."""

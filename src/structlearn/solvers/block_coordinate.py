@@ -18,6 +18,9 @@ from structlearn.waist.planes import Planes
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
 
+#: Of the mean gap: examples with at least so much are visited for certain.
+SMALL = 0.3
+
 
 @dataclass
 class BlockCoordinateState(WorkingSetState):
@@ -179,13 +182,16 @@ class BlockCoordinate(DualSolver):
     def _pass(self, state: BlockCoordinateState, problem: Problem, objective: MarginObjective) -> int:
         """Oracle and dual steps, chunk by chunk, for examples drawn by their gap; returns how many there were."""
         draw = state.random.uniform(size=problem.n_examples)
-        chosen = np.flatnonzero(state.gaps > draw * 0.3 * state.gaps.mean())
+        chosen = np.flatnonzero(state.gaps > draw * SMALL * state.gaps.mean())
         n = problem.n_examples
         size = self.chunk_size or max(min(n // 100, 512), min(n // 16, 64), 4)
         if state.iteration == 0:
             size = max(1, size // 8)
+        # What has less of the gap than this is mostly left out: as much is enough to be worth a plane.
+        margins = SMALL * state.gaps.mean() / (objective.price * objective.sample_weight)
         for chunk in _chunks(chosen, size, state.random):
-            planes = self._ask(state, problem, objective, chunk, state.iterate)
+            planes = state.ask(problem, objective, chunk, margins[chunk])
+            state.extend(problem)
             restart_mixtures(state, problem, planes)
             self._keep(state, problem, objective, planes)
             with state.timed("dual_seconds"):

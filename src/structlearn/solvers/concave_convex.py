@@ -9,13 +9,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from structlearn.data.arrays import FloatArray
+from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.options import choice_option
 from structlearn.solvers.base import Solver
 from structlearn.solvers.block_coordinate import BlockCoordinate
 from structlearn.solvers.states import State
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.objective import MarginObjective
+from structlearn.waist.planes import Outputs
 from structlearn.waist.rows import SparseRows
 from structlearn.wording import shown
 
@@ -251,6 +252,10 @@ class ConcaveConvex(Solver):
         everything = np.arange(problem.n_examples)
         completions = problem.complete(w, everything)
         shifts = problem.between(everything, completions, state.completions)
+        if not problem.user_oracles and (worse := np.flatnonzero(shifts.dot(w) < 0.0)).size:
+            # An engine that need not find the best one has found one that is worse than what was known.
+            completions = _with(completions, state.completions, worse)
+            shifts = problem.between(everything, completions, state.completions)
         value = _value(w, upper, state.inner, problem, objective, shifts)
         if value > upper * (1.0 + 1e-9) and problem.exactness != "approximate":
             warnings.warn(
@@ -283,6 +288,14 @@ class ConcaveConvex(Solver):
             "completion": state.completion,
             "stationarity": state.stationarity if certified else np.nan,
         }
+
+
+def _with(outputs: Outputs, others: Outputs, which: IntArray) -> Outputs:
+    """Outputs of all examples, some of them taken from others."""
+    mixed = outputs.copy()
+    for i in which.tolist():
+        mixed[i] = others[i]
+    return mixed
 
 
 def _value(

@@ -81,6 +81,8 @@ class NSlack(DualSolver):
         if self.update_on != "pass":
             self._sequential_pass(state, problem, objective)
         self._solve(state, objective)
+        while problem.has_cheaper_planes and self.update_on == "pass" and self._add_cheaper(state, problem, objective):
+            self._solve(state, objective)
         state.limit_memory(self.room_for_planes(problem), problem)
         self._survey(state, problem, objective)
         return state
@@ -101,10 +103,25 @@ class NSlack(DualSolver):
         excess = float((violations - slacks).max(initial=0.0))
         state.record = dual_record(state, problem, max(excess, 0.0), state.planes)
 
+    def _worth(self, state: NSlackState) -> float:
+        """Beyond the known slack: by so much a plane has to be violated that need not be the most violating one."""
+        return max(0.5 * float(state.record.get("violation", 0.0)), self.eps or 0.0)
+
+    def _add_cheaper(self, state: NSlackState, problem: Problem, objective: MarginObjective) -> int:
+        """Adds planes that are worth it without a certificate; returns how many there were."""
+        slacks, _, _ = state.sets.violations(state.iterate)
+        worth, added = self._worth(state), 0
+        for examples in problem.chunks():
+            planes = state.ask(problem, objective, examples, np.full(len(examples), worth))
+            state.extend(problem)
+            violated = np.flatnonzero(planes.bounds > slacks[planes.examples] + worth)
+            added += state.keep(problem, objective, planes, violated)
+        state.planes += added
+        return added
+
     def _sequential_pass(self, state: NSlackState, problem: Problem, objective: MarginObjective) -> None:
         for i in range(problem.n_examples):
-            with state.timed("oracle_seconds"):
-                planes = problem.oracle(state.iterate, np.array([i]), objective.scaling)
+            planes = state.ask(problem, objective, np.array([i]), np.full(1, self._worth(state)))
             state.extend(problem)
             slack = state.sets.largest_violation(i, state.iterate)
             violated = np.flatnonzero(planes.bounds > slack + (self.eps or 0.0))

@@ -144,8 +144,10 @@ class OneSlack(DualSolver):
         state.cuts.drop_idle(idle)
 
     def _cut_on(self, state: OneSlackState, problem: Problem, objective: MarginObjective) -> None:
-        """Cuts from cached planes as long as they are good ones, then one from the oracle."""
-        while self.cache and self._cut_from_cache(state, objective):
+        """Cuts from cached planes, and cheaper ones, as long as they are good ones, then one from the oracle."""
+        while self.cache and (
+            self._cut_from_cache(state, objective) or self._cut_from_cheaper(state, problem, objective)
+        ):
             self._solve(state, objective)
         self._survey(state, problem, objective)
 
@@ -184,17 +186,29 @@ class OneSlack(DualSolver):
             worth_it = excess > max(0.5 * state.excess, self.eps or 0.0)
             return bool(worth_it and _add(state, gradient, offset, coefficients))
 
+    def _cut_from_cheaper(self, state: OneSlackState, problem: Problem, objective: MarginObjective) -> bool:
+        """The same after planes have joined the cached ones that need not be the most violating."""
+        if not problem.has_cheaper_planes:
+            return False
+        known, _, _ = state.cached.violations(state.iterate)
+        for examples in problem.chunks():
+            with state.timed("oracle_seconds"):
+                enough = known[examples] + 0.5 * state.excess
+                planes = problem.planes_above(state.iterate, examples, objective.scaling, enough)
+            self._cache(state, problem, objective, planes)
+        return self._cut_from_cache(state, objective)
+
+    def _cache(self, state: OneSlackState, problem: Problem, objective: MarginObjective, planes: Planes) -> None:
+        state.extend(problem)
+        if self.cache:
+            a, b = objective.scaling(planes.losses)
+            problem.keep(state.cached, planes, np.arange(len(planes.examples)), a, b)
+
     def _survey(self, state: OneSlackState, problem: Problem, objective: MarginObjective) -> None:
         """An oracle pass at the iterate: its exact price, and the cut there."""
 
-        def keep(planes: Planes) -> None:
-            state.extend(problem)
-            if self.cache:
-                a, b = objective.scaling(planes.losses)
-                problem.keep(state.cached, planes, np.arange(len(planes.examples)), a, b)
-
         with state.timed("oracle_seconds"):
-            risk = problem.risk(state.iterate, objective, keep)
+            risk = problem.risk(state.iterate, objective, lambda planes: self._cache(state, problem, objective, planes))
         if self.cache:
             state.cached.drop_idle(self.cache)
         total = float(objective.sample_weight.sum())

@@ -107,6 +107,14 @@ class WorkingSetState(DualState):
                 stacklevel=2,
             )
 
+    def ask(self, problem: Problem, objective: MarginObjective, examples: IntArray, margins: FloatArray) -> Planes:
+        """Planes at the iterate, of which those suffice that are violated by so much more than the known ones."""
+        with self.timed("oracle_seconds"):
+            if not problem.has_cheaper_planes:
+                return problem.oracle(self.iterate, examples, objective.scaling)
+            known = np.array([self.sets.largest_violation(i, self.iterate) for i in examples.tolist()])
+            return problem.planes_above(self.iterate, examples, objective.scaling, known + margins)
+
     def keep(self, problem: Problem, objective: MarginObjective, planes: Planes, which: IntArray) -> int:
         """Adds the chosen planes to the working sets; returns how many were new."""
         a, b = objective.scaling(planes.losses[which])

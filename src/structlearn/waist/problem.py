@@ -39,6 +39,8 @@ class Problem(ABC):
         by sweeps of Gibbs sampling under P(y | x) and returns them as outputs.
     exactness : {"exact", "relaxed", "approximate"}
         Whether the argmax is found. Only "approximate" forfeits certificates.
+    has_cheaper_planes : bool
+        Whether `planes_above` is cheaper than the oracle; solvers ask the oracle alone otherwise.
     n_threads : int
         Threads for the compiled kernels; answers do not depend on it.
     max_memory : int or None
@@ -70,6 +72,7 @@ class Problem(ABC):
     n_features: int
     oracles: frozenset[Oracle]
     exactness: Exactness = "exact"
+    has_cheaper_planes: bool = False
     n_threads: int = 1
     max_memory: int | None = None
     structure_bytes: int = 0
@@ -161,6 +164,14 @@ class Problem(ABC):
     def mixtures(self) -> Mixtures | None:
         """Distributions over outputs that climb the dual of margin rescaling; None where there are none."""
         return None
+
+    def planes_above(self, w: FloatArray, examples: IntArray, scaling: Scaling, enough: FloatArray) -> Planes:
+        """Planes for training alone: one that is violated by more than `enough`, (m,), will do for an example.
+
+        It need not be the most violating one, so that `bounds` are the violations of these planes and certify nothing.
+        Where none is found that is violated by so much, the answer is any that was found on the way.
+        """
+        return self.oracle(w, examples, scaling)
 
     def working_sets(self) -> _core.WorkingSets:
         """Empty working sets, one an example, that hold planes in the form that `keep` gives them."""

@@ -192,6 +192,26 @@ def test_warm_start_with_other_unaries():
         search.set_unaries(np.zeros(3))
 
 
+@pytest.mark.parametrize("tighten", [False, True])
+def test_warm_start_with_an_earlier_answer(tighten):
+    random = np.random.default_rng(3)
+    graph, engine = frustrated_grid(4, 0), DualAscent(tighten=tighten)
+    found = best_labelling(graph, engine, max_iterations=30)
+    assert found.details["messages"].any()
+    for _ in range(5):
+        other = FactorGraph(**{**vars_of(graph), "unaries": graph.unaries + random.normal(scale=0.05, size=32)})
+        warm, cold = (best_labelling(other, engine, max_iterations=1, start=start) for start in (found, None))
+        best = all_scores(other).max()
+        assert best - 1e-9 <= warm.bound < cold.bound
+        assert warm.score == other.score(warm.labels)
+        # Other engines answer as they do without, and leave nothing for dual ascent.
+        exact = best_labelling(other, "junction_tree", start=found)
+        assert exact.score == pytest.approx(best)
+        assert best_labelling(other, engine, max_iterations=1, start=exact).bound == cold.bound
+    with pytest.raises(ValueError, match="there are 48 messages; expected 24"):
+        best_labelling(frustrated_grid(3, 0), engine, start=found)
+
+
 def vars_of(graph):
     return {name: getattr(graph, name) for name in graph.__dataclass_fields__}
 

@@ -276,7 +276,7 @@ NODES = np.zeros((2, 1))
         ([(NODES, [(1, 1)])], [[0, 1]], "edge 0 of X[0] joins node 1 to itself"),
         ([(NODES, [(0, 1), (1, 0)])], [[0, 1]], "give each pair once"),
         ([(NODES, [(0.5, 1)])], [[0, 1]], "expected (n_edges, 2), whole numbers"),
-        ([(NODES, [(0, 1)])], [[0]], "Y[0] has 1 labels but X[0] has 2 rows"),
+        ([(NODES, [(0, 1)])], [[0]], "Y[0] has 1 labels but X[0] has 2 nodes"),
         ([(NODES, [(0, 1)])], [[0, None]], "Y[0][1]"),
         ([(NODES * np.nan, [(0, 1)])], [[0, 1]], "X[0][0, 0] is nan"),
         ([(NODES, [(0, 1)], np.zeros((2, 1)))], [[0, 1]], "X[0] has 1 edge but features of 2 edges"),
@@ -285,12 +285,24 @@ NODES = np.zeros((2, 1))
             [[0, 1], [0, 1]],
             "X[0] has features of edges but X[1] has none",
         ),
-        ([(np.zeros((0, 1)), [])], [[]], "X[0] is an empty sequence"),
+        ([(np.zeros((0, 1)), [])], [[]], "X[0] is an empty graph"),
+        (
+            [({"word": NODES}, [(0, 1)])],
+            [[0, 1]],
+            "X[0].nodes is a dict, as of nodes of several types: these are for TypedGraph",
+        ),
     ],
 )
 def test_bad_networks_are_refused_by_name(X, Y, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         StructuralSVM(Graph()).fit(X, Y)
+
+
+def test_networks_of_which_nothing_is_known_are_refused_unless_labels_are_declared():
+    x, y = (np.eye(2), [(0, 1)]), [None, None]
+    with pytest.raises(ValueError, match="Y says nothing about any node; training needs some labels"):
+        LatentStructuralSVM(Graph()).fit([x], [y])
+    assert not LatentStructuralSVM(Graph(classes=["a", "b"])).fit([x], [y]).w_.any()
 
 
 @pytest.mark.parametrize(

@@ -7,49 +7,16 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import structlearn
-from structlearn import ConditionalRandomField, StructuralSVM
+from structlearn import StructuralSVM
 from structlearn.datasets import make_stripes
 from structlearn.losses import LabelCosts
 from structlearn.models import Grid
 from structlearn.models.grid.neighbours import Neighbours, contrast_scale
 from structlearn.waist import Scaling
 from tests.models.enumerated import bound
-from tests.models.graph.enumerated_graph import EnumeratedGraph
+from tests.models.grid.enumerated_grid import EnumeratedGrid
 
 MARGIN = Scaling("margin", "linear")
-STEPS = [(0, 1), (1, 0), (1, 1), (1, -1)]
-
-
-class EnumeratedGrid(EnumeratedGraph):
-    """An image as a graph with a list of its edges; features of edges are those of each direction in turn."""
-
-    def __init__(self, n_labels, pairwise, neighbours, directions, beta):
-        super().__init__(n_labels, pairwise)
-        self.steps = STEPS[: neighbours // 2]
-        self.directions = directions
-        self.beta = beta
-
-    def graph(self, image):
-        rows, columns = image.shape[:2]
-        edges, features = [], []
-        for k, (down, right) in enumerate(self.steps):
-            for r in range(rows - down):
-                for c in range(max(0, -right), columns - max(0, right)):
-                    edges.append((r * columns + c, (r + down) * columns + c + right))
-                    change = image[r, c] - image[r + down, c + right]
-                    own = [1.0] if self.beta is None else [1.0, np.exp(-self.beta * change @ change)]
-                    group = k if self.directions else 0
-                    row = np.zeros((len(self.steps) if self.directions else 1, len(own)))
-                    row[group] = own
-                    features.append(row.ravel())
-        width = (len(self.steps) if self.directions else 1) * (1 if self.beta is None else 2)
-        return image.reshape(rows * columns, -1), edges, np.array(features).reshape(-1, width)
-
-    def joint_feature(self, image, y):
-        return super().joint_feature(self.graph(image), y)
-
-    def outputs(self, image):
-        return super().outputs((image.reshape(-1, image.shape[2]),))
 
 
 def stripes(n, noise):
@@ -178,6 +145,8 @@ IMAGE = np.zeros((2, 2, 1))
         ([IMAGE, np.zeros((2, 2, 2))], [np.zeros((2, 2), int)] * 2, "X[1] has 2 channels but X[0] has 1"),
         ([IMAGE], [np.zeros((2, 3), int)], "Y[0] has shape (2, 3) but X[0] has (2, 2) pixels"),
         ([IMAGE], [np.zeros(4, int)], "Y[0] has 1 dimensions"),
+        ([IMAGE], np.zeros((2, 2), int), "put the labels of one image into a list, [labels]"),
+        (IMAGE[:, :, 0], [np.zeros((2, 2), int)], "X has shape (2, 2); expected a list of images"),
         ([IMAGE, IMAGE], [np.zeros((2, 2), int)], "X has 2 images but Y has 1"),
     ],
 )
@@ -186,13 +155,20 @@ def test_bad_images_are_refused_by_name(X, Y, message):
         StructuralSVM(Grid()).fit(X, Y)
 
 
+def test_one_image_without_a_list_is_told_of():
+    image = np.zeros((4, 5, 3))
+    svm = StructuralSVM(Grid()).fit([image], [np.eye(4, 5, dtype=int)])
+    with pytest.raises(ValueError, match=r"put one image into a list, \[image\]"):
+        svm.predict(image)
+    with pytest.raises(ValueError, match=r"X has 2 channels but training had 3$"):
+        svm.predict([np.zeros((4, 5, 2))])
+
+
 def test_labels_that_training_never_saw_are_named():
     svm = StructuralSVM(Grid()).fit([IMAGE], [np.array([[0, 1], [0, 1]])])
-    with pytest.raises(ValueError, match=r"Y\[0\]\[3\] is 7"):
+    with pytest.raises(ValueError, match=r"Y\[0\]\[1, 1\] is 7"):
         svm.model_.bind(svm.spec_, [IMAGE], [np.array([[0, 1], [0, 7]])])
-    with pytest.raises(ValueError, match=r"Y\[0\]\[1\]"):
+    with pytest.raises(ValueError, match=r"Y\[0\]\[0, 1\] is None: labels that are known in part"):
         StructuralSVM(Grid()).fit([IMAGE], [np.array([[0, None], [0, 1]])])
     with pytest.raises(ValueError, match="loss is 'f1'"):
         StructuralSVM(Grid(loss="f1")).fit([IMAGE], [np.array([[0, 1], [0, 1]])])
-    with pytest.raises(ValueError, match="searched for the best labels alone"):
-        ConditionalRandomField(Grid()).fit([IMAGE], [np.array([[0, 1], [0, 1]])])

@@ -9,6 +9,7 @@ from sklearn.metrics import mutual_info_score
 
 import structlearn
 from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM
+from structlearn.evaluation import evaluate
 from structlearn.models import MultiLabel
 from structlearn.models.multilabel.label_pairs import chosen_pairs, mutual_information
 from tests.models.decoders import check_k_best, check_most_violating
@@ -165,3 +166,35 @@ def test_new_data_of_another_form_are_refused():
     named = StructuralSVM(MultiLabel()).fit(X, [{"a"} if y[0] else {"b"} for y in Y])
     with pytest.raises(ValueError, match="'new', which is not among the 2 classes"):
         named.score(X[:1], [{"a", "new"}])
+
+
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_matrix, sp.coo_array, sp.lil_matrix])
+def test_sparse_tables_are_tables(form):
+    X, Y = related()
+    dense, sparse = (StructuralSVM(MultiLabel()).fit(X, given) for given in (Y, form(Y)))
+    np.testing.assert_array_equal(sparse.predict(X), dense.predict(X))
+    np.testing.assert_allclose(sparse.w_, dense.w_)
+    assert sparse.score(X, form(Y)) == dense.score(X, Y)
+    judged = [evaluate(dense, X, given) for given in (Y, form(Y))]
+    assert judged[0].to_dict() == judged[1].to_dict()
+    with pytest.raises(ValueError, match=re.escape("Y[0, 1] is 2")):
+        StructuralSVM(MultiLabel()).fit(X[:1], form([[0, 2, 0]]))
+
+
+def test_features_may_come_by_name(tmp_path):
+    X, Y = related()
+    names = ["left", "right"]
+    rows = [dict(zip(names, row, strict=True)) for row in X.tolist()]
+    columns, named = (StructuralSVM(MultiLabel(), fit_intercept=True).fit(given, Y) for given in (X, rows))
+    np.testing.assert_allclose(named.w_, columns.w_)
+    assert named.spec_.vocabulary == ("left", "right")
+    new = [{"right": 1.0, "unheard": 5.0}, {}]
+    np.testing.assert_array_equal(named.predict(new), columns.predict([[0.0, 1.0], [0.0, 0.0]]))
+    named.save(tmp_path / "named.slm")
+    np.testing.assert_array_equal(structlearn.load(tmp_path / "named.slm").predict(new), named.predict(new))
+    with pytest.raises(ValueError, match="X has features in columns but training had them by name"):
+        named.predict(X)
+    with pytest.raises(ValueError, match="X has features by name but training had them in columns"):
+        columns.predict(rows)
+    with pytest.raises(ValueError, match=re.escape("X[1]['left'] is nan")):
+        named.predict([{}, {"left": np.nan}])

@@ -16,8 +16,10 @@ from structlearn.data.biosequences.matches import to_gapped
 from structlearn.data.trees import brackets, format_tree
 from structlearn.estimators.abilities import lacks
 from structlearn.io.columns import Columns
-from structlearn.io.format import Example, Format
+from structlearn.io.format import Example, Reader
+from structlearn.io.json_values import listed
 from structlearn.io.jsonl import JsonLines
+from structlearn.io.node_link import NodeLink
 from structlearn.models.base import Ability
 from structlearn.persistence.model_file import steps_of
 
@@ -60,7 +62,7 @@ def _check_ability(last: Any, option: str, method: str, ability: Ability) -> Non
         raise ValueError(f"{option} is not possible: {reason}")
 
 
-def json_lines(estimator: Any, reader: Format, wanted: Wanted) -> Writer:
+def json_lines(estimator: Any, reader: Reader, wanted: Wanted) -> Writer:
     """A function that gives a line for each example, with its input and all that is wanted."""
     _, last = steps_of(estimator)
     random = np.random.RandomState(wanted.seed)
@@ -100,7 +102,7 @@ def _log_probabilities(last: Any, X: Any, outputs: Any) -> Any:
     return last.log_proba(X, outputs) - last.log_likelihood(X)
 
 
-def with_probability(estimator: Any, reader: Format, examples: Iterator[Example]) -> Iterator[tuple[Example, Any]]:
+def with_probability(estimator: Any, reader: Reader, examples: Iterator[Example]) -> Iterator[tuple[Example, Any]]:
     """Examples of column files with their predictions written, and the probabilities of these to be written beside."""
     if not isinstance(reader, Columns):
         raise ValueError(f"--probabilities has no place in {reader.name} files; with --json it is there")
@@ -121,10 +123,11 @@ def _of(label: Any, by_label: dict[str, float]) -> float:
     return by_label[label] if label in by_label else by_label[label.partition("-")[2] or "_"]
 
 
-def _parts(reader: Format, last: Any, X: Any, outputs: Any) -> Iterator[Any]:
+def _parts(reader: Reader, last: Any, X: Any, outputs: Any) -> Iterator[Any]:
     """The probabilities of what outputs are made of.
 
-    Of sequences and single examples all labels; of trees and alignments the phrases and matches that are predicted.
+    Of sequences, networks, sets and single examples all labels; of trees and alignments the phrases and matches that
+    are predicted.
     """
     marginals = last.predict_marginals(X)
     if reader.structure == "tree":
@@ -138,24 +141,25 @@ def _parts(reader: Format, last: Any, X: Any, outputs: Any) -> Iterator[Any]:
         labels = [str(label) for label in last.classes_]
         for P in marginals:
             rows = [dict(zip(labels, map(_rounded, row), strict=True)) for row in np.atleast_2d(P).tolist()]
-            yield rows[0] if reader.structure == "row" else rows
+            yield rows[0] if reader.structure in ("row", "set") else rows
 
 
-def _plain(reader: Format, example: Example, y: Any) -> Any:
-    """An output as JSON holds it: labels as they are, trees in brackets, alignments as two rows with gaps."""
+def _plain(reader: Reader, example: Example, y: Any) -> Any:
+    """An output as JSON holds it: labels as they are, sets as lists, trees in brackets, alignments as two rows."""
     if reader.structure == "tree":
         return format_tree(y)
     if reader.structure == "pair":
         s, t = example.x
         return list(to_gapped(s, t, y))
-    return y.tolist() if hasattr(y, "tolist") else y
+    return y.tolist() if hasattr(y, "tolist") else listed(y)
 
 
-def _input(reader: Format, example: Example) -> dict[str, Any]:
+def _input(reader: Reader, example: Example) -> dict[str, Any]:
     """Input and truth as JSON lines have them, which can be read again; the names of two sequences."""
-    if reader.structure in ("words", "attributes", "row"):
+    if reader.structure in ("words", "attributes", "row", "set", "network"):
         content: Any = reader.structure
-        found: dict[str, Any] = json.loads(JsonLines(content).write(example.x, example.y))
+        form = NodeLink() if content == "network" else JsonLines(content)
+        found: dict[str, Any] = json.loads(form.write(example.x, example.y))
         return found
     return {"names": [sequence.header for sequence in example.x]} if reader.structure == "pair" else {}
 

@@ -12,7 +12,7 @@ from structlearn.features.template_columns import Vocabulary
 from structlearn.features.templates import Field
 from structlearn.io.beside import beside
 from structlearn.io.columns import Columns
-from structlearn.io.format import Example, Format
+from structlearn.io.format import Example, Format, Reader
 from structlearn.io.text import Lines
 from structlearn.persistence.model_file import steps_of
 
@@ -23,7 +23,7 @@ def annotated(estimator: Any, reader: Format, lines: Lines, *, with_probabilitie
     return beside(lines, reader, predicted(estimator, reader, reader.read(lines)))
 
 
-def _predicted(estimator: Any, reader: Format, examples: Iterator[Example]) -> Iterator[tuple[Example, Any]]:
+def _predicted(estimator: Any, reader: Reader, examples: Iterator[Example]) -> Iterator[tuple[Example, Any]]:
     for batch in data.batches(examples):
         if isinstance(reader, Columns) and batch[0].y is None:
             _check_last_input(estimator, reader, batch)
@@ -50,7 +50,7 @@ def _check_last_input(estimator: Any, reader: Columns, batch: Sequence[Example])
         )
 
 
-def drawn(estimator: Any, reader: Format, *, to_file: bool) -> Writer:
+def drawn(estimator: Any, reader: Reader, *, to_file: bool) -> Writer:
     """Pictures of the predictions, in colours if a terminal shows them."""
     from rich.console import Console
 
@@ -76,7 +76,7 @@ def drawn(estimator: Any, reader: Format, *, to_file: bool) -> Writer:
     return texts
 
 
-def tabled(estimator: Any, reader: Format) -> Writer:
+def tabled(estimator: Any, reader: Reader) -> Writer:
     """A line for each example with its name, its prediction and its latent part; before the first, the headings."""
     steps, last = steps_of(estimator)
     if not hasattr(last, "describe_latent"):

@@ -43,6 +43,9 @@ TERMS: dict[Structure, Terms] = {
     "row": Terms(part="example"),
     "sequence": Terms("sequence", "letter"),
     "query": Terms("query", "document", "relevance"),
+    "set": Terms(part="label"),
+    "network": Terms("network", "node"),
+    "image": Terms("image", "pixel"),
 }
 
 
@@ -191,6 +194,11 @@ def _repeated(example: Example, seen: Inputs) -> Iterator[Oddity]:
     """The same input twice with different labels; the same labels twice are no news in short sequences."""
     if example.y is None or (isinstance(example.x, list) and len(example.x) < 4):
         return
+    yield from same_elsewhere(example, seen)
+
+
+def same_elsewhere(example: Example, seen: Inputs) -> Iterator[Oddity]:
+    """The same input with other labels, at another place."""
     before = seen.with_another_output(example.x, example.y, example)
     if before is not None:
         file, line = before

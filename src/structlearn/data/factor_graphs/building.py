@@ -74,16 +74,23 @@ def from_pairs(unaries: Any, edges: npt.ArrayLike, pairwise: Pairwise) -> Fields
     )
 
 
-def edges_of_adjacency(adjacency: Any) -> LabelArray:
+def edges_of_adjacency(adjacency: Any, of: str = "variable") -> tuple[LabelArray, int]:
+    """The pairs of a symmetric matrix, and of how many variables, or what else it is of."""
+    if not sp.issparse(adjacency) and np.ndim(adjacency) != 2:
+        raise ValueError(f"adjacency is {shown(adjacency)}; expected a matrix with a row and a column for each {of}")
     matrix = sp.coo_array(adjacency)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"adjacency has shape {matrix.shape}; expected (n_variables, n_variables)")
+        raise ValueError(f"adjacency has shape {matrix.shape}; expected a row and a column for each {of}")
+    unclear = np.flatnonzero(matrix.data != matrix.data)
+    if len(unclear):
+        i, j = matrix.row[unclear[0]], matrix.col[unclear[0]]
+        raise ValueError(f"adjacency[{i}, {j}] is nan; 0 says that two {of}s are no neighbours")
     there = matrix.data != 0
     first, second = matrix.row[there].astype(np.int64), matrix.col[there].astype(np.int64)
     loops = np.flatnonzero(first == second)
     if len(loops):
         raise ValueError(
-            f"adjacency[{first[loops[0]]}, {first[loops[0]]}] is not zero: a variable is no neighbour of itself"
+            f"adjacency[{first[loops[0]]}, {first[loops[0]]}] is not zero: a {of} is no neighbour of itself"
         )
     n = matrix.shape[0]
     upper = np.unique((first * n + second)[first < second])
@@ -91,8 +98,12 @@ def edges_of_adjacency(adjacency: Any) -> LabelArray:
     alone = np.setxor1d(upper, lower)
     if len(alone):
         i, j = divmod(int(alone[0]), n)
-        raise ValueError(f"adjacency has one of [{i}, {j}] and [{j}, {i}] only; expected a symmetric matrix")
-    return np.stack([upper // n, upper % n], axis=1).astype(np.int32)
+        i, j = (j, i) if alone[0] in upper else (i, j)
+        raise ValueError(
+            f"adjacency[{i}, {j}] is zero but adjacency[{j}, {i}] is not; expected a symmetric matrix, since {of}s are "
+            "neighbours of each other"
+        )
+    return np.stack([upper // n, upper % n], axis=1).astype(np.int32), n
 
 
 def parts_of_networkx(graph: Any, unary: str, pairwise: Pairwise | str) -> tuple[list[Any], IntArray, Any]:

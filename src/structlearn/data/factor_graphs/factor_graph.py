@@ -123,7 +123,7 @@ class FactorGraph:
         >>> FactorGraph.from_adjacency(np.zeros((3, 2)), [[0, 1, 0], [1, 0, 1], [0, 1, 0]], Potts(1.0))
         FactorGraph(3 variables, 2 factors)
         """
-        return cls.pairwise(unaries, building.edges_of_adjacency(adjacency), pairwise)
+        return cls.pairwise(unaries, building.edges_of_adjacency(adjacency)[0], pairwise)
 
     @classmethod
     def from_networkx(cls, graph: Any, unary: str, pairwise: Pairwise | str) -> FactorGraph:

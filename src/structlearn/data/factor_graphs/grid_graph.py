@@ -105,7 +105,7 @@ class GridGraph:
     def factor_graph(self) -> FactorGraph:
         """The same as a list of edges: all to the right, then all down, and the diagonals, each row after row."""
         numbers = np.arange(self.n_variables, dtype=np.int32).reshape(self.shape)
-        edges = np.concatenate([_edges(numbers, *step) for step in self.directions])
+        edges = np.concatenate([edges_of(numbers, *step) for step in self.directions])
         weights = None if self.weights is None else np.concatenate([one.ravel() for one in self.weights])
         return FactorGraph(
             np.zeros(1),
@@ -216,7 +216,7 @@ def second_of(grid: npt.NDArray[Any], down: int, right: int) -> npt.NDArray[Any]
     return grid[down:, max(0, right) : grid.shape[1] - max(0, -right)]
 
 
-def _edges(numbers: LabelArray, down: int, right: int) -> LabelArray:
+def edges_of(numbers: LabelArray, down: int, right: int) -> LabelArray:
     return np.stack([first_of(numbers, down, right).ravel(), second_of(numbers, down, right).ravel()], axis=1)
 
 

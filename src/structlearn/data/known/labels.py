@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import Flags, IntArray, LabelArray
-from structlearn.data.examples import is_listed
+from structlearn.data.examples import SEQUENCES, Words, is_listed
 from structlearn.data.labels import check_label, known_labels, observed_classes
 from structlearn.data.ragged import locate
 from structlearn.wording import shown
@@ -68,6 +68,7 @@ def label_mask(
     name: str = "allowed",
     one: str | None = None,
     allow_unknown: bool = False,
+    words: Words = SEQUENCES,
 ) -> Flags:
     """What is said about each token, as flags (n_tokens, n_labels).
 
@@ -79,29 +80,31 @@ def label_mask(
         What `allowed` is called in messages, and what the only input is, see `called`.
     allow_unknown : bool
         Whether labels that are not among the classes are passed over, perhaps until none is left.
+    words : Words
+        For messages.
     """
     codes = {label: code for code, label in enumerate(classes)}
     lengths = np.diff(offsets).tolist()
-    check_allowed(allowed, len(lengths), "sequences", name=name)
+    check_allowed(allowed, len(lengths), f"{words.example}s", name=name)
     mask = np.ones((int(offsets[-1]), len(classes)), bool)
     for i, (tokens, length) in enumerate(zip(allowed, lengths, strict=True)):
         if tokens is None:
             continue
         where, sequence = called(name, i, one)
         if not is_listed(tokens):
-            raise ValueError(f"{where} is {shown(tokens)}; expected None or an entry for each token")
+            raise ValueError(f"{where} is {shown(tokens)}; expected None or an entry for each {words.place}")
         if len(tokens) != length:
-            raise ValueError(f"{where} has {len(tokens)} entries but {sequence} has {length} rows")
+            raise ValueError(f"{where} has {len(tokens)} entries but {sequence} has {length} {words.places}")
         for t, entry in enumerate(tokens):
             if entry is not None:
                 mask[offsets[i] + t] = label_flags(entry, codes, f"{where}[{t}]", allow_unknown=allow_unknown)
     return mask
 
 
-def labels_in(Y: Any) -> tuple[Any, ...]:
-    """All labels that partly labelled sequences name, alone or among several."""
+def labels_in(Y: Any, words: Words = SEQUENCES) -> tuple[Any, ...]:
+    """All labels that partly labelled sequences name, alone or among several; `words` are for messages."""
     if not is_listed(Y) or len(Y) == 0:
-        raise ValueError("Y is empty; training needs at least one sequence")
+        raise ValueError(f"Y is empty; training needs at least one {words.example}")
     found: dict[Any, None] = {}
     for i, y in enumerate(Y):
         if y is None:

@@ -76,12 +76,12 @@ class TokenMatrix:
         squares = self.values.astype(np.float64) ** 2
         return np.sqrt(np.bincount(self.row_numbers(), weights=squares, minlength=self.n_tokens))
 
-    def totals(self) -> FloatArray:
+    def totals(self, place: str = "token") -> FloatArray:
         """The sum of every token's features; refuses features below zero."""
         if len(self.values) and self.values.min() < 0:
             token = int(self.row_numbers()[np.argmin(self.values)])
             raise ValueError(
-                f"token {token} has the feature {self.values.min():g}; iterative scaling needs features ≥ 0"
+                f"{place} {token} has the feature {self.values.min():g}; iterative scaling needs features ≥ 0"
             )
         values = self.values.astype(np.float64)
         return np.asarray(np.bincount(self.row_numbers(), weights=values, minlength=self.n_tokens), np.float64)

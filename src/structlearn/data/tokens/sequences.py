@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from structlearn import _core
 from structlearn.data.arrays import IntArray, LabelArray
-from structlearn.data.examples import is_listed
+from structlearn.data.examples import SEQUENCES, Words, is_listed
 from structlearn.data.matrices import (
     check_finite,
     checked_matrix,
@@ -23,7 +23,7 @@ from structlearn.data.matrices import (
 from structlearn.data.ragged import Ragged, locate, offsets_of, places_of
 from structlearn.wording import shown
 
-_WORDS = "a token is a dict or a list of its features, which structlearn.features.TextFeatures makes of words"
+_MADE_OF_TEXT = "is a dict or a list of its features, which structlearn.features.TextFeatures makes of words"
 
 
 class Sequences(Ragged):
@@ -125,21 +125,22 @@ def chosen(X: Any, which: IntArray) -> Any:
     return X.take(which) if isinstance(X, Ragged) else [X[i] for i in which.tolist()]
 
 
-def read_sequences(X: Any, *, empty: bool = False) -> Sequences:
+def read_sequences(X: Any, *, empty: bool = False, words: Words = SEQUENCES) -> Sequences:
     """Sequences in any of the forms that users have them in: lists of matrices, of dicts, or of lists of names.
 
-    There is mostly nothing to learn from those without tokens, so they are refused unless `empty`.
+    There is mostly nothing to learn from those without tokens, so they are refused unless `empty`. `words` are for
+    messages.
 
     >>> read_sequences([[{"word": "the"}, {"word": "dog", "length": 3}]]).names
     ('length', 'word=dog', 'word=the')
     """
-    X, offsets = _listed(X)
+    X, offsets = _listed(X, words)
     if not empty:
-        check_tokens(offsets)
+        check_tokens(offsets, words)
     if isinstance(X, Sequences):
         return X
     if not _are_dicts(X):
-        return _stacked(X, offsets, None)
+        return _stacked(X, offsets, None, words)
     names, indptr, numbers, values = _read(_core.read_attributes, X)
     if len(indptr) - 1 != offsets[-1]:
         raise ValueError(f"X changed while it was read: it had {offsets[-1]} tokens and then {len(indptr) - 1}")
@@ -152,39 +153,39 @@ def read_sequences(X: Any, *, empty: bool = False) -> Sequences:
     return Sequences._made(rows, offsets, tuple(names[k] for k in order))
 
 
-def stack(X: Any, columns: NamedColumns | None, n_inputs: int | None) -> tuple[Any, IntArray]:
+def stack(X: Any, columns: NamedColumns | None, n_inputs: int | None, words: Words = SEQUENCES) -> tuple[Any, IntArray]:
     """All tokens as one matrix, and the offsets of the sequences in it.
 
     Names that have no column are left out; `n_inputs` is the width that numeric tokens must have; those
-    of a sequence without tokens may have any.
+    of a sequence without tokens may have any. `words` are for messages.
     """
-    X, offsets = _listed(X)
+    X, offsets = _listed(X, words)
     if not offsets[-1]:
         return np.empty((0, (n_inputs or 0) if columns is None else len(columns.names))), offsets
     if columns is not None:
         return columns.rows(X, int(offsets[-1])), offsets
     if not isinstance(X, Sequences):
-        X = _stacked(X, offsets, n_inputs)
+        X = _stacked(X, offsets, n_inputs, words)
     if n_inputs is not None and X.tokens.shape[1] != n_inputs:
-        raise ValueError(f"X has {X.tokens.shape[1]} features a token but training had {n_inputs}")
+        raise ValueError(f"X has {X.tokens.shape[1]} features {words.each} but training had {n_inputs}")
     return X.tokens, offsets
 
 
-def check_tokens(offsets: IntArray) -> None:
+def check_tokens(offsets: IntArray, words: Words = SEQUENCES) -> None:
     """Refuses sequences without tokens."""
     empty = np.flatnonzero(np.diff(offsets) == 0)
     if len(empty):
-        raise ValueError(f"X[{empty[0]}] is an empty sequence")
+        raise ValueError(f"X[{empty[0]}] is an empty {words.example}")
 
 
-def _listed(X: Any) -> tuple[Any, IntArray]:
+def _listed(X: Any, words: Words) -> tuple[Any, IntArray]:
     """A list of sequences, and their offsets."""
     if not is_listed(X):
-        raise ValueError(f"X must be a list of sequences, not {type(X).__name__}")
+        raise ValueError(f"X must be a list of {words.example}s, not {type(X).__name__}")
     if len(X) == 0:
-        raise ValueError("X is empty; at least one sequence is needed")
+        raise ValueError(f"X is empty; at least one {words.example} is needed")
     if not isinstance(X, Sequences):
-        X = _stacked_rows(X) or [_sequence(x, i) for i, x in enumerate(X)]
+        X = _stacked_rows(X) or [_sequence(x, i, words) for i, x in enumerate(X)]
     return X, X.offsets if isinstance(X, Sequences) else offsets_of([_length(x) for x in X])
 
 
@@ -219,8 +220,8 @@ def _named_rows(raw: sp.csr_array, column_of: LabelArray, n_columns: int) -> sp.
     return compressed_rows(indptr, indices, values, (raw.shape[0], n_columns))
 
 
-def _stacked(X: Sequence[Any], offsets: IntArray, n_inputs: int | None) -> Sequences:
-    parts = _arrays(X, n_inputs)
+def _stacked(X: Sequence[Any], offsets: IntArray, n_inputs: int | None, words: Words) -> Sequences:
+    parts = _arrays(X, n_inputs, words)
     sparse = any(sp.issparse(part) for part in parts)
     tokens = sp.csr_array(sp.vstack(parts, format="csr")) if sparse else np.concatenate(parts)
     _check_finite(tokens, offsets)
@@ -236,7 +237,7 @@ def _are_dicts(X: Sequence[Any]) -> bool:
     )
 
 
-def _sequence(x: Any, i: int) -> Any:
+def _sequence(x: Any, i: int, words: Words) -> Any:
     if type(x) is list:
         return x
     if sp.issparse(x):
@@ -244,7 +245,7 @@ def _sequence(x: Any, i: int) -> Any:
     if isinstance(x, np.ndarray) or not is_listed(x):
         x = np.asanyarray(x)
         if x.ndim != 2 and x.shape != (0,):
-            raise ValueError(f"X[{i}] has {x.ndim} dimensions; a sequence is a matrix with a row a token")
+            raise ValueError(f"X[{i}] has {x.ndim} dimensions; {words.matrix}")
     elif hasattr(x, "to_numpy"):
         x = x.to_numpy()
     return x
@@ -254,7 +255,7 @@ def _length(x: Any) -> int:
     return int(x.shape[0]) if hasattr(x, "shape") else len(x)
 
 
-def _arrays(X: Sequence[Any], n_inputs: int | None) -> list[Any]:
+def _arrays(X: Sequence[Any], n_inputs: int | None, words: Words) -> list[Any]:
     """Numeric sequences as matrices of one width; those without tokens are left out."""
     parts = []
     width = n_inputs
@@ -262,14 +263,14 @@ def _arrays(X: Sequence[Any], n_inputs: int | None) -> list[Any]:
         if _length(x) == 0:
             continue
         if isinstance(x, Sequence) and isinstance(x[0], str):
-            raise ValueError(f"X[{i}][0] is {shown(x[0])}; {_WORDS}")
+            raise ValueError(f"X[{i}][0] is {shown(x[0])}; {words.each} {_MADE_OF_TEXT}")
         part = x if sp.issparse(x) else np.asarray(checked_numbers(x, f"X[{i}]"), np.float64)
         if part.ndim != 2:
-            raise ValueError(f"X[{i}] has {part.ndim} dimensions; a sequence is a matrix with a row a token")
+            raise ValueError(f"X[{i}] has {part.ndim} dimensions; {words.matrix}")
         width = part.shape[1] if width is None else width
         if part.shape[1] != width:
             expected = f"training had {width}" if n_inputs is not None else f"X[0] has {width}"
-            raise ValueError(f"X[{i}] has {part.shape[1]} features a token but {expected}")
+            raise ValueError(f"X[{i}] has {part.shape[1]} features {words.each} but {expected}")
         parts.append(part)
     return parts
 
@@ -279,7 +280,8 @@ def _items(token: Any, i: int, t: int) -> Iterator[tuple[str, float]]:
     if not isinstance(token, Mapping):
         listed = hasattr(token, "__iter__") and not isinstance(token, (str, bytes))
         if not listed or not all(isinstance(name, str) for name in token):
-            why = _WORDS if isinstance(token, str) else "expected a dict of features or a list of feature names"
+            text = isinstance(token, str)
+            why = f"a token {_MADE_OF_TEXT}" if text else "expected a dict of features or a list of feature names"
             raise ValueError(f"X[{i}][{t}] is {shown(token)}; {why}")
         yield from ((name, 1.0) for name in token)
         return

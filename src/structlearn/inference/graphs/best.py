@@ -13,7 +13,7 @@ from structlearn.inference.graphs.answers import Labelling, Record
 from structlearn.inference.graphs.limits import Limits
 from structlearn.inference.graphs.refusals import refused_by_number
 from structlearn.inference.graphs.registry import MAP_ENGINES, GridEngine, graph_of, map_engine_of
-from structlearn.inference.graphs.search import MapEngine, checked, run
+from structlearn.inference.graphs.search import MapEngine, WarmSearch, checked, run
 from structlearn.wording import shown
 
 
@@ -24,6 +24,7 @@ def best_labelling(
     max_seconds: float | None = None,
     max_iterations: int | None = None,
     progress: Callable[[Record], object] | None = None,
+    start: Labelling | None = None,
 ) -> Labelling:
     """argmax_y F(y), or a labelling near it, with an upper bound and whether it is proven to be best.
 
@@ -38,6 +39,9 @@ def best_labelling(
         When to stop, after the first iteration in any case.
     progress : callable, optional
         Is told seconds, score and bound after each iteration; ends the run by returning True.
+    start : Labelling, optional
+        An answer for a graph of the same variables and factors with other scores, from which dual ascent goes on: the
+        nearer the scores, the sooner it ends. Other engines begin anew.
 
     Examples
     --------
@@ -63,6 +67,8 @@ def best_labelling(
     offset = float(reduced.constants.sum())
     with refused_by_number(reduced):
         search = chosen.search(reduced.graph)
+    if start is not None and isinstance(search, WarmSearch):
+        search.begin_with(start)
     found = run(checked(search, reduced.graph, chosen.name), chosen.name, limits, progress, offset)
     engine_at_work = getattr(search, "name", chosen.name)
     if found.score == found.bound == -np.inf:

@@ -29,7 +29,11 @@ class UnsuitedGraphError(ValueError):
     def of(self, reduced: ReducedGraph) -> UnsuitedGraphError:
         """The same in the numbers of the whole graph."""
         factor = None if self._factor is None else int(reduced.factors[self._factor])
-        return UnsuitedGraphError(self._text, factor, reduced.variables[self._variables].tolist())
+        return type(self)(self._text, factor, reduced.variables[self._variables].tolist())
+
+
+class NotSubmodularError(UnsuitedGraphError):
+    """Raised by cuts for a factor whose variables like to differ."""
 
 
 @contextmanager

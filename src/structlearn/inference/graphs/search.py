@@ -45,6 +45,14 @@ class TimedSearch(Protocol):
         """How long the next step may take, infinite where there is no limit."""
 
 
+@runtime_checkable
+class WarmSearch(Protocol):
+    """A search that can begin with an earlier answer."""
+
+    def begin_with(self, start: Labelling) -> None:
+        """Takes from it what helps, before the first step; refuses one of a graph of another shape."""
+
+
 class MapEngine(Protocol):
     """Finds labellings with a high score. Its fields are its options; `name` is what users call it."""
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.examples import SEQUENCES
 from structlearn.data.known.labels import label_mask
 from structlearn.data.labels import (
     check_label,
@@ -37,6 +38,7 @@ from structlearn.models.label_losses import (
     bound_labels,
     bound_possible,
     check_label_weight,
+    check_loss_labels,
     possible_labels,
 )
 from structlearn.models.labelling import LabellingModel
@@ -98,7 +100,7 @@ class Chain(LabellingModel):
     [['DET', 'NOUN']]
     """
 
-    example, place = "sequence", "token"
+    words, example, place = SEQUENCES, SEQUENCES.example, SEQUENCES.place
 
     @property
     def abilities(self) -> frozenset[Ability]:
@@ -155,13 +157,13 @@ class Chain(LabellingModel):
     def specified(self, X: Sequences, observed: tuple[Any, ...]) -> LinearSpec:
         self.check_options()
         classes = observed if self.classes is None else declared_classes(self.classes)
-        self.loss_object().check_labels(classes)
+        check_loss_labels(self.loss, self.loss_object(), classes)
         return LinearSpec(classes=classes, n_inputs=X.tokens.shape[1], vocabulary=X.names)
 
     def partial_loss(self, spec: LinearSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
         """A label that cannot be true costs what it costs beside the cheapest of those that can."""
         offsets = spec.stack(X)[1]
-        possible = possible_labels(Y, spec.classes, offsets, "sequences", allow_unknown=allow_unknown)
+        possible = possible_labels(Y, spec.classes, offsets, self.words, allow_unknown=allow_unknown)
         if self.ends is not None:
             possible[_end_tokens(offsets)] = True
         width = len(spec.classes) ** self.order

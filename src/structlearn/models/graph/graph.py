@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.examples import EDGES, NODES, Words
 from structlearn.data.fields import check_distinct, check_tuple, check_whole
 from structlearn.data.known.labels import check_allowed_truth, label_mask
 from structlearn.data.labels import (
@@ -22,21 +23,23 @@ from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.data.tokens.sequences import NamedColumns, stack
 from structlearn.drawing.base import Drawing
 from structlearn.drawing.networks import draw_network
-from structlearn.inference.graphs.search import MapEngine
 from structlearn.losses import Loss, loss_option
 from structlearn.losses.bound import BoundLoss
 from structlearn.metrics.measures import Measures
 from structlearn.metrics.nodes import node_measures
 from structlearn.models.base import Ability, ByDecoder, LinearSpec
 from structlearn.models.description import WeightBlock, blocks_of, column_names, stored_blocks
-from structlearn.models.graph.pair_tables import PairForm, PairTable
-from structlearn.models.graph.problem import GraphProblem
-from structlearn.models.graph.search import Search
+from structlearn.models.graph.factor_tables import PairForm
+from structlearn.models.graph.groups import FactorGroup, NodeGroup
+from structlearn.models.graph.pair_tables import PairTable
+from structlearn.models.graph.problem import TREE_COSTS, GraphProblem
+from structlearn.models.graph.search import Engines, Search
 from structlearn.models.graph.searched_problem import SearchedGraphProblem, bound_graphs
 from structlearn.models.label_losses import (
     bound_labels,
     bound_possible,
     check_label_weight,
+    check_loss_labels,
     possible_labels,
 )
 from structlearn.models.labelling import LabellingModel
@@ -57,6 +60,7 @@ class GraphSpec(LinearSpec):
         Their names in column order, where they came as dicts.
     """
 
+    words: ClassVar[Words] = NODES
     n_edge_inputs: int | None = None
     edge_vocabulary: tuple[str, ...] | None = None
 
@@ -89,15 +93,18 @@ class Graph(LabellingModel):
     loss : {"hamming", "f1", "zero_one"} or Loss
         Δ(y, ŷ): the number of wrong labels, 1 − F1 of the labels other than "O" (`LabelF1`), or whether any label is
         wrong; or `LabelCosts`, or a loss of one's own over the labels of nodes, see `structlearn.losses`.
-    pairwise : {"free", "symmetric", "potts"} or None
+    pairwise : {"free", "symmetric", "potts", None}
         Which weights label pairs have: one for each ordered pair, the label of the edge's first node first; one for
         each pair in any order; one for equal labels alone; or none, so that nodes are labelled each on its own.
     label_weight : mapping, optional
         What a wrong label costs in the Hamming loss, by the true label; 1 for labels not named.
-    engine : str or engine
+    engine : str, engine or tuple of these
         What finds the best labels: "auto" is a junction tree if all graphs have a small tree-width; otherwise, graph by
         graph, a cut where there are two labels that like to agree, and dual ascent elsewhere. Or the name of an engine
         of `structlearn.inference.graphs`, or such an engine. Only junction trees have sums, k best and loss levels.
+        Several, from cheap to exact, are a schedule for graphs without junction trees: in training an example is asked
+        of the first engine, and of the next one where that finds no plane that helps; the last one certifies and
+        predicts.
     max_seconds : float, optional
         How long an engine may take for one graph.
     likelihood : {"exact", "pseudo", "piecewise", "tree_reweighted", "belief_propagation"}
@@ -127,7 +134,8 @@ class Graph(LabellingModel):
     [['cold', 'cold', 'cold']]
     """
 
-    example, place = "graph", "node"
+    words, example, place = NODES, NODES.example, NODES.place
+    in_words = "gives each node of a graph a label; which labels neighbours have counts, too"
 
     @property
     def abilities(self) -> frozenset[Ability]:
@@ -135,18 +143,7 @@ class Graph(LabellingModel):
 
     @property
     def costs(self) -> ByDecoder:
-        once = "V L^(w + 1)"
-        return {
-            "best": once,
-            "loss_augmented": once,
-            "second_best": once,
-            "k_best": f"{once} + k V L",
-            "loss_levels": f"{once} D²",
-            "sums": once,
-            "pair_marginals": once,
-            "samples": f"{once} + s V L",
-            "partial": "the same",
-        }
+        return TREE_COSTS
 
     def __init__(
         self,
@@ -154,7 +151,7 @@ class Graph(LabellingModel):
         loss: Literal["hamming", "f1", "zero_one"] | Loss = "hamming",
         pairwise: PairForm | None = "free",
         label_weight: Mapping[Any, float] | None = None,
-        engine: str | MapEngine = "auto",
+        engine: Engines = "auto",
         max_seconds: float | None = None,
         likelihood: LikelihoodName = "exact",
     ):
@@ -172,7 +169,7 @@ class Graph(LabellingModel):
     def specified(self, X: Networks, observed: tuple[Any, ...]) -> GraphSpec:
         self.check_options()
         classes = observed if self.classes is None else declared_classes(self.classes)
-        self.loss_object().check_labels(classes)
+        check_loss_labels(self.loss, self.loss_object(), classes)
         features = X.edge_features
         return GraphSpec(
             classes=classes,
@@ -190,19 +187,19 @@ class Graph(LabellingModel):
         matrix, offsets = spec.stack(networks.nodes)
         codes = None
         if Y is not None:
-            codes = read_label_sequences(Y).coded(spec.classes, offsets, allow_unknown=allow_unknown)
-        labels = None if allowed is None else label_mask(allowed, spec.classes, offsets)
+            codes = read_label_sequences(Y, self.words).coded(
+                spec.classes, offsets, allow_unknown=allow_unknown, words=self.words
+            )
+        labels = None if allowed is None else label_mask(allowed, spec.classes, offsets, words=self.words)
         if codes is not None and not allow_unknown:
             check_allowed_truth(codes, spec.classes, offsets, labels)
+        nodes = TokenMatrix.from_matrix(matrix, intercept=spec.intercept)
+        table = None if self.pairwise is None else PairTable.of(self.pairwise, spec.classes)
+        tokens, edges = _edge_tokens(spec, networks), networks.edges
         data: dict[str, Any] = {
-            "nodes": TokenMatrix.from_matrix(matrix, intercept=spec.intercept),
-            "offsets": offsets,
-            "edges": networks.edges.flat,
-            "edge_offsets": networks.edges.offsets,
-            "edge_tokens": _edge_tokens(spec, networks),
-            "table": None if self.pairwise is None else PairTable.of(self.pairwise, spec.classes),
+            "nodes": [NodeGroup(nodes, offsets, spec.classes)],
+            "factors": [FactorGroup(edges.flat, edges.offsets, table, None if table is None else tokens)],
             "codes": codes,
-            "classes": spec.classes,
             "loss": bound_labels(self.loss_object(), spec.classes, codes, offsets, Y),
             "allowed": labels,
             "pairs": spec.pairs,
@@ -215,7 +212,7 @@ class Graph(LabellingModel):
     def partial_loss(self, spec: GraphSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
         """A label that cannot be true costs what it costs beside the cheapest of those that can."""
         offsets = read_networks(X).nodes.offsets
-        possible = possible_labels(Y, spec.classes, offsets, "graphs", allow_unknown=allow_unknown)
+        possible = possible_labels(Y, spec.classes, offsets, self.words, allow_unknown=allow_unknown)
         return bound_possible(self.loss_object(), spec.classes, possible, offsets)
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
@@ -223,7 +220,7 @@ class Graph(LabellingModel):
 
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
         edges = x.edges if isinstance(x, Network) else x[1]
-        return draw_network(edges, y, truth, width=width)
+        return draw_network(edges, y, truth, names=getattr(x, "names", None), classes=self.classes, width=width)
 
     def named_weights(
         self, spec: GraphSpec, w: FloatArray, feature_names: Sequence[str] | None = None
@@ -283,5 +280,5 @@ def _edge_tokens(spec: GraphSpec, networks: Networks) -> TokenMatrix | None:
         if len(networks.edges.flat):
             raise ValueError("X has no features of edges but training had some")
         return TokenMatrix.from_matrix(np.empty((0, spec.n_edge_inputs)), intercept=False)
-    matrix, _ = stack(features, spec.edge_columns, spec.n_edge_inputs)
+    matrix, _ = stack(features, spec.edge_columns, spec.n_edge_inputs, EDGES)
     return TokenMatrix.from_matrix(matrix, intercept=False)

@@ -4,38 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from structlearn.data.arrays import LabelArray
-
-PairForm = Literal["free", "symmetric", "potts"]
-_POTTS = ("equal",)
+from structlearn.data.arrays import FloatArray
+from structlearn.models.graph.factor_tables import POTTS, FactorTable, PairForm
 
 
 @dataclass(frozen=True)
-class PairTable:
-    """The weights of label pairs.
-
-    Attributes
-    ----------
-    columns : (n_labels · n_labels,)
-        For each pair, the label of the first node first, the number of its weight; −1 for pairs that score 0.
-    names : tuple of str
-        What the weights are called.
-    """
-
-    columns: LabelArray
-    names: tuple[str, ...]
-
-    @property
-    def width(self) -> int:
-        return len(self.names)
+class PairTable(FactorTable):
+    """The weights of the labels of two nodes, which have the same ones; the label of the first node comes first."""
 
     @property
     def is_potts(self) -> bool:
-        return self.names == _POTTS
+        return self.names == POTTS
+
+    def expanded(self, scores: FloatArray) -> FloatArray:
+        """Scores of the weights, (…, width), as tables of label pairs, (…, n_labels, n_labels)."""
+        L = round(len(self.columns) ** 0.5)
+        return np.where(self.columns >= 0, scores[..., self.columns], 0.0).reshape(*scores.shape[:-1], L, L)
+
+    def folded(self, counts: FloatArray) -> FloatArray:
+        """How often each weight counts, (width,), from a table of label pairs, (n_labels, n_labels)."""
+        there = self.columns >= 0
+        return np.bincount(self.columns[there], counts.ravel()[there], self.width).astype(np.float64)
 
     @classmethod
     def of(cls, form: PairForm, classes: Sequence[Any]) -> PairTable:
@@ -46,7 +39,7 @@ class PairTable:
         """
         L = len(classes)
         if form == "potts":
-            return cls(np.where(np.eye(L, dtype=bool), 0, -1).astype(np.int32).ravel(), _POTTS)
+            return cls(np.where(np.eye(L, dtype=bool), 0, -1).astype(np.int32).ravel(), POTTS)
         if form == "free":
             names = tuple(f"{a} – {b}" for a in classes for b in classes)
             return cls(np.arange(L * L, dtype=np.int32), names)

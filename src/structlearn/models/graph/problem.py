@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -13,11 +14,12 @@ from structlearn import _core
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray, digest
 from structlearn.data.factor_graphs import FactorGraph
 from structlearn.data.feature_pairs import FeaturePairs
-from structlearn.data.ragged import Ragged, summed
+from structlearn.data.ragged import Ragged, offsets_of
 from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.losses.bound import MAX_LEVEL_TABLE, NO_UNIT, BoundLoss
+from structlearn.models.base import ByDecoder
+from structlearn.models.graph.groups import FactorGroup, NodeGroup
 from structlearn.models.graph.likelihoods.parts import GraphParts
-from structlearn.models.graph.pair_tables import PairTable
 from structlearn.models.graph.summed_problem import SummedGraphProblem
 from structlearn.models.pair_weights import fixed_layout
 from structlearn.models.token_scorer import token_scorer
@@ -28,29 +30,37 @@ from structlearn.wording import in_bytes
 
 #: Bytes that the tables of an example's junction tree may take.
 TREE_BYTES = 200_000_000
+#: What its decoders cost: V variables, L labels, tree-width w, D values of the loss, k or s outputs asked for.
+TREE_COSTS: ByDecoder = {
+    "best": "V L^(w + 1)",
+    "loss_augmented": "V L^(w + 1)",
+    "second_best": "V L^(w + 1)",
+    "k_best": "V L^(w + 1) + k V L",
+    "loss_levels": "V L^(w + 1) D²",
+    "sums": "V L^(w + 1)",
+    "pair_marginals": "V L^(w + 1)",
+    "samples": "V L^(w + 1) + s V L",
+    "partial": "the same",
+}
 
 
 class GraphProblem(SummedGraphProblem):
     """A `Graph` model bound to data, for graphs of small tree-width. Outputs are label codes, see `Ragged`.
 
-    `codes` is the truth; nodes and edges of one graph stand after those of another, and `edges` has the numbers of
-    nodes in their graph. `rows` says where the features of each graph begin, if a row of `nodes` has those of
-    `nodes_a_row` nodes, with weights of their own. `likelihood` names what the log-losses are, see `LIKELIHOODS`.
+    `codes` is the truth, that of one graph after another, and in each graph that of one group of nodes after another;
+    `allowed` says in the same order which labels they may have. `likelihood` names what the log-losses are, see
+    `LIKELIHOODS`.
     """
+
+    #: What the weights of factors are called together.
+    factor_weights = "pairs"
 
     def __init__(
         self,
         *,
-        nodes: TokenMatrix,
-        offsets: IntArray,
-        rows: IntArray | None = None,
-        nodes_a_row: int = 1,
-        edges: LabelArray,
-        edge_offsets: IntArray,
-        edge_tokens: TokenMatrix | None,
-        table: PairTable | None,
+        nodes: Sequence[NodeGroup],
+        factors: Sequence[FactorGroup],
         codes: LabelArray | None,
-        classes: Sequence[Any],
         loss: BoundLoss,
         allowed: Flags | None = None,
         pairs: FeaturePairs | None = None,
@@ -59,68 +69,72 @@ class GraphProblem(SummedGraphProblem):
     ):
         self.likelihood = LIKELIHOODS[likelihood]
         self._nodes = nodes
-        self._offsets = offsets
-        self._row_offsets = offsets if rows is None else rows
-        self._nodes_a_row = nodes_a_row
-        self._edges = edges
-        self._edge_offsets = edge_offsets
-        self._edge_tokens = edge_tokens if table is not None else None
-        self._table = table
+        self._factors = factors
+        self._scored = [one for one in factors if one.table is not None]
+        self._offsets = offsets_of(np.sum([group.counts for group in nodes], axis=0))
         self._codes = codes
-        self._classes = tuple(classes)
-        self._labels = np.fromiter(classes, object, len(classes))
         self._allowed = None if allowed is None else allowed.astype(np.uint8).ravel()
-        self.truths = None if codes is None else Ragged(codes, offsets)
+        self.truths = None if codes is None else Ragged(codes, self._offsets)
         self._loss = self._judged_loss = loss
-        shared, flags = self._edge_tokens is None, None if allowed is None else np.asarray(allowed, bool)
-        self._parts = GraphParts(offsets, edges, edge_offsets, len(self._classes), table, shared, flags)
         self._engine = self._network_engine(tree_bytes / 8)
         self._entries, self._widths = self._engine.trees()
         self._compose(None if pairs is None else fixed_layout(self._n_shared, pairs), grows=False)
         self.structure_bytes = int(8 * np.maximum(self._entries, 0).max(initial=0))
 
     def _network_engine(self, most: float) -> _core.NetworkEngine:
-        templates = []
-        if self._table is not None:
-            columns, width, shared = self._table.columns, self._table.width, self._edge_tokens is None
-            scopes = np.ascontiguousarray(self._edges, np.int32).ravel()
-            templates.append(_core.FactorTemplate(self._edge_offsets, scopes, 2, columns, width, shared))
-        return _core.NetworkEngine([self._offsets], [len(self._classes)], templates, self._allowed, most)
+        offsets, n_labels = [group.offsets for group in self._nodes], [len(group.classes) for group in self._nodes]
+        return _core.NetworkEngine(offsets, n_labels, [one.core() for one in self._scored], self._allowed, most)
 
     def _compose(self, layout: _core.PairLayout | None, *, grows: bool) -> None:
-        width, n_shared, sizes = self._width, self._n_shared, np.diff(self._offsets) * len(self._classes)
-        n_nodes = self._nodes.n_columns * width if layout is None else 0
-        blocks, offsets, n_features = [(self._nodes, 0, width, False)], [self._row_offsets], n_nodes + n_shared
-        if self._edge_tokens is not None and self._table is not None:
-            blocks.append((self._edge_tokens, n_nodes, self._table.width, False))
-            offsets.append(self._edge_offsets)
-            sizes = sizes + np.diff(self._edge_offsets) * self._table.width
-            n_features += self._edge_tokens.n_columns * self._table.width
-        if layout is not None:
-            n_features = layout.n_weights
-        elif self._table is not None:
-            self.weight_groups = {"nodes": (0, n_nodes), "pairs": (n_nodes, n_features)}
-        scores = token_scorer(offsets, blocks, [(n_nodes, n_shared, 1.0)], n_features, layout=layout)
+        sizes = np.full(len(self._offsets) - 1, self._n_shared)
+        blocks, offsets, tied, at = [], [], [], 0
+        for group in self._nodes:
+            blocks.append((group.tokens, at, group.width, False))
+            offsets.append(group.row_offsets)
+            sizes = sizes + group.counts * len(group.classes)
+            at += group.tokens.n_columns * group.width if layout is None else 0
+        n_nodes = at
+        for one in self._scored:
+            if one.tokens is None:
+                tied.append((at, one.width, 1.0))
+                at += one.width
+                continue
+            blocks.append((one.tokens, at, one.width, False))
+            offsets.append(one.offsets)
+            sizes = sizes + np.diff(one.offsets) * one.width
+            at += one.tokens.n_columns * one.width if layout is None else 0
+        n_features = at if layout is None else layout.n_weights
+        if layout is None and self._scored:
+            self.weight_groups = {"nodes": (0, n_nodes), self.factor_weights: (n_nodes, n_features)}
+        scores = token_scorer(offsets, blocks, tied, n_features, layout=layout)
         core = _core.Network(self._engine, scores)
-        super().__init__(
-            core, n_features, sizes + n_shared, self.truths, self._loss, self._judged_loss, scores, layout, grows
-        )
+        super().__init__(core, n_features, sizes, self.truths, self._loss, self._judged_loss, scores, layout, grows)
+
+    @cached_property
+    def _parts(self) -> GraphParts:
+        (nodes,), (edges,) = self._nodes, self._factors
+        L = len(nodes.classes)
+        flags = None if self._allowed is None else self._allowed.astype(bool).reshape(-1, L)
+        return GraphParts(nodes.offsets, edges.scopes, edges.offsets, L, edges.table, edges.shared, flags)
 
     @property
-    def _width(self) -> int:
-        """Parts that a row of the features of nodes scores."""
-        return self._nodes_a_row * len(self._classes)
+    def _groups(self) -> list[NodeGroup | FactorGroup]:
+        return [*self._nodes, *self._factors]
 
     @property
     def _n_shared(self) -> int:
-        return self._table.width if self._table is not None and self._edge_tokens is None else 0
+        return sum(one.width for one in self._scored if one.shared)
 
     @property
     def _feature_blocks(self) -> list[tuple[TokenMatrix, int]]:
-        blocks = [(self._nodes, self._width)]
-        if self._edge_tokens is not None and self._table is not None:
-            blocks.append((self._edge_tokens, self._table.width))
-        return blocks
+        blocks = [(group.tokens, group.width) for group in self._nodes]
+        return blocks + [(one.tokens, one.width) for one in self._scored if one.tokens is not None]
+
+    @cached_property
+    def _unaries(self) -> IntArray:
+        counts = np.stack([group.counts for group in self._nodes], axis=1)
+        n_labels = np.tile([len(group.classes) for group in self._nodes], len(counts))
+        return offsets_of(np.repeat(n_labels, counts.ravel()))
 
     def _oracles(self) -> frozenset[Oracle]:
         """Levels only where the tables of all of them fit."""
@@ -146,48 +160,54 @@ class GraphProblem(SummedGraphProblem):
         return FactorGraph(*self._engine.factor_graph(i, theta))
 
     def feature_totals(self) -> FloatArray:
-        totals = self._nodes_a_row * summed(self._nodes.totals(), self._row_offsets)
-        if self._edge_tokens is not None:
-            return np.asarray(totals + summed(self._edge_tokens.totals(), self._edge_offsets))
-        return np.asarray(totals + np.diff(self._edge_offsets) * (self._table is not None))
+        return np.asarray(np.sum([one.feature_totals() for one in self._groups], axis=0))
 
     def radii(self) -> FloatArray:
-        # In each block of weights every node and every edge moves from one part to another at most.
-        squares = 2.0 * self._nodes_a_row * summed(self._nodes.norms(), self._row_offsets) ** 2
-        if self._edge_tokens is not None:
-            squares = squares + 2.0 * summed(self._edge_tokens.norms(), self._edge_offsets) ** 2
-        elif self._table is not None:
-            squares = squares + 2.0 * np.diff(self._edge_offsets) ** 2
-        return np.asarray(np.sqrt(squares))
+        # The differences of two outputs in different blocks of weights are at right angles.
+        return np.asarray(np.sqrt(np.sum([one.squared_radii() for one in self._groups], axis=0)))
 
     def part_names(self, i: int, parts: IntArray) -> list[str]:
         return [self._part_name(i, part) for part in parts.tolist()]
 
     def _part_name(self, i: int, part: int) -> str:
-        L, n = len(self._classes), int(self._offsets[i + 1] - self._offsets[i])
-        if part < n * L:
-            return f"node {part // L}: {self._classes[part % L]}"
-        assert self._table is not None
-        edge, pair = divmod(part - n * L, self._table.width)
-        if self._edge_tokens is None:
-            return self._table.names[pair]
-        first, second = self._edges[self._edge_offsets[i] + edge].tolist()
-        return f"edge {first}, {second}: {self._table.names[pair]}"
+        for g, group in enumerate(self._nodes):
+            n, L = int(group.counts[i]), len(group.classes)
+            if part < n * L:
+                return self._node_name(i, g, part // L, group.classes[part % L])
+            part -= n * L
+        for shared in (False, True):
+            for f, one in enumerate(self._factors):
+                n = (1 if shared else len(one.of(i))) * one.width * (one.shared == shared)
+                if part < n:
+                    assert one.table is not None
+                    factor, column = divmod(part, one.width)
+                    return self._factor_name(i, f, None if shared else one.of(i)[factor], one.table.names[column])
+                part -= n
+        raise AssertionError("there are no more parts")
 
-    def present(self, outputs: Outputs) -> list[list[Any]]:
+    def _node_name(self, i: int, group: int, node: int, label: Any) -> str:
+        return f"node {node}: {label}"
+
+    def _factor_name(self, i: int, group: int, scope: LabelArray | None, labels: str) -> str:
+        """What a part of a factor over these nodes is called, or one that all factors have."""
+        return labels if scope is None else f"edge {', '.join(map(str, scope))}: {labels}"
+
+    def present(self, outputs: Outputs) -> Any:
         out = Ragged.of(outputs)
-        names: list[Any] = self._labels[out.flat].tolist()
+        classes = self._nodes[0].classes
+        names: list[Any] = np.fromiter(classes, object, len(classes))[out.flat].tolist()
         return [names[begin:end] for begin, end in pairwise(out.offsets.tolist())]
 
     def sizes(self) -> dict[str, int]:
-        return {"examples": self.n_examples, "nodes": self._nodes.n_tokens, "edges": len(self._edges)}
+        return {"examples": self.n_examples, "nodes": int(self._offsets[-1]), "edges": len(self._factors[0].scopes)}
 
     def fingerprint(self) -> str:
-        arrays: list[npt.NDArray[Any]] = [self._offsets, self._edges, self._edge_offsets, *self._loss.identity]
-        for tokens in (self._nodes, self._edge_tokens):
-            if tokens is not None:
-                arrays += [tokens.indptr, tokens.columns, tokens.values]
+        arrays: list[npt.NDArray[Any]] = [group.offsets for group in self._nodes]
+        arrays += [array for one in self._factors for array in (one.scopes, one.offsets)]
+        arrays += self._loss.identity
+        for tokens, _ in self._feature_blocks:
+            arrays += [tokens.indptr, tokens.columns, tokens.values]
         arrays += [each for each in (self._codes, self._allowed) if each is not None]
         if not self.likelihood.is_exact:
             arrays.append(np.frombuffer(self.likelihood.name.encode(), np.uint8))
-        return digest(*arrays, *([] if self._table is None else [self._table.columns]))
+        return digest(*arrays, *[one.table.columns for one in self._scored if one.table is not None])

@@ -9,13 +9,13 @@ import numpy as np
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
-from structlearn.data.ragged import Ragged
-from structlearn.inference.graphs import JunctionTree
+from structlearn.data.ragged import Ragged, summed
+from structlearn.inference.graphs import JunctionTree, Labelling
 from structlearn.losses.bound import BoundLoss
 from structlearn.models.graph.node_moves import NodeMixtures
 from structlearn.models.graph.problem import TREE_BYTES, GraphProblem
+from structlearn.models.graph.refusals import refused_by_example
 from structlearn.models.graph.search import Search
-from structlearn.models.graph.summed_problem import WAYS_OUT
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs, Planes
 from structlearn.waist.problem import Problem
@@ -46,7 +46,10 @@ class SearchedGraphProblem(GraphProblem):
         self._search = search
         self._mixed: tuple[_core.PartLoss, _core.NodeMoves] | None = None
         self.exactness = search.exactness
+        # The last answer for each example in training from which an engine can go on.
+        self._answers: dict[int, Labelling] = {}
         super().__init__(**data)
+        self.has_cheaper_planes = search.has_cheaper_labellings
         if self.exactness == "relaxed":
             # Moves between parts have no fractions.
             self._scores = None
@@ -58,7 +61,7 @@ class SearchedGraphProblem(GraphProblem):
 
     def missing(self, oracle: str) -> str:
         if oracle == "sums":
-            return f": log Z of graphs that are searched by {self._search.name!r} is not known; {WAYS_OUT}"
+            return f": log Z of graphs that are searched by {self._search.name!r} is not known; {self.ways_out}"
         return (
             f": graphs of this width are searched by {self._search.name!r}, which finds the best labels alone; use "
             "rescaling='margin' with slack='linear' and a loss that adds up over labels"
@@ -66,23 +69,32 @@ class SearchedGraphProblem(GraphProblem):
 
     def parts_at_random(self) -> FloatArray:
         # Without a tree: the labels that nodes may have are independent where all are equally likely.
-        L, found = len(self._classes), np.empty(int(self.part_offsets[-1]))
-        shares = np.ones(int(self._offsets[-1]) * L) if self._allowed is None else self._allowed.astype(np.float64)
-        shares = shares.reshape(-1, L) / shares.reshape(-1, L).sum(axis=1, keepdims=True)
+        found, n_labels = np.empty(int(self.part_offsets[-1])), np.diff(self._unaries)
+        shares = np.ones(int(self._unaries[-1])) if self._allowed is None else self._allowed.astype(np.float64)
+        shares /= np.repeat(summed(shares, self._unaries), n_labels)
         for i in range(self.n_examples):
-            mine = shares[self._offsets[i] : self._offsets[i + 1]]
-            edges = self._edges[self._edge_offsets[i] : self._edge_offsets[i + 1]]
-            joint = mine[edges[:, 0], :, None] * mine[edges[:, 1], None, :] if self._table is not None else np.empty(0)
+            first = self._unaries[self._offsets[i] : self._offsets[i + 1]]
+            joint = [self._independent(shares, n_labels, one.of(i) + self._offsets[i]) for one in self._scored]
+            mine = shares[first[0] : self._unaries[self._offsets[i + 1]]]
             parts = found[self.part_offsets[i] : self.part_offsets[i + 1]]
-            self._engine.fold(i, mine.ravel(), joint.ravel(), parts)
+            self._engine.fold(i, mine, np.concatenate([np.empty(0), *joint]), parts)
         return found
+
+    def _independent(self, shares: FloatArray, n_labels: IntArray, scopes: IntArray) -> FloatArray:
+        """Of factors over these nodes: the joint labels, whose shares are the products of those of the labels."""
+        joint = np.ones((len(scopes), 1))
+        for nodes in scopes.T if len(scopes) else ():
+            each = shares[self._unaries[nodes][:, None] + np.arange(n_labels[nodes[0]])]
+            joint = (joint[:, :, None] * each[:, None, :]).reshape(len(scopes), -1)
+        return joint.ravel() if len(scopes) else np.empty(0)
 
     def with_growing_weights(self) -> Any:
         return None if self.exactness == "relaxed" else super().with_growing_weights()
 
     def best_scored(self, w: FloatArray, examples: IntArray) -> tuple[Outputs, FloatArray]:
         found = [self._found(w, i, None) for i in examples.tolist()]
-        return Ragged.of([each.labels for each in found]), np.array([each.score for each in found])
+        codes = Ragged.of([each.labels for each in found])
+        return self.pack(codes, examples), np.array([each.score for each in found])
 
     def best_with(self, loss: _core.PartLoss, w: FloatArray, examples: IntArray) -> tuple[Outputs, FloatArray]:
         outputs, losses, _ = self.best_bounded(loss, w, examples)
@@ -94,7 +106,8 @@ class SearchedGraphProblem(GraphProblem):
         found = [self._found(w, i, loss) for i in examples.tolist()]
         codes = Ragged.of([each.labels for each in found])
         excess = np.array([max(0.0, each.bound - each.score) for each in found])
-        return codes, self._core.losses(examples, codes.flat, codes.offsets, loss), excess
+        losses = self._core.losses(examples, codes.flat, codes.offsets, loss)
+        return self.pack(codes, examples), losses, excess
 
     def _augmented(self, w: FloatArray, examples: IntArray) -> tuple[Outputs, FloatArray, FloatArray]:
         planes = self._planes(w, examples, Scaling("margin", "linear"))
@@ -104,36 +117,58 @@ class SearchedGraphProblem(GraphProblem):
         assert self._loss.parts is not None
         assert self.truths is not None
         found = [self._found(w, i, self._loss.parts) for i in examples.tolist()]
-        codes = Ragged.of([each.labels for each in found])
+        return self._found_planes(examples, found, self._true_scores(w, examples))
+
+    def planes_above(self, w: FloatArray, examples: IntArray, scaling: Scaling, enough: FloatArray) -> Planes:
         truths = self._true_scores(w, examples)
-        bounds = np.array([each.bound - self._loss.parts.truth(i) for i, each in zip(examples, found, strict=True)])
+        targets = (enough + truths).tolist()
+        found = [
+            self._found(w, i, self._loss.parts, target) for i, target in zip(examples.tolist(), targets, strict=True)
+        ]
+        return self._found_planes(examples, found, truths)
+
+    def _found_planes(self, examples: IntArray, found: list[Found], truths: FloatArray) -> Planes:
+        codes, bounds = Ragged.of([each.labels for each in found]), np.array([each.bound for each in found])
+        outputs = self.pack(codes, examples)
         if self.exactness == "relaxed":
             fractional, losses = self._fractional(examples, found)
-            return Planes(examples, fractional, losses, codes, bounds - truths)
-        return Planes(
-            examples, self._rows(examples, codes), self._losses(self._loss, examples, codes), codes, bounds - truths
-        )
+            return Planes(examples, fractional, losses, outputs, bounds - truths)
+        losses = self._losses(self._loss, examples, codes)
+        return Planes(examples, self._rows(examples, codes), losses, outputs, bounds - truths)
 
     def _true_scores(self, w: FloatArray, examples: IntArray) -> FloatArray:
+        """What the truths score with the constant part of the loss: less than this is no violation."""
         assert self.truths is not None
+        assert self._loss.parts is not None
         scores = []
         for i in examples.tolist():
             one = np.array([i])
-            scores.append(float(self.scores(w, one) @ self.true_parts(one)))
+            scores.append(float(self.scores(w, one) @ self.true_parts(one)) + self._loss.parts.truth(i))
         return np.array(scores)
 
-    def _found(self, w: FloatArray, i: int, loss: _core.PartLoss | None) -> Found:
+    def _found(self, w: FloatArray, i: int, loss: _core.PartLoss | None, enough: float | None = None) -> Found:
+        """The best labels, or for training some that score more than `enough`, whose `bound` is then their own."""
         theta = self.scores(w, np.array([i]))
         if loss is not None:
             loss.add(i, theta)
         graph = self.factor_graph(i, theta)
-        found = self._search.labelling(graph)
+        start = self._answers.get(i)
+        with refused_by_example(i):
+            found = (
+                self._search.labelling(graph, start)
+                if enough is None
+                else self._search.labelling_above(graph, enough, start)
+            )
+        if loss is not None and self._search.is_start(found):
+            self._answers[i] = found
         shares, joint = found.details.get("marginals"), found.details.get("joint")
         mu = None
         if shares is not None and joint is not None and len(shares.flat) == len(graph.unaries):
             mu = np.empty(len(theta))
             self._engine.fold(i, shares.flat, joint.flat, mu)
-        return Found(found.labels, found.score, self._search.value(found), mu)
+        # A fractional plane is violated as much as the bound says.
+        bound = self._search.value(found) if enough is None or mu is not None else found.score
+        return Found(found.labels, found.score, bound, mu)
 
     def _fractional(self, examples: IntArray, found: list[Found]) -> tuple[SparseRows, FloatArray]:
         """Rows and losses of outputs that may be fractional."""
@@ -172,7 +207,7 @@ class SearchedGraphProblem(GraphProblem):
 def bound_graphs(search: Search, data: Mapping[str, Any], tree: type[Any], searched: type[Any]) -> Any:
     """The problem with junction trees if these are asked for or all are small, and the searched one otherwise."""
     # Without pairs every tree is a node, whatever the engine.
-    if search.name in ("auto", JunctionTree.name) or data["table"] is None:
+    if search.name in ("auto", JunctionTree.name) or all(one.table is None for one in data["factors"]):
         problem = tree(**data)
         if not len(problem.too_wide):
             return problem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -19,7 +20,6 @@ from structlearn.models.graph.likelihoods.pseudo import pseudo_losses
 from structlearn.models.pair_weights import PairedProblem
 from structlearn.waist.planes import Outputs
 
-#: What a refusal of sums offers.
 WAYS_OUT = (
     "give the model likelihood='pseudo', 'piecewise', 'tree_reweighted' or 'belief_propagation', which take graphs of "
     "any width, or use solver='contrastive_divergence' or StructuralSVM"
@@ -34,9 +34,22 @@ class SummedGraphProblem(PairedProblem):
     what needs log Z is refused; with likelihood="exact" so are marginals.
     """
 
-    _parts: GraphParts
+    #: What a refusal of sums offers.
+    ways_out = WAYS_OUT
+
     _engine: _core.NetworkEngine
     _widths: LabelArray
+    _offsets: IntArray
+
+    @property
+    @abstractmethod
+    def _parts(self) -> GraphParts:
+        """Nodes and edges, for what stands for likelihoods."""
+
+    @property
+    @abstractmethod
+    def _unaries(self) -> IntArray:
+        """Where the labels of each node begin in a list of those of all nodes."""
 
     @property
     def too_wide(self) -> IntArray:
@@ -106,10 +119,10 @@ class SummedGraphProblem(PairedProblem):
         self, w: FloatArray, examples: IntArray, chains: LabelArray, n_sweeps: int, random: np.random.Generator
     ) -> Outputs:
         """Moves the chains of some examples, in place, by sweeps of Gibbs sampling; returns their labels."""
-        if len(chains) and not (chains.min() >= 0 and chains.max() < self._parts.n_labels):
+        if len(chains) and not ((chains >= 0) & (chains < np.diff(self._unaries))).all():
             raise ValueError(f"chains have labels from {chains.min()} to {chains.max()}, which are not all there")
-        all_chains = Ragged(chains, self._parts.offsets)
-        scores = Ragged(self.scores(w, examples), self._parts.of(examples).begins)
+        all_chains = Ragged(chains, self._offsets)
+        scores = Ragged(self.scores(w, examples), self._part_places(examples))
         seeds = random.integers(2**63, size=len(examples)).tolist()
         for i, scored, seed in zip(examples.tolist(), scores, seeds, strict=True):
             graph = FactorGraph(*self._engine.factor_graph(i, scored))
@@ -135,7 +148,7 @@ class SummedGraphProblem(PairedProblem):
 
     def _check_trees(self, what: str) -> None:
         if len(self.too_wide):
-            marginals = f"; for marginals {WAYS_OUT}" if self.likelihood.is_exact and "marginals" in what else ""
+            marginals = f"; for marginals {self.ways_out}" if self.likelihood.is_exact and "marginals" in what else ""
             raise ValueError(
                 f"{what} need junction trees, and X[{self.too_wide[0]}] has none: its tree-width is too large, or an "
                 f"engine was named that does without{marginals}"

@@ -4,32 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from structlearn.data.arrays import FloatArray
+from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.images import LabelImages, read_images, read_label_images
 from structlearn.data.labels import declared_classes
 from structlearn.data.options import choice_option, flag_option, real_option
+from structlearn.data.ragged import offsets_of
 from structlearn.drawing.base import Drawing
 from structlearn.drawing.grids import draw_grid
-from structlearn.inference.graphs.search import MapEngine
+from structlearn.inference.graphs import JunctionTree
 from structlearn.losses import Hamming, LabelLoss, Loss, loss_option
+from structlearn.losses.bound import BoundLoss, bound_label_costs
 from structlearn.metrics.measures import Measures
 from structlearn.metrics.nodes import node_measures
-from structlearn.models.base import Ability, ByDecoder, LinearSpec, Model
+from structlearn.models.base import Ability, ByDecoder, LinearSpec
 from structlearn.models.description import WeightBlock, blocks_of, column_names
-from structlearn.models.graph.pair_tables import PairForm, PairTable
-from structlearn.models.graph.search import Search
+from structlearn.models.graph.factor_tables import PairForm
+from structlearn.models.graph.pair_tables import PairTable
+from structlearn.models.graph.problem import TREE_BYTES as LARGEST_TREE
+from structlearn.models.graph.problem import TREE_COSTS
+from structlearn.models.graph.search import Engines, Search
+from structlearn.models.grid.listed_problem import TREE_BYTES, ListedGridProblem, fits_in_trees
 from structlearn.models.grid.neighbours import Neighbours, contrast_scale
+from structlearn.models.grid.partial import PartialGridProblem
 from structlearn.models.grid.problem import GridProblem
-from structlearn.models.label_losses import check_label_weight, refuse_partial
-from structlearn.wording import shown
+from structlearn.models.grid.summed_problem import PixelTable
+from structlearn.models.label_losses import check_label_weight
+from structlearn.models.partial import PartialModel, PartialProblem
+from structlearn.waist.likelihood import LIKELIHOODS, LikelihoodName
+from structlearn.wording import count, in_bytes, shown
 
 #: What the directions to neighbours are called.
 _DIRECTIONS = ("right", "down", "down and right", "down and left")
-_SEARCHED = "label images are searched for the best labels alone; a Graph of small images has the others"
 
 
 @dataclass(frozen=True)
@@ -44,7 +53,7 @@ class GridSpec(LinearSpec):
             real_option("contrast", self.contrast)
 
 
-class Grid(Model):
+class Grid(PartialModel):
     """F(x, y) = Σ_p ⟨w_{y_p}, x_p⟩ + Σ_{pq} w_{y_p, y_q} over the pixels p and the neighbours pq of an image.
 
     As `Graph` on a grid, without a list of its edges: for images, of any size each.
@@ -55,10 +64,11 @@ class Grid(Model):
         The labels, of any hashable type. None takes those observed in training.
     loss : "hamming" or LabelLoss
         Δ(y, ŷ): the number of wrong pixels, or `LabelCosts`.
-    pairwise : {"free", "symmetric", "potts"} or None
+    pairwise : {"free", "symmetric", "potts", None}
         Which weights label pairs have, as for `Graph`; of two pixels the first is the one further up or, in a row,
         further left.
-    neighbours : 4 or 8
+    neighbours : {4, 8}
+        Of a pixel: those beside, above and below it, or those at its corners as well.
     directions : bool
         Whether neighbours to the right, below and so on have weights of their own.
     contrast : bool
@@ -67,13 +77,23 @@ class Grid(Model):
     label_weight : mapping, optional
         What a wrong label costs in the Hamming loss, by the true label; 1 for labels not named.
     engine, max_seconds
-        As for `Graph`. ``StructuralSVM(Grid(pairwise="potts"), nonnegative="pairs")`` keeps neighbours from liking to
-        differ, so that two labels are found by a cut, exactly.
+        As for `Graph`, but "auto" takes junction trees for images alone that are so narrow that these are as quick as a
+        search; "junction_tree" takes them for wider ones. Sums, k best, samples and loss levels are there with trees
+        only. ``StructuralSVM(Grid(pairwise="potts"), nonnegative="pairs")`` keeps neighbours from liking to differ, so
+        that two labels are found by a cut, exactly.
+    likelihood : {"exact", "pseudo", "piecewise", "tree_reweighted", "belief_propagation"}
+        What `ConditionalRandomField` maximises, as for `Graph`. The pseudo-likelihood and the piecewise one take images
+        of any size without a list of edges; for the two by messages the edges of some images at a time are listed.
 
     Notes
     -----
-    X is a list of (n_rows, n_columns, n_channels) arrays, Y a list of (n_rows, n_columns) arrays of labels. The weights
-    are (n_channels, n_labels), then (n_directions, n_pair_features, n_pair_weights).
+    X is a list of (n_rows, n_columns, n_channels) arrays, Y a list of (n_rows, n_columns) arrays of labels. For latent
+    learners a pixel may have None or NaN where nothing is known of it, or a set of labels of which one is true; a
+    masked array says nothing where it is masked, and None says nothing about a whole image. So has `allowed`.
+
+    The weights are (n_channels, n_labels), then (n_directions, n_pair_features, n_pair_weights). Marginals are (n_rows,
+    n_columns, n_labels) an image; those of pairs are a tuple with an array for each direction, of pairs to the right
+    (n_rows, n_columns − 1, n_labels, n_labels), downwards, and so on.
 
     Examples
     --------
@@ -87,13 +107,9 @@ class Grid(Model):
     """
 
     kind = "outputs"
-    refusals: ClassVar[ByDecoder] = {
-        "second_best": _SEARCHED,
-        "k_best": _SEARCHED,
-        "loss_levels": _SEARCHED,
-        "sums": _SEARCHED,
-        "partial": _SEARCHED,
-    }
+    example, place = "image", "pixel"
+    in_words = "gives each pixel of an image a label; which labels neighbours have counts, too"
+    takes_allowed = True
 
     def __init__(
         self,
@@ -104,8 +120,9 @@ class Grid(Model):
         directions: bool = False,
         contrast: bool = False,
         label_weight: Mapping[Any, float] | None = None,
-        engine: str | MapEngine = "auto",
+        engine: Engines = "auto",
         max_seconds: float | None = None,
+        likelihood: LikelihoodName = "exact",
     ):
         self.classes = classes
         self.loss = loss
@@ -116,47 +133,134 @@ class Grid(Model):
         self.label_weight = label_weight
         self.engine = engine
         self.max_seconds = max_seconds
+        self.likelihood = likelihood
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        return frozenset({"explain"})
+        return frozenset({"k_best", "sums", "pair_marginals", "samples", "posterior", "explain", "partial"})
 
     @property
     def costs(self) -> ByDecoder:
-        return {"best": "engine", "loss_augmented": "engine"}
+        return TREE_COSTS
 
     def read(self, X: Any, Y: Any) -> tuple[list[FloatArray], LabelImages]:
-        return read_images(X), read_label_images(Y)
+        images = read_images(X)
+        return images, read_label_images(Y, images)
+
+    def read_partial(self, X: Any, Y: Any) -> tuple[list[FloatArray], LabelImages]:
+        return self.read(X, Y)
 
     def specify(self, X: Any, Y: Any) -> GridSpec:
-        self.check_options()
         images, Y = self.read(X, Y)
-        classes = Y.labels.classes if self.classes is None else declared_classes(self.classes)
-        refuse_partial(Y.labels, classes, declared=self.classes is not None)
-        loss = self.loss_object()
-        loss.check_labels(classes)
+        spec = self._specified(images, Y.classes)
+        # Refused by name where labels are known in part.
+        Y.coded(spec.classes, allow_unknown=True)
+        return spec
+
+    def specify_partial(self, X: Any, Y: Any) -> GridSpec:
+        images, Y = self.read(X, Y)
+        if self.classes is None and not Y.classes:
+            raise ValueError(f"Y says nothing about any pixel of {count(len(Y), 'image')}; training needs some labels")
+        return self._specified(images, Y.classes)
+
+    def _specified(self, images: list[FloatArray], observed: tuple[Any, ...]) -> GridSpec:
+        self.check_options()
+        classes = observed if self.classes is None else declared_classes(self.classes)
+        self.loss_object().check_labels(classes)
         contrast = contrast_scale(images, self.neighbours) if self.contrast else None
         return GridSpec(classes=classes, n_inputs=images[0].shape[2], contrast=contrast)
 
-    def bind(self, spec: GridSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False) -> GridProblem:
+    def bind(
+        self, spec: GridSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False, allowed: Any = None
+    ) -> GridProblem | ListedGridProblem:
+        """See `Model.bind`; `allowed` says which labels each pixel may have, as `read_label_images` takes it."""
         images = read_images(X)
-        if images[0].shape[2] != spec.n_inputs:
-            raise ValueError(f"X has {images[0].shape[2]} channels but training had {spec.n_inputs}")
         codes = None
         if Y is not None:
-            codes = read_label_images(Y).coded(spec.classes, images, allow_unknown=allow_unknown)
+            codes = read_label_images(Y, images).coded(spec.classes, allow_unknown=allow_unknown)
+        known = None
+        if allowed is not None:
+            said = read_label_images(allowed, images, name="allowed")
+            known = PixelTable(said.kinds, said.possible(spec.classes))
+            if codes is not None and not allow_unknown:
+                said.check_truths(codes, spec.classes, known.rows)
+        prices = None if codes is None else PixelTable(codes, self.loss_object().cost(spec.classes))
+        return self._bound(spec, images, codes, prices, known)
+
+    def _bound(
+        self,
+        spec: GridSpec,
+        images: list[FloatArray],
+        codes: list[LabelArray] | None,
+        prices: PixelTable | None,
+        allowed: PixelTable | None,
+    ) -> GridProblem | ListedGridProblem:
+        """By junction trees if these are asked for or all are small, and searched otherwise."""
+        if images[0].shape[2] != spec.n_inputs:
+            # Of a single image in the place of a list, rows are taken for images and channels for columns.
+            single = {image.shape[1:] for image in images} == {(spec.n_inputs, 1)}
+            told = "; put one image into a list, [image]" if single else ""
+            raise ValueError(f"X has {count(images[0].shape[2], 'channel')} but training had {spec.n_inputs}{told}")
+        shapes = [image.shape[:2] for image in images]
         if spec.intercept:
             images = [np.concatenate([image, np.ones((*image.shape[:2], 1))], axis=2) for image in images]
-        return GridProblem(
-            images=images,
-            codes=codes,
-            classes=spec.classes,
-            table=None if self.pairwise is None else PairTable.of(self.pairwise, spec.classes),
-            neighbours=self._neighbours(spec),
-            cost=self.loss_object().cost(spec.classes),
-            search=Search(self.engine, self.max_seconds),
-            channels=spec.n_inputs,
-        )
+        search, near = Search(self.engine, self.max_seconds), self._neighbours(spec)
+        data: dict[str, Any] = {
+            "images": images,
+            "channels": spec.n_inputs,
+            "classes": spec.classes,
+            "table": None if self.pairwise is None else PairTable.of(self.pairwise, spec.classes),
+            "neighbours": near,
+            "likelihood": self.likelihood,
+        }
+        named = search.name == JunctionTree.name
+        # Without pairs every tree is a pixel, whatever the engine.
+        if self.pairwise is None or named or (search.name == "auto" and fits_in_trees(shapes, len(spec.classes), near)):
+            listed = ListedGridProblem(
+                **data,
+                codes=None if codes is None else np.concatenate([code.ravel() for code in codes]),
+                loss=BoundLoss() if prices is None else _listed_loss(prices),
+                allowed=None if allowed is None else allowed.flat(),
+                tree_bytes=LARGEST_TREE if named or self.pairwise is None else TREE_BYTES,
+            )
+            if not len(listed.too_wide):
+                return listed
+            if named:
+                i = int(listed.too_wide[0])
+                raise ValueError(
+                    f"the junction tree of X[{i}], {shapes[i][0]} × {shapes[i][1]} pixels, would take more than "
+                    f"{in_bytes(LARGEST_TREE)}; take another engine"
+                )
+        return GridProblem(**data, codes=codes, prices=prices, search=search, allowed=allowed)
+
+    def partial_loss(self, spec: GridSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
+        """A label that cannot be true costs what it costs beside the cheapest of those that can."""
+        known = read_label_images(Y, read_images(X))
+        return _listed_loss(self._known_prices(spec, known, allow_unknown=allow_unknown))
+
+    def _known_prices(self, spec: GridSpec, known: LabelImages, *, allow_unknown: bool) -> PixelTable:
+        cost = self.loss_object().cost(spec.classes)
+        possible = known.possible(spec.classes, allow_unknown=allow_unknown)
+        rows = [cost[flags].min(axis=0) if flags.any() else np.ones(len(cost)) for flags in possible]
+        return PixelTable(known.kinds, np.array(rows))
+
+    def bind_partial(self, spec: GridSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> Any:
+        images = read_images(X)
+        known = read_label_images(Y, images)
+        prices = self._known_prices(spec, known, allow_unknown=allow_unknown)
+
+        def possible() -> Any:
+            return self._bound(spec, images, None, None, PixelTable(known.kinds, known.possible(spec.classes)))
+
+        def encode(outputs: Sequence[Any]) -> list[LabelArray]:
+            codes = read_label_images(outputs, images).coded(spec.classes, allow_unknown=False)
+            known.check_truths(codes, spec.classes, known.possible(spec.classes))
+            return codes
+
+        free = self._bound(spec, images, None, prices, None)
+        if isinstance(free, GridProblem):
+            return PartialGridProblem(free, possible, encode)
+        return PartialProblem(free, possible, _listed_loss(prices), lambda outputs: free.unpack(encode(outputs)))
 
     def loss_object(self) -> LabelLoss:
         """The loss that the option stands for."""
@@ -166,10 +270,13 @@ class Grid(Model):
         return self.loss_object().in_words()
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
-        return node_measures(Y, predicted)
+        known = read_label_images(Y, predicted)
+        if known.whole:
+            return node_measures(Y, predicted, place=self.place)
+        return node_measures(known.beside(predicted), predicted, ignore=[None], place=self.place)
 
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
-        return draw_grid(y, truth, width=width)
+        return draw_grid(y, truth, classes=self.classes, width=width)
 
     def named_weights(
         self, spec: GridSpec, w: FloatArray, feature_names: Sequence[str] | None = None
@@ -210,3 +317,10 @@ class Grid(Model):
         flag_option("contrast", self.contrast)
         Search(self.engine, self.max_seconds).check()
         check_label_weight(self.loss, self.label_weight)
+        choice_option("likelihood", self.likelihood, tuple(LIKELIHOODS))
+
+
+def _listed_loss(prices: PixelTable) -> BoundLoss:
+    """For pixels that stand one after another."""
+    kinds = np.concatenate([one.ravel() for one in prices.kinds]).astype(np.int32)
+    return bound_label_costs(kinds, offsets_of([one.size for one in prices.kinds]), prices.rows)

@@ -41,6 +41,11 @@ class Neighbours:
     def n_features(self) -> int:
         return 1 if self.contrast is None else 2
 
+    @property
+    def plain(self) -> bool:
+        """Whether all pairs have one set of weights, each once."""
+        return self.n_groups == self.n_features == 1
+
     def features(self, image: FloatArray, k: int) -> FloatArray:
         """Of the pairs in one direction, (rows, columns, n_features)."""
         first, second = first_of(image, *self.steps[k]), second_of(image, *self.steps[k])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,9 +17,9 @@ from structlearn.data.labels import declared_classes
 from structlearn.data.matrices import check_finite, checked_matrix
 from structlearn.data.options import choice_option, whole_option
 from structlearn.data.tokens.matrix import TokenMatrix
+from structlearn.data.tokens.sequences import Sequences, read_sequences
 from structlearn.drawing.base import Drawing
 from structlearn.drawing.label_sets import draw_label_set
-from structlearn.inference.graphs.search import MapEngine
 from structlearn.losses import Hamming, LabelF1, LabelLoss, Loss, ZeroOneLoss, loss_option
 from structlearn.losses.bound import BoundLoss, bound_label_costs
 from structlearn.losses.own import bound_own, label_truth
@@ -26,8 +27,9 @@ from structlearn.metrics.label_sets import label_set_measures
 from structlearn.metrics.measures import Measures
 from structlearn.models.base import Ability, ByDecoder, LinearSpec
 from structlearn.models.description import WeightBlock, blocks_of, column_names, stored_blocks
+from structlearn.models.graph.groups import FactorGroup, NodeGroup
 from structlearn.models.graph.pair_tables import PairTable
-from structlearn.models.graph.search import Search
+from structlearn.models.graph.search import Engines, Search
 from structlearn.models.graph.searched_problem import bound_graphs
 from structlearn.models.label_losses import bound_possible
 from structlearn.models.multilabel.label_pairs import PairChoice, chosen_pairs
@@ -95,13 +97,18 @@ class MultiLabel(PartialModel):
         For "sparse"; two for each label by default.
     loss : {"hamming", "f1", "zero_one"} or Loss
         Δ(y, ŷ): the number of labels that are wrong, 1 − F1 of the labels of the example, or whether any is wrong.
-    engine, max_seconds, likelihood
-        As for `Graph`: junction trees serve as long as few labels hang together.
+    engine : str or engine
+        What finds the best labels, as for `Graph`: junction trees serve as long as few labels hang together.
+    max_seconds : float, optional
+        How long an engine may take for one example.
+    likelihood : {"exact", "pseudo", "piecewise", "tree_reweighted", "belief_propagation"}
+        What `ConditionalRandomField` maximises, as for `Graph`.
 
     Notes
     -----
-    X is a matrix with a row an example, dense or sparse; Y a table of zeros and ones with a column a label, or a list
-    of sets of labels. Predictions have the form that Y had in training.
+    X is a matrix with a row an example, dense or sparse, or a list of dicts of features; Y a table of zeros and ones
+    with a column a label, dense or sparse, or a list of sets of labels. Predictions are sets where Y had these in
+    training, otherwise a dense table.
 
     The weights are, one after another, (n_features, n_labels, 2), without and with each label, and for each pair
     (n_pairs, 2, 2).
@@ -115,6 +122,7 @@ class MultiLabel(PartialModel):
     """
 
     kind = "outputs"
+    in_words = "chooses a set of labels for every example; which labels stand together counts, too"
     takes_allowed = True
 
     def __init__(
@@ -123,7 +131,7 @@ class MultiLabel(PartialModel):
         pairs: PairChoice = "tree",
         n_pairs: int | None = None,
         loss: Literal["hamming", "f1", "zero_one"] | Loss = "hamming",
-        engine: str | MapEngine = "auto",
+        engine: Engines = "auto",
         max_seconds: float | None = None,
         likelihood: LikelihoodName = "exact",
     ):
@@ -177,11 +185,12 @@ class MultiLabel(PartialModel):
         classes = observed if self.classes is None else declared_classes(self.classes)
         if not classes:
             raise ValueError("Y has no labels; training needs at least one")
-        by_name = Y.classes is not None
+        by_name, by_features = Y.classes is not None, isinstance(X, Sequences)
         table = Y.coded(classes, by_name=by_name)
         return MultiLabelSpec(
             classes=classes,
-            n_inputs=X.shape[1],
+            n_inputs=(X.tokens if by_features else X).shape[1],
+            vocabulary=X.names if by_features else None,
             label_pairs=chosen_pairs(self.pairs, table, self.n_pairs),
             by_name=by_name,
         )
@@ -190,26 +199,19 @@ class MultiLabel(PartialModel):
         self, spec: MultiLabelSpec, X: Any, Y: Any = None, *, allow_unknown: bool = False, allowed: Any = None
     ) -> MultiLabelProblem | SearchedMultiLabelProblem:
         """See `Model.bind`; `allowed` is a table of labels that are known, NaN or None where they are not."""
-        matrix = _matrix(X)
-        if matrix.shape[1] != spec.n_inputs:
-            raise ValueError(f"X has {matrix.shape[1]} features but training had {spec.n_inputs}")
+        matrix = _columns(spec, _matrix(X))
         n, K = matrix.shape[0], len(spec.classes)
         offsets = np.arange(n + 1) * K
         codes = None
         if Y is not None:
             codes = self._table(spec, Y, n).ravel()
         edges, edge_offsets, numbers = repeated_edges(spec.label_pairs, n)
+        tokens = TokenMatrix.from_matrix(matrix, intercept=spec.intercept)
+        table = PairTable.of("free", _BINARY) if spec.label_pairs else None
         data: dict[str, Any] = {
-            "nodes": TokenMatrix.from_matrix(matrix, intercept=spec.intercept),
-            "rows": np.arange(n + 1),
-            "nodes_a_row": K,
-            "offsets": offsets,
-            "edges": edges,
-            "edge_offsets": edge_offsets,
-            "edge_tokens": _one_hot(numbers, len(spec.label_pairs)),
-            "table": PairTable.of("free", _BINARY) if spec.label_pairs else None,
+            "nodes": [NodeGroup(tokens, offsets, _BINARY, rows=np.arange(n + 1), nodes_a_row=K)],
+            "factors": [FactorGroup(edges, edge_offsets, table, _one_hot(numbers, len(spec.label_pairs)))],
             "codes": codes,
-            "classes": _BINARY,
             "loss": self._bound_loss(codes, offsets),
             "allowed": None if allowed is None else _possible(self._table(spec, allowed, n, partial=True)),
             "pairs": spec.pairs,
@@ -224,7 +226,7 @@ class MultiLabel(PartialModel):
 
     def partial_loss(self, spec: MultiLabelSpec, X: Any, Y: Any, *, allow_unknown: bool = False) -> BoundLoss:
         """Labels that are not known cost nothing."""
-        table = self._table(spec, Y, _matrix(X).shape[0], partial=True)
+        table = self._table(spec, Y, _n_rows(_matrix(X)), partial=True)
         offsets = np.arange(len(table) + 1) * len(spec.classes)
         return bound_possible(self.loss_object(), _BINARY, _possible(table), offsets)
 
@@ -258,7 +260,8 @@ class MultiLabel(PartialModel):
         return bound_own(loss, [label_truth(row, _BINARY) for row in rows])
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
-        return label_set_measures(Y, predicted)
+        first = "example_f1" if self.loss == "f1" else "label_accuracy"
+        return label_set_measures(Y, predicted, labels=self.classes, first=first)
 
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
         names = self.classes
@@ -305,6 +308,14 @@ class MultiLabel(PartialModel):
 
 
 def _matrix(X: Any) -> Any:
+    """A matrix, or sequences of one token each where features came by name."""
+    if isinstance(X, Sequences):
+        return X
+    if isinstance(X, (list, tuple)) and any(isinstance(x, Mapping) for x in X):
+        try:
+            return read_sequences([[x] for x in X])
+        except ValueError as error:
+            raise ValueError(re.sub(r"^X\[(\d+)\]\[0\]", r"X[\1]", str(error))) from None
     if isinstance(X, (list, tuple)) and len(X) and all(sp.issparse(x) for x in X):
         X = sp.vstack([x.reshape(1, -1) for x in X], format="csr")
     matrix = checked_matrix(X, "X")
@@ -313,6 +324,23 @@ def _matrix(X: Any) -> Any:
     matrix = matrix if sp.issparse(matrix) else np.ascontiguousarray(matrix, np.float64)
     check_finite(matrix, lambda row, column: f"X[{row}, {column}]")
     return matrix
+
+
+def _n_rows(X: Any) -> int:
+    return len(X) if isinstance(X, Sequences) else int(X.shape[0])
+
+
+def _columns(spec: MultiLabelSpec, X: Any) -> Any:
+    """A matrix of the columns that training had."""
+    by_name = isinstance(X, Sequences)
+    if by_name != (spec.vocabulary is not None):
+        here, before = ("by name", "in columns") if by_name else ("in columns", "by name")
+        raise ValueError(f"X has features {here} but training had them {before}")
+    if by_name:
+        return spec.stack(X)[0]
+    if X.shape[1] != spec.n_inputs:
+        raise ValueError(f"X has {X.shape[1]} features but training had {spec.n_inputs}")
+    return X
 
 
 def _possible(table: LabelArray) -> Any:

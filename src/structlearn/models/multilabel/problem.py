@@ -53,7 +53,7 @@ class _LabelSetOutputs(GraphProblem):
         if part < 2 * K:
             return STATES[part % 2].format(self._names[part // 2])
         edge, pair = divmod(part - 2 * K, 4)
-        first, second = self._edges[self._edge_offsets[i] + edge].tolist()
+        first, second = self._factors[0].of(i)[edge].tolist()
         return PAIR_STATES[pair].format(self._names[first], self._names[second])
 
     def sizes(self) -> dict[str, int]:

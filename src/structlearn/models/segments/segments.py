@@ -102,6 +102,7 @@ class Segments(PartialModel):
     """
 
     kind = "segments"
+    example = "sequence"
     takes_allowed = True
 
     @property

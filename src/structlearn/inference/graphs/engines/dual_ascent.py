@@ -12,6 +12,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.factor_graphs import FactorGraph
 from structlearn.data.options import flag_option, real_option
+from structlearn.inference.graphs.answers import Labelling
 
 #: Of the gap: passes that close less of it in one iteration give way to clusters.
 LITTLE = 0.01
@@ -29,7 +30,8 @@ class DualAscent:
     clusters of three variables are added along cycles of pairs that contradict themselves (Sontag, Choe and Li 2012);
     the bound still never rises. Clusters of more than a million joint labels are left out.
 
-    The answer's details are `clusters`, how many were added.
+    Begun with an earlier answer, see `best_labelling`, it goes on from its messages: whatever these are, the bound is
+    valid. The answer's details are `clusters`, how many were added, and `messages`, those of passes without clusters.
 
     Parameters
     ----------
@@ -57,10 +59,13 @@ class DualAscent:
 
 
 class DualAscentSearch:
+    """`tighten` may change on the way."""
+
     def __init__(self, graph: FactorGraph, *, tighten: bool, tol: float):
         self._graph = graph
         self._dual = _core.DualAscent(graph.core)
-        self._tighten = tighten
+        self.tighten = tighten
+        self._messages: FloatArray | None = None
         self._tol = tol
         self._passes = 2 * int(np.clip(WORK // (1 + len(graph.scopes) + len(graph.values)), 1, 10))
         self.labels: LabelArray = self._dual.labels()
@@ -75,15 +80,24 @@ class DualAscentSearch:
         self._dual.set_unaries(given)
         self.score, self.bound = self._dual.score, np.inf
 
+    def begin_with(self, start: Labelling) -> None:
+        """The messages of an answer of dual ascent; those of other engines have none."""
+        messages = start.details.get("messages")
+        if messages is not None:
+            self._dual.begin_with(messages)
+
     def step(self) -> bool:
         before = self.bound
         self._dual.passes(self._passes)
         self.labels, self.score, self.bound = self._dual.labels(), self._dual.score, min(before, self._dual.bound)
         gained = before - self.bound
         gap = self.bound - self.score if self.score > -np.inf else abs(self.bound)
-        if self._tighten and gained <= LITTLE * gap:
+        if self.tighten and gained <= LITTLE * gap:
+            if not self._dual.n_clusters:
+                self._messages = self._dual.messages()
             return self._dual.tighten(max(20, self._graph.n_variables // 4)) > 0 or gained > self._tol * abs(self.bound)
         return bool(gained > self._tol * abs(self.bound))
 
     def details(self) -> Mapping[str, Any]:
-        return {"clusters": self._dual.n_clusters}
+        messages = self._messages if self._dual.n_clusters else self._dual.messages()
+        return {"clusters": self._dual.n_clusters, "messages": messages}

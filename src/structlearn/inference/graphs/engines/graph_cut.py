@@ -15,7 +15,7 @@ from structlearn.data.factor_graphs import FactorGraph, GridGraph
 from structlearn.data.factor_graphs.reduction import InfeasibleError, ReducedGraph
 from structlearn.inference.graphs.engines.fusion import grid_fusion
 from structlearn.inference.graphs.engines.pairs import check_pairs, check_two_labels
-from structlearn.inference.graphs.refusals import UnsuitedGraphError
+from structlearn.inference.graphs.refusals import NotSubmodularError
 from structlearn.inference.graphs.search import Search
 
 
@@ -153,7 +153,7 @@ def check_submodular(graph: FactorGraph, engine: str) -> None:
     f = _core.first_not_submodular(graph.core)
     if f >= 0:
         (agree, first), (second, both) = graph.table(f).tolist()
-        raise UnsuitedGraphError(
+        raise NotSubmodularError(
             "factor {factor}, of variables {variables[0]} and {variables[1]}, is not submodular: "
             f"θ(0,0) + θ(1,1) = {agree + both:g} is less than θ(0,1) + θ(1,0) = {first + second:g}; "
             f"{engine} needs all factors to be",

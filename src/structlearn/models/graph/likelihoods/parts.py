@@ -9,7 +9,7 @@ import numpy as np
 
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray
 from structlearn.data.ragged import offsets_of, owners_of, places_of, ranks_of
-from structlearn.models.graph.pair_tables import PairTable
+from structlearn.models.graph.factor_tables import FactorTable
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class GraphParts:
     edges : (n_edges, 2)
         Numbers of nodes in their graph.
     n_labels : int
-    table : PairTable or None
+    table : FactorTable or None
     shared : bool
         Whether all edges of a graph have the same parts, since they have no features.
     allowed : (n_nodes, n_labels) or None
@@ -32,7 +32,7 @@ class GraphParts:
     edges: LabelArray
     edge_offsets: IntArray
     n_labels: int
-    table: PairTable | None
+    table: FactorTable | None
     shared: bool
     allowed: Flags | None
 

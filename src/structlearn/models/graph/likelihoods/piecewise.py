@@ -18,7 +18,7 @@ def piecewise_sums(theta: FloatArray, parts: ChosenParts) -> tuple[FloatArray, F
     """
     allowed = parts.allowed
     counts = None if allowed is None else allowed.astype(np.float64)
-    of_nodes, shares = _normalised(theta[parts.at_nodes], counts)
+    of_nodes, shares = normalised(theta[parts.at_nodes], counts)
     log_z = summed(of_nodes, parts.node_offsets)
     expected = parts.scattered(shares, parts.at_nodes)
     if parts.width and len(parts.at_edges):
@@ -26,13 +26,13 @@ def piecewise_sums(theta: FloatArray, parts: ChosenParts) -> tuple[FloatArray, F
         scores = theta[cells]
         # The last column is for the pairs that have no part and score 0.
         scores[:, -1], cells[:, -1] = 0.0, -1
-        of_edges, shares = _normalised(scores, _pairs_of_parts(parts))
+        of_edges, shares = normalised(scores, _pairs_of_parts(parts))
         log_z += summed(of_edges, parts.edge_offsets)
         expected += parts.scattered(shares, cells)
     return log_z, expected
 
 
-def _normalised(scores: FloatArray, counts: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+def normalised(scores: FloatArray, counts: FloatArray | None) -> tuple[FloatArray, FloatArray]:
     """log Σ_k n_k exp s_k of every row, and the share of each term."""
     if counts is not None:
         scores = scores + np.log(counts, out=np.full(counts.shape, -np.inf), where=counts > 0.0)

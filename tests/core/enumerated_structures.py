@@ -1,0 +1,93 @@
+"""Structures of the core on sparse features of places, with every output as the parts that it has."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from structlearn import _core
+from structlearn.data.ragged import offsets_of
+from tests.inference.enumerated_dependency import labelled, siblings, trees
+
+
+class Bound(NamedTuple):
+    """A compiled problem, and for every example the codes of its outputs, and a matrix of the parts that they have."""
+
+    core: Any
+    codes: list[Any]
+    parts: list[Any]
+    w: Any
+
+
+def scorer(random: Any, n_places: list[Any], widths: list[int]) -> tuple[_core.TokenScorer, int]:
+    """Blocks of places with random features; for each the number of places of every example, and of parts at each."""
+    n_columns, offsets, tokens, blocks, at = 3, [], [], [], 0
+    for counts, width in zip(n_places, widths, strict=True):
+        offsets.append(offsets_of(counts))
+        total = int(offsets[-1][-1])
+        dense = np.where(random.uniform(size=(total, n_columns)) < 0.6, random.normal(size=(total, n_columns)), 0.0)
+        rows, columns = np.nonzero(dense)
+        indptr = offsets_of(np.bincount(rows, minlength=total))
+        tokens.append(_core.Tokens(indptr, columns.astype(np.int32), dense[rows, columns], n_columns))
+        blocks.append((at, width, 0))
+        at += n_columns * width
+    nothing = np.empty(0, np.int64)
+    return _core.TokenScorer(offsets, tokens, np.array(blocks), nothing, nothing, np.empty(0), None, None, at, None), at
+
+
+def dependency(kind: str, single_root: bool) -> Bound:
+    """Sentences of one, four and three tokens with two labels; or one label and siblings."""
+    random = np.random.default_rng(0)
+    lengths, beside = np.array([1, 4, 3]), kind == "siblings"
+    n_labels = 1 if beside else 2
+    places = [(lengths + 1) ** 2, (lengths + 1) ** 3][: 1 + beside]
+    scores, n_weights = scorer(random, places, [n_labels, 1][: 1 + beside])
+    engine = _core.DependencyEngine(offsets_of(lengths), n_labels, single_root, beside)
+    made = (_core.NonprojectiveTrees if kind == "crossing" else _core.ProjectiveTrees)(engine, scores)
+    codes, parts = [], []
+    for n in lengths.tolist():
+        heads = trees(n, kind != "crossing", single_root)
+        heads, labels = labelled(heads, n_labels)
+        tokens = np.arange(1, n + 1)
+        which = [(heads * (n + 1) + tokens) * n_labels + labels]
+        if beside:
+            near = siblings(n, single_root)
+            which.append((n + 1) ** 2 * n_labels + (heads * (n + 1) + near) * (n + 1) + tokens)
+        n_parts = (n + 1) ** 2 * n_labels + beside * (n + 1) ** 3
+        codes.append((heads * n_labels + labels).astype(np.int32))
+        parts.append(indicators(np.concatenate(which, axis=1), n_parts))
+    return Bound(made, codes, parts, random.normal(size=n_weights))
+
+
+def matching(alone: bool) -> Bound:
+    random = np.random.default_rng(0)
+    shapes = [(3, 2), (2, 4), (3, 3)]
+    n, m = np.array(shapes).T
+    places = [n * m, n + m][: 1 + alone]
+    scores, n_weights = scorer(random, places, [1, 1][: 1 + alone])
+    made = _core.Matchings(_core.MatchingEngine(offsets_of(n), offsets_of(m), alone), scores)
+    codes, parts = [], []
+    for rows, columns in shapes:
+        every = [
+            y
+            for y in product(range(-1, columns), repeat=rows)
+            if len({j for j in y if j >= 0}) == rows - y.count(-1)
+            and (alone or rows - y.count(-1) == min(rows, columns))
+        ]
+        found = np.zeros((len(every), rows * columns + alone * (rows + columns)))
+        for row, y in zip(found, every, strict=True):
+            row[[i * columns + j for i, j in enumerate(y) if j >= 0]] = 1.0
+            if alone:
+                row[[rows * columns + i for i, j in enumerate(y) if j < 0]] = 1.0
+                row[[rows * columns + rows + j for j in range(columns) if j not in y]] = 1.0
+        codes.append(np.array(every, np.int32))
+        parts.append(found)
+    return Bound(made, codes, parts, random.normal(size=n_weights))
+
+
+def indicators(which: Any, n_parts: int) -> Any:
+    found = np.zeros((len(which), n_parts))
+    found[np.arange(len(which))[:, None], which] = 1.0
+    return found
