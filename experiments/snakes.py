@@ -62,6 +62,7 @@ from structlearn.datasets import fetch_snakes
 from structlearn.inference import best_labelling
 from structlearn.metrics import bootstrap_counts
 from structlearn.models import Graph, Grid
+from structlearn.models.graph.problem import GraphProblem
 from structlearn.solvers import Subgradient
 from structlearn.waist import Scaling
 
@@ -130,7 +131,8 @@ def labelled(method: str, estimator: Any, X: Any) -> tuple[list[np.ndarray], int
     given, _ = taken(method, X, [])
     problem, w, found = estimator.model_.bind(estimator.spec_, given), estimator.w_, []
     for i in range(len(X)):
-        graph = problem.graph(i, w) if method != EDGES else problem.factor_graph(i, problem.scores(w, np.array([i])))
+        listed = isinstance(problem, GraphProblem)
+        graph = problem.factor_graph(i, problem.scores(w, np.array([i]))) if listed else problem.graph(i, w)
         found.append(best_labelling(graph, "dual_ascent", max_seconds=IN_PREDICTION))
     return [one.labels.ravel() for one in found], sum(bool(one.exact) for one in found)
 
