@@ -14,8 +14,11 @@ out.
 - nodes: `Graph(pairwise=None)`, each node on its own.
 - Potts: `Graph(pairwise="potts")`, one weight for neighbours with equal labels.
 - symmetric: `Graph(pairwise="symmetric")`, a weight for every two labels of neighbours.
+- field: `ConditionalRandomField(Graph(pairwise="potts", likelihood="pseudo"))`, a conditional random field. Networks of
+  this width have no exact likelihood; it maximises the product of the probabilities of each label given those of its
+  neighbours.
 
-These three are inductive: they are trained on the network of the training nodes alone and know nothing of the others.
+These four are inductive: they are trained on the network of the training nodes alone and know nothing of the others.
 On Cora and CiteSeer they are tested in two ways. *Apart*: on the network of the test nodes alone, without a link to
 training nodes. *Given*: on the whole network, in which the labels of the training nodes are given (`allowed=`). On
 WebKB the test is the network of the fourth university.
@@ -24,34 +27,39 @@ WebKB the test is the network of the fourth university.
   nodes are unknown (None), from the weights of the Potts SVM and with its price of a node; tested as given. On Cora and
   CiteSeer only, and in the first repetition only, since a fit takes half a minute and more.
 
-A conditional random field is left out: networks of this width have no exact likelihood.
-
 **Training.** The parts of a network that no link connects are examples of their own, and for "nodes" every node is one;
 the objective is the same as with the network as one example, and its slacks are apart. Networks are too wide for
 junction trees; labels are found by dual ascent without clusters (`DualAscent(tighten=False, tol=1e-5)`), at most two
 seconds for one network, in training and in the test, except where all junction trees are small. Its bounds are those of
 the primal, so that the duality gap that is shown holds for the exact objective. Training ends at a relative gap
-(stationarity) of 0.03, or after 200 iterations, on WebKB 30, with the gap that is shown.
+(stationarity) of 0.03, or after 200 iterations, on WebKB 100, with the gap that is shown; the field, by L-BFGS, at
+0.001, and its gap is that of the pseudo-likelihood.
 
 **Settings.** The price of a node, C over the number of examples, from 0.1, 0.3, 1, 3 and 10, chosen on training data
-alone for each split by the accuracy of held-out nodes. Cora and CiteSeer: for each method; one half of the training
+alone for each split by the accuracy of held-out nodes; for the field, whose log-losses have another scale, from 1, 3,
+10, 30, 100, 300 and 1000. Cora and CiteSeer: for each method; one half of the training
 nodes, drawn at random, is trained on and the other half, apart, is the held-out part. WebKB: one of the three training
 universities, the next in the alphabet after the test one, is held out; the price is chosen for the nodes on their own,
-and the other methods have the same, for time, which is if anything to their disadvantage.
+and the other SVMs have the same, for time, which is if anything to their disadvantage.
 
 **Measures.** Accuracy of test nodes in percent, and the mean intersection over union of labels, which is not ruled by
 the 74 % of WebKB's pages that are "other". 95 % percentile bootstrap intervals over nodes (seed 0, 2,000 resamples); a
 node counts with all repetitions in which it is tested together, and both methods on the same nodes. Nodes that are
 linked are not independent, so the intervals are too narrow for what another network would give. The questions asked
 beforehand, for each data set: is the Potts SVM more accurate than the nodes on their own, apart? Is the symmetric one?
-On Cora and CiteSeer also: do given labels help the Potts SVM, and does transductive training help it, given? Ten
-intervals, without a correction for their number.
+Is the field more accurate than the nodes, and than the Potts SVM, apart? On Cora and CiteSeer also: do given labels
+help the Potts SVM, and does transductive training help it, given? Sixteen intervals, without a correction for their
+number.
 
 This was fixed before any of these splits was drawn. Trials with another seed (1000) on Cora, with half of the nodes for
 training and a quarter held out, and with two universities for training and a third held out, served to see how long it
 takes and that the grid of prices is wide enough; there, links helped on Cora. So the data as such had been seen: one
 network cannot be put away. The code was tried on the first split of WebKB with four iterations, without showing
 its scores; the limit of 30 iterations was set afterwards, for time.
+
+This is the second run. The first had no field, and left WebKB at gaps of 0.19 to 0.99 after 30 iterations; its test
+scores were seen. Nothing but the field, its questions and the limit of iterations was changed. The field was tried on
+training nodes alone, with seed 1000 on Cora, from which its prices are.
 """
 
 from __future__ import annotations
@@ -67,14 +75,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from linked_documents_page import NODES, POTTS, SYMMETRIC, TRANSDUCTIVE, sections
+from linked_documents_page import FIELD, NODES, POTTS, SYMMETRIC, TRANSDUCTIVE, sections
 from numpy.typing import NDArray
 from report import Run, publish
 from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import normalize
 
-from structlearn import LatentStructuralSVM, StructuralSVM
+from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM
 from structlearn.datasets import LinkedPages, fetch_citation, fetch_webkb
 from structlearn.inference.graphs import DualAscent
 from structlearn.metrics import mean_iou
@@ -82,11 +90,14 @@ from structlearn.models import Graph
 from structlearn.models.graph.searched_problem import SearchedGraphProblem
 
 UNIVERSITIES = ("cornell", "texas", "washington", "wisconsin")
-PAIRWISE: dict[str, Any] = {NODES: None, POTTS: "potts", SYMMETRIC: "symmetric", TRANSDUCTIVE: "potts"}
+PAIRWISE: dict[str, Any] = {NODES: None, POTTS: "potts", SYMMETRIC: "symmetric", FIELD: "potts", TRANSDUCTIVE: "potts"}
 PRICES = (0.1, 0.3, 1.0, 3.0, 10.0)
-WAYS = {NODES: ("apart",), POTTS: ("apart", "given"), SYMMETRIC: ("apart", "given"), TRANSDUCTIVE: ("given",)}
+FIELD_PRICES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+BOTH = ("apart", "given")
+WAYS = {NODES: ("apart",), POTTS: BOTH, SYMMETRIC: BOTH, FIELD: BOTH, TRANSDUCTIVE: ("given",)}
+INDUCTIVE = (NODES, POTTS, SYMMETRIC, FIELD)
 SEEDS = (0, 1, 2)
-MAX_ITER = {"cora": 200, "citeseer": 200, "webkb": 30}
+MAX_ITER = {"cora": 200, "citeseer": 200, "webkb": 100}
 
 Nodes = NDArray[np.int64]
 
@@ -141,11 +152,12 @@ def with_ones(X: Any) -> Any:
 
 def model(method: str, classes: list[str], networks: list[Any]) -> Graph:
     """The model with junction trees if they are all small."""
-    narrow = Graph(classes, pairwise=PAIRWISE[method])
+    likelihood = "pseudo" if method == FIELD else "exact"
+    narrow = Graph(classes, pairwise=PAIRWISE[method], likelihood=likelihood)
     spec = narrow.specify(networks, [[classes[0]] * x[0].shape[0] for x in networks])
     if not isinstance(narrow.bind(spec, networks), SearchedGraphProblem):
         return narrow
-    return Graph(classes, pairwise=PAIRWISE[method], engine=DualAscent(tighten=False, tol=1e-5), max_seconds=2.0)
+    return narrow.set_params(engine=DualAscent(tighten=False, tol=1e-5), max_seconds=2.0)
 
 
 def learnt(method: str, price: float, documents: Documents, nodes: Nodes, init: Any = None) -> tuple[Any, Run]:
@@ -155,11 +167,13 @@ def learnt(method: str, price: float, documents: Documents, nodes: Nodes, init: 
     networks, members = documents.networks(within, linked=method != NODES)
     Y = given_labels(documents, members, known)
     classes = sorted(set(documents.Y[nodes].tolist()))
-    learner = LatentStructuralSVM if method == TRANSDUCTIVE else StructuralSVM
-    graph = model(method, classes, networks)
-    svm = learner(graph, C=price * len(networks), tol=0.03, max_iter=MAX_ITER[documents.name], random_state=0, n_jobs=1)
-    if method == NODES:
-        svm.set_params(max_iter=None)
+    graph, C = model(method, classes, networks), price * len(networks)
+    if method == FIELD:
+        svm = ConditionalRandomField(graph, C=C, tol=0.001, solver="lbfgs", random_state=0, n_jobs=1)
+    else:
+        learner = LatentStructuralSVM if method == TRANSDUCTIVE else StructuralSVM
+        most = None if method == NODES else MAX_ITER[documents.name]
+        svm = learner(graph, C=C, tol=0.03, max_iter=most, random_state=0, n_jobs=1)
     if init is not None:
         svm.set_params(init=init)
     begin = time.process_time()
@@ -200,7 +214,7 @@ def chosen_price(
     place: Run, method: str, documents: Documents, inner: Nodes, held_out: Nodes, runs: list[Run]
 ) -> float:
     scores = {}
-    for price in PRICES:
+    for price in FIELD_PRICES if method == FIELD else PRICES:
         svm, said = learnt(method, price, documents, inner)
         labels = predicted(svm, method, documents, held_out)
         scores[price] = record(runs, place, method, "held out", price, said, documents.Y[held_out], labels)
@@ -229,7 +243,7 @@ def in_citations(name: str, seed: int, runs: list[Run]) -> dict[Any, Any]:
     place = {"data": name, "split": seed}
     found: dict[Any, Any] = {"test": test}
     learners: dict[str, tuple[Any, Run, float]] = {}
-    for method in (NODES, POTTS, SYMMETRIC):
+    for method in INDUCTIVE:
         price = chosen_price(place, method, documents, inner, held_out, runs)
         learners[method] = *learnt(method, price, documents, train), price
     if seed == SEEDS[0]:
@@ -253,8 +267,9 @@ def in_webkb(data: LinkedPages, k: int, runs: list[Run]) -> dict[Any, Any]:
     found: dict[Any, Any] = {"test": test}
     # The vocabulary and its weights are those of what is trained on, also where the price is chosen.
     for_choice, documents = webkb(data, inner), webkb(data, train)
-    price = chosen_price(place, NODES, for_choice, inner, held_out, runs)
-    for method in (NODES, POTTS, SYMMETRIC):
+    svm_price = chosen_price(place, NODES, for_choice, inner, held_out, runs)
+    for method in INDUCTIVE:
+        price = chosen_price(place, FIELD, for_choice, inner, held_out, runs) if method == FIELD else svm_price
         svm, said = learnt(method, price, documents, train)
         labels = predicted(svm, method, documents, test)
         record(runs, place, method, "apart", price, said, documents.Y[test], labels)
