@@ -16,7 +16,6 @@ from structlearn.data.typed_labels import TypedLabels, check_types, labels_in_ty
 from structlearn.data.typed_networks import Key, TypedNetwork, TypedNetworks, naming_type, read_typed_networks
 from structlearn.drawing.base import Drawing
 from structlearn.drawing.networks import draw_network
-from structlearn.inference.graphs.search import MapEngine
 from structlearn.losses import LabelLoss
 from structlearn.losses.bound import BoundLoss
 from structlearn.metrics.measures import Measures
@@ -24,7 +23,8 @@ from structlearn.metrics.nodes import typed_node_measures
 from structlearn.models.base import Ability, ByDecoder, LinearSpec
 from structlearn.models.description import WeightBlock, blocks_of, column_names, stored_blocks
 from structlearn.models.graph.factor_tables import FactorTable, TableForm
-from structlearn.models.graph.search import Search
+from structlearn.models.graph.problem import TREE_COSTS
+from structlearn.models.graph.search import Engines, Search
 from structlearn.models.graph.searched_problem import bound_graphs
 from structlearn.models.label_losses import refuse_partial
 from structlearn.models.pair_weights import compacted
@@ -99,25 +99,14 @@ class TypedGraph(PartialModel):
 
     @property
     def costs(self) -> ByDecoder:
-        once = "V L^(w + 1)"
-        return {
-            "best": once,
-            "loss_augmented": once,
-            "second_best": once,
-            "k_best": f"{once} + k V L",
-            "loss_levels": f"{once} D²",
-            "sums": once,
-            "pair_marginals": once,
-            "samples": f"{once} + s V L",
-            "partial": "the same",
-        }
+        return TREE_COSTS
 
     def __init__(
         self,
         factors: Mapping[Key, TableForm | Factor] | None = None,
         classes: Mapping[str, Sequence[Any]] | None = None,
         loss: Literal["hamming", "zero_one"] | Mapping[str, LabelLoss] = "hamming",
-        engine: str | MapEngine = "auto",
+        engine: Engines = "auto",
         max_seconds: float | None = None,
     ):
         self.factors = factors
