@@ -67,7 +67,7 @@ def test_oracles_agree_with_enumeration(seed, options, engine, costs):
         assert problem.max_losses()[i] == pytest.approx(max(losses.values()))
 
 
-@pytest.mark.parametrize("options", OPTIONS[:4])
+@pytest.mark.parametrize("options", [OPTIONS[0], pytest.param(OPTIONS[1], marks=pytest.mark.slow), *OPTIONS[2:4]])
 def test_the_objective_is_that_of_graphs(options):
     random = np.random.default_rng(0)
     X, Y = images(random, 3)
@@ -232,7 +232,7 @@ def test_whole_truths_beside_what_is_allowed_go_into_likelihoods():
         assert restricted.objective_ < free.objective_
 
 
-@pytest.mark.parametrize("engine", ["auto", "alpha_expansion"])
+@pytest.mark.parametrize("engine", ["auto", pytest.param("alpha_expansion", marks=pytest.mark.slow)])
 def test_runs_go_on_from_checkpoints_and_files(engine, tmp_path):
     X, _, said = scribbled()
     X, said = [x[:, :4] for x in X], [y[:, :4] for y in said]

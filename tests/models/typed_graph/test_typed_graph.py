@@ -311,6 +311,7 @@ def test_a_wide_graph_is_searched_and_has_no_sums():
         StructuralSVM(TypedGraph(engine="junction_tree")).fit([x], [y])
 
 
+@pytest.mark.slow
 def test_searched_training_with_larger_factors_finds_the_same_minimum():
     random = np.random.default_rng(3)
     X = [typed_network(random, 3, 2) for _ in range(6)]
