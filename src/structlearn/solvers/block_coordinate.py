@@ -10,9 +10,8 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.solvers.base import DualSolver
-from structlearn.solvers.mixtures import begin_mixtures, climb_mixtures, restart_mixtures
+from structlearn.solvers.mixtures import MixtureState
 from structlearn.solvers.states import Record, dual_record
-from structlearn.solvers.working_sets import WorkingSetState
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.planes import Planes
 from structlearn.waist.problem import Problem
@@ -23,7 +22,7 @@ SMALL = 0.3
 
 
 @dataclass
-class BlockCoordinateState(WorkingSetState):
+class BlockCoordinateState(MixtureState):
     """A run of block-coordinate ascent.
 
     Attributes
@@ -41,9 +40,6 @@ class BlockCoordinateState(WorkingSetState):
         The relative gap of the last certificate.
     bias : float
         That gap over the estimate of it: the estimate is the sum of what examples showed while others still moved.
-    marginals : (n_marginals,)
-        Those of the examples' `Mixtures`, whose planes are the first ones of the working sets; empty where there are
-        none.
     """
 
     gaps: FloatArray = field(default_factory=lambda: np.empty(0))
@@ -55,7 +51,6 @@ class BlockCoordinateState(WorkingSetState):
     cached_passes: int = 2
     certified: float = 1.0
     bias: float = 1.0
-    marginals: FloatArray = field(default_factory=lambda: np.empty(0))
     random: np.random.Generator = field(default_factory=np.random.default_rng)
 
     over_weights: ClassVar[tuple[str, ...]] = ("w", "iterate", "average", "priced")
@@ -113,7 +108,7 @@ class BlockCoordinate(DualSolver):
     def init_state(self, problem: Problem, objective: MarginObjective) -> BlockCoordinateState:
         random = np.random.default_rng(self.random_state)
         state = BlockCoordinateState.begin(problem, objective, random=random)
-        begin_mixtures(state, problem)
+        state.begin_mixtures(problem)
         # The planes at w = 0 are the worst there are: not worth keeping.
         self._certify(state, problem, objective, keep=False)
         return state
@@ -149,7 +144,7 @@ class BlockCoordinate(DualSolver):
             gap, _ = state.solve(max(0.1 * remaining, 1e-13), state.cached_passes * asked)
             state.sets.drop_idle(self.idle_passes)
             state.limit_memory(self.room_for_planes(problem), problem)
-            climb_mixtures(state, problem)
+            state.climb_mixtures(problem)
             if self.averaging:
                 self._average(state)
         # Where the cached planes still hold most of the gap, asking for more planes would not help; the bound is for
@@ -192,7 +187,7 @@ class BlockCoordinate(DualSolver):
         for chunk in _chunks(chosen, size, state.random):
             planes = state.ask(problem, objective, chunk, margins[chunk])
             state.extend(problem)
-            restart_mixtures(state, problem, planes)
+            state.restart_mixtures(problem, planes)
             self._keep(state, problem, objective, planes)
             with state.timed("dual_seconds"):
                 state.gaps[chunk] = state.improve(chunk)
