@@ -2,6 +2,7 @@
 
 #include "bindings/composed.hpp"
 #include "bindings/unlocked.hpp"
+#include "dual/gram.hpp"
 #include "dual/restricted.hpp"
 #include "dual/saved_planes.hpp"
 #include "dual/sparse_planes.hpp"
@@ -69,9 +70,9 @@ nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name
              })
         .def("alpha", [](const Sets& sets, std::int64_t i) { return to_numpy(copied(sets.dual(i).alpha())); })
         .def("offsets", [](const Sets& sets, std::int64_t i) { return to_numpy(copied(sets.dual(i).b())); })
-        .def("gram", [](Sets& sets, std::int64_t i) { return to_numpy(sets.gram(i)); })
+        .def("gram", [](Sets& sets, std::int64_t i) { return to_numpy(gram(sets, i)); })
         .def("set_alpha", [](Sets& sets, std::int64_t i, Vector<double> alpha) { sets.set_alpha(i, view(alpha)); })
-        .def("radius", &Sets::radius)
+        .def("radius", [](Sets& sets) { return radius(sets); })
         .def("nbytes", &Sets::nbytes);
 }
 

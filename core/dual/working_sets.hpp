@@ -297,18 +297,6 @@ public:
         return found > 0.0;
     }
 
-    // The norm of the longest row.
-    double radius() {
-        double largest = 0.0;
-        for (std::int64_t i = 0; i < n_blocks(); ++i) {
-            complete_products(i);
-            const DualBlock& dual = blocks_[i].dual;
-            for (std::int64_t k = 0; k < dual.size(); ++k)
-                if (dual.a()[k] != 0.0) largest = std::max(largest, dual.products(k)[k] / (dual.a()[k] * dual.a()[k]));
-        }
-        return std::sqrt(largest);
-    }
-
     // Fills in the inner products of the planes that came since the last visit.
     void complete_products(std::int64_t i) {
         auto& [planes, dual] = blocks_[i];
@@ -318,15 +306,6 @@ public:
             for (std::int64_t l = 0; l <= k; ++l) row_[l] *= dual.a()[k] * dual.a()[l];
             dual.add_products(row_);
         }
-    }
-
-    // The inner products of the planes of one block, row after row.
-    std::vector<double> gram(std::int64_t i) {
-        complete_products(i);
-        std::vector<double> gram;
-        for (std::int64_t k = 0; k < n_planes(i); ++k)
-            gram.insert(gram.end(), dual(i).products(k), dual(i).products(k) + n_planes(i));
-        return gram;
     }
 
     // All multipliers and numbers of the planes; the planes themselves are appended to `planes`.

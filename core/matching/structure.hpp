@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <vector>
 
 #include "batch/ragged.hpp"
 #include "linear/vector.hpp"
 #include "matching/matching.hpp"
+#include "parts/moves.hpp"
 
 namespace structlearn {
 
@@ -70,19 +70,7 @@ public:
     }
     template <class Visit>
     void each_move(std::int64_t i, const std::int32_t* codes, const std::int32_t* other, Visit&& visit) const {
-        auto parts_of = [&](const std::int32_t* matching) {
-            std::vector<std::int64_t> parts;
-            each_part(i, matching, [&](std::int64_t part) { parts.push_back(part); });
-            std::sort(parts.begin(), parts.end());
-            return parts;
-        };
-        const auto plus = parts_of(codes), minus = parts_of(other);
-        std::vector<std::int64_t> only;
-        std::ranges::set_difference(plus, minus, std::back_inserter(only));
-        for (const std::int64_t part : only) visit(part, -1);
-        only.clear();
-        std::ranges::set_difference(minus, plus, std::back_inserter(only));
-        for (const std::int64_t part : only) visit(-1, part);
+        moves_between_parts(*this, i, codes, other, visit);
     }
 
 private:
