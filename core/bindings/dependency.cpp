@@ -1,6 +1,8 @@
 #include "bindings/structures.hpp"
+#include "dependency/losses.hpp"
 #include "dependency/nonprojective.hpp"
 #include "dependency/projective.hpp"
+#include "dependency/scorer.hpp"
 
 namespace structlearn::bindings {
 
@@ -20,6 +22,20 @@ struct DependencyEngine {
     DependencyShape shape;
 };
 
+// Features, and the values of the tokens that they are made of.
+struct DependencyScores {
+    DependencyScores(const DependencyEngine& engine, const DependencyFeatures& features_, Matrix<std::int32_t> values_)
+        : shape(engine.shape), features(&features_), values(std::move(values_)) {}
+
+    DependencyScorer scorer() const {
+        return {shape, *features, values.data(), static_cast<std::int64_t>(values.shape(1))};
+    }
+
+    DependencyShape shape;
+    const DependencyFeatures* features;
+    Matrix<std::int32_t> values;
+};
+
 template <class Structure, class Scorer, class Arrays>
 void make_from(nb::class_<BoundProblem<Structure, Scorer>>&& problem) {
     using Bound = BoundProblem<Structure, Scorer>;
@@ -33,8 +49,48 @@ void make_from(nb::class_<BoundProblem<Structure, Scorer>>&& problem) {
 
 template <class Structure>
 void bind_trees(nb::module_& module, const char* name, const char* given) {
-    make_from<Structure, TokenScorer, TokenScorerArrays>(bind_composed<Structure, TokenScorer>(module, name));
+    make_from<Structure, DependencyScorer, DependencyScores>(bind_composed<Structure, DependencyScorer>(module, name));
     make_from<Structure, GivenScorer, GivenScores>(bind_engine<Structure, GivenScorer>(module, given));
+}
+
+FeatureGroup empty_group(const std::pair<Matrix<std::int32_t>, std::int64_t>& templates, std::int64_t width, std::int64_t hashed) {
+    return {{view(templates.first), templates.second},
+            hashed > 0 ? FeatureIndex::hashed(std::max<std::int64_t>(1, hashed / width)) : FeatureIndex(),
+            0,
+            width};
+}
+
+// The features that true arcs have, or may have where a head is not known, and those of siblings in trees that are known: writes
+// the values of each when it is first met, by group and template.
+using Listed = std::vector<std::vector<std::vector<std::int32_t>>>;
+Listed list_features(DependencyFeatures& features, const DependencyShape& shape, const DependencyScorer& scorer,
+                     MatrixView<std::int32_t> known) {
+    Listed found;
+    for (std::int64_t g = 0; g < 3; ++g) found.emplace_back(static_cast<std::size_t>(features[g].templates.size()));
+    std::vector<std::int32_t> codes, siblings;
+    for (std::int64_t i = 0; i < shape.tokens.count(); ++i) {
+        auto list = [&](std::int64_t part) {
+            scorer.each_place(i, part, [&](std::int64_t g, std::int64_t head, std::int64_t sibling, std::int64_t modifier) {
+                FeatureGroup& group = features[g];
+                const SentenceValues sentence = scorer.sentence(i);
+                group.templates.each(sentence, head, sibling, modifier, [&](std::int64_t t, std::uint64_t key, std::int32_t between) {
+                    if (group.index.add(key)) group.templates.values(t, sentence, head, sibling, modifier, between, found[g][t]);
+                });
+            });
+        };
+        const std::int64_t n = shape.length(i);
+        codes.clear();
+        for (std::int64_t m = 1; m <= n; ++m) {
+            const std::int32_t head = known.row(static_cast<std::size_t>(shape.tokens.begin(i) + m - 1))[0];
+            for (std::int64_t h = 0; h <= n; ++h)
+                if (h != m && (head < 0 || head == h)) list(shape.arc(i, h, m));
+            if (head >= 0) codes.push_back(head);
+        }
+        if (!shape.siblings || static_cast<std::int64_t>(codes.size()) < n) continue;
+        find_siblings(n, 1, codes.data(), siblings);
+        for (std::int64_t m = 1; m <= n; ++m) list(shape.sibling(i, codes[m - 1], siblings[m], m));
+    }
+    return found;
 }
 
 }  // namespace
@@ -44,8 +100,69 @@ void bind_dependency(nb::module_& module) {
         .def(nb::init<Vector<std::int64_t>, std::int64_t, bool, bool, std::optional<Matrix<std::int32_t>>>(),
              nb::arg("offsets"), nb::arg("n_labels"), nb::arg("single_root"), nb::arg("siblings"),
              nb::arg("known").none() = nb::none());
+    nb::class_<DependencyFeatures>(module, "DependencyFeatures")
+        .def(
+            "__init__",
+            [](DependencyFeatures* place, const std::vector<std::pair<Matrix<std::int32_t>, std::int64_t>>& templates,
+               std::int64_t n_labels, std::int64_t hashed) {
+                new (place) DependencyFeatures{empty_group(templates.at(0), 1, hashed), empty_group(templates.at(1), n_labels, hashed),
+                                               empty_group(templates.at(2), 1, templates.at(2).second > 0 ? hashed : 0)};
+                place->place();
+            },
+            nb::arg("templates"), nb::arg("n_labels"), nb::arg("hashed"))
+        .def_prop_ro("n_weights", &DependencyFeatures::n_weights)
+        .def_prop_ro("begins", [](const DependencyFeatures& f) { return nb::make_tuple(f.arcs.at, f.labels.at, f.siblings.at); })
+        .def("add",
+             [](DependencyFeatures& features, std::int64_t group, std::int64_t which, Matrix<std::int32_t> values) {
+                 FeatureGroup& into = features[group];
+                 for (std::size_t k = 0; k < values.shape(0); ++k) into.index.add(into.templates.key(which, view(values).row(k)));
+                 features.place();
+             })
+        .def("listed",
+             [](DependencyFeatures& features, const DependencyEngine& engine, Matrix<std::int32_t> values,
+                Matrix<std::int32_t> known) {
+                 const DependencyScores scores(engine, features, values);
+                 Listed found = run_unlocked([&] { return list_features(features, engine.shape, scores.scorer(), view(known)); });
+                 nb::list groups;
+                 for (auto& group : found) {
+                     nb::list templates;
+                     for (auto& rows : group) templates.append(to_numpy(std::move(rows)));
+                     groups.append(templates);
+                 }
+                 return groups;
+             });
+    nb::class_<DependencyScores>(module, "DependencyScores")
+        .def(nb::init<const DependencyEngine&, const DependencyFeatures&, Matrix<std::int32_t>>(), nb::arg("engine"),
+             nb::arg("features"), nb::arg("values"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def("named", [](const DependencyScores& scores, std::int64_t i, std::int64_t part) {
+            // (group, template, first weight, values) of the features of a part.
+            const DependencyScorer scorer = scores.scorer();
+            nb::list found;
+            scorer.each_place(i, part, [&](std::int64_t g, std::int64_t head, std::int64_t sibling, std::int64_t modifier) {
+                const FeatureGroup& of = (*scores.features)[g];
+                of.templates.each(scorer.sentence(i), head, sibling, modifier, [&](std::int64_t t, std::uint64_t key, std::int32_t between) {
+                    std::vector<std::int32_t> values;
+                    of.templates.values(t, scorer.sentence(i), head, sibling, modifier, between, values);
+                    found.append(nb::make_tuple(g, t, of.find(key), to_numpy(std::move(values))));
+                });
+            });
+            return found;
+        });
     bind_trees<ProjectiveTrees>(module, "ProjectiveTrees", "GivenProjectiveTrees");
     bind_trees<NonprojectiveTrees>(module, "NonprojectiveTrees", "GivenNonprojectiveTrees");
+
+    // Python keeps the engine and the array, which must be of the right type, since a converted copy would be gone.
+    nb::class_<TrueArcs>(module, "TrueArcs")
+        .def(
+            "__init__",
+            [](TrueArcs* place, const DependencyEngine& engine, Matrix<std::int32_t> known) {
+                new (place) TrueArcs{engine.shape, known.data()};
+            },
+            nb::arg(), nb::arg().noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+    nb::class_<WrongArcs, PartLoss>(module, "WrongArcs")
+        .def(nb::init<const TrueArcs&, double, double>(), nb::keep_alive<1, 2>());
+    nb::class_<WrongArcSteps, PartSteps>(module, "WrongArcSteps")
+        .def(nb::init<const TrueArcs&, std::int32_t, std::int32_t>(), nb::keep_alive<1, 2>());
 }
 
 }  // namespace structlearn::bindings

@@ -1,6 +1,7 @@
 """Losses: what it costs to predict ŷ where y is true; see `structlearn.waist.loss` for how to write one."""
 
 from structlearn.losses.brackets import BracketF1, MissedBrackets
+from structlearn.losses.dependencies import WrongArcs
 from structlearn.losses.f_measure import FMeasure
 from structlearn.losses.labels import Hamming, LabelCosts, LabelF1, LabelLoss
 from structlearn.losses.matches import MatchF1, MissedMatches
@@ -26,6 +27,7 @@ __all__ = [
     "MissedSegments",
     "PartF1",
     "SpanF1",
+    "WrongArcs",
     "ZeroOneLoss",
     "loss_option",
 ]

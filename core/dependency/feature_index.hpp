@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace structlearn {
+
+// Numbers features by their keys: 0, 1, … in the order in which keys are added; or, hashed, any number below a size, which
+// features may share.
+class FeatureIndex {
+public:
+    FeatureIndex() : slots_(16) {}
+    static FeatureIndex hashed(std::int64_t size) {
+        FeatureIndex index;
+        index.size_ = size;
+        index.slots_.clear();
+        return index;
+    }
+
+    std::int64_t size() const { return size_; }
+
+    // The number of a feature, −1 if it has none.
+    std::int64_t find(std::uint64_t key) const {
+        const std::uint64_t mixed = mix(key);
+        if (slots_.empty()) return static_cast<std::int64_t>(((mixed >> 32) * static_cast<std::uint64_t>(size_)) >> 32);
+        return slots_[place(mixed)].number;
+    }
+
+    // Whether the key is new; not for hashed features.
+    bool add(std::uint64_t key) {
+        if (2 * (mixed_.size() + 1) > slots_.size()) grow();
+        const std::uint64_t mixed = mix(key);
+        Slot& slot = slots_[place(mixed)];
+        if (slot.number >= 0) return false;
+        slot = {static_cast<std::uint32_t>(mixed >> 32), static_cast<std::int32_t>(size_++)};
+        mixed_.push_back(mixed);
+        return true;
+    }
+
+private:
+    // The upper half of a mixed key tells keys apart that have the same place: of a million features, two are mistaken for each
+    // other with a probability of about 10⁻⁴.
+    struct Slot {
+        std::uint32_t check = 0;
+        std::int32_t number = -1;
+    };
+
+    static std::uint64_t mix(std::uint64_t key) {
+        key = (key ^ (key >> 32)) * 0x9E3779B97F4A7C15u;
+        return key ^ (key >> 29);
+    }
+    // The slot of a key, or the empty one where it would be.
+    std::size_t place(std::uint64_t mixed) const {
+        const std::size_t mask = slots_.size() - 1;
+        std::size_t k = mixed & mask;
+        while (slots_[k].number >= 0 && slots_[k].check != static_cast<std::uint32_t>(mixed >> 32)) k = (k + 1) & mask;
+        return k;
+    }
+    void grow() {
+        slots_.assign(2 * slots_.size(), {});
+        for (std::size_t number = 0; number < mixed_.size(); ++number)
+            slots_[place(mixed_[number])] = {static_cast<std::uint32_t>(mixed_[number] >> 32), static_cast<std::int32_t>(number)};
+    }
+
+    std::int64_t size_ = 0;
+    std::vector<Slot> slots_;           // none if hashed
+    std::vector<std::uint64_t> mixed_;  // keys by number
+};
+
+}  // namespace structlearn

@@ -1,0 +1,155 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "dependency/arc_features.hpp"
+#include "dependency/shape.hpp"
+
+namespace structlearn {
+
+// What dependency trees are scored by: features of arcs, features of arcs with a weight for every label, and features of siblings.
+struct DependencyFeatures {
+    FeatureGroup arcs, labels, siblings;
+
+    std::int64_t n_weights() const { return siblings.end(); }
+    FeatureGroup& operator[](std::int64_t k) { return k == 0 ? arcs : k == 1 ? labels : siblings; }
+    const FeatureGroup& operator[](std::int64_t k) const { return k == 0 ? arcs : k == 1 ? labels : siblings; }
+    // After features were added: where the weights of each group begin.
+    void place() {
+        arcs.at = 0;
+        labels.at = arcs.end();
+        siblings.at = labels.end();
+    }
+};
+
+// Scores of the parts of dependency trees by features that are found on the way; no table of them is kept.
+class DependencyScorer {
+public:
+    // `values` are those of all tokens, (n_tokens, n_columns).
+    DependencyScorer(const DependencyShape& shape, const DependencyFeatures& features, const std::int32_t* values,
+                     std::int64_t n_columns)
+        : shape_(shape), features_(&features), values_(values), n_columns_(n_columns) {}
+
+    std::int64_t n_weights() const { return features_->n_weights(); }
+    std::int64_t n_shared() const { return 0; }
+    std::int64_t n_local(std::int64_t i) const { return shape_.n_local(i); }
+    void shared(const double*, double*) const {}
+
+    void local(std::int64_t i, const double* w, double* theta) {
+        const std::int64_t n = shape_.length(i), L = shape_.n_labels;
+        read(i);
+        arcs_.score_common(w), labels_.score_common(w);
+        std::fill_n(theta, shape_.n_arcs(i) * L, 0.0);
+        each_arc(n, [&](std::int64_t head, std::int64_t modifier) {
+            double* out = theta + shape_.arc(i, head, modifier);
+            labels_.add_scores(head, modifier, w, out);
+            double score = 0.0;
+            arcs_.add_scores(head, modifier, w, &score);
+            for (std::int64_t l = 0; l < L; ++l) out[l] += score;
+        });
+        if (!shape_.siblings) return;
+        std::fill_n(theta + shape_.n_arcs(i) * L, shape_.n_siblings(i), 0.0);
+        each_sibling(n, [&](std::int64_t head, std::int64_t sibling, std::int64_t modifier) {
+            double sum = 0.0;
+            each_sibling_weight(head, sibling, modifier, [&](std::int64_t at) { sum += w[at]; });
+            theta[shape_.sibling(i, head, sibling, modifier)] = sum;
+        });
+    }
+
+    // w += Aᵀ change; returns by how much ‖w‖² grows.
+    double push(std::int64_t i, const double* change, double* w) {
+        const std::int64_t n = shape_.length(i), L = shape_.n_labels;
+        read(i);
+        double growth = 0.0;
+        each_arc(n, [&](std::int64_t head, std::int64_t modifier) {
+            const double* of_labels = change + shape_.arc(i, head, modifier);
+            double sum = 0.0;
+            bool any = false;
+            for (std::int64_t l = 0; l < L; ++l) sum += of_labels[l], any |= of_labels[l] != 0.0;
+            if (!any) return;
+            growth += arcs_.push(head, modifier, &sum, w) + labels_.push(head, modifier, of_labels, w);
+        });
+        growth += arcs_.push_common(w) + labels_.push_common(w);
+        if (!shape_.siblings) return growth;
+        each_sibling(n, [&](std::int64_t head, std::int64_t sibling, std::int64_t modifier) {
+            const double more = change[shape_.sibling(i, head, sibling, modifier)];
+            if (more == 0.0) return;
+            each_sibling_weight(head, sibling, modifier, [&](std::int64_t at) {
+                growth += more * (2.0 * w[at] + more);
+                w[at] += more;
+            });
+        });
+        return growth;
+    }
+
+    // Calls visit(index, value) for the features of a part, times a coefficient.
+    template <class Visit>
+    void features(std::int64_t i, std::int64_t part, double coefficient, Visit&& visit) const {
+        each_place(i, part, [&](std::int64_t g, std::int64_t head, std::int64_t sibling, std::int64_t modifier) {
+            const FeatureGroup& group = (*features_)[g];
+            const std::int64_t label = group.width == 1 ? 0 : part % shape_.n_labels;
+            group.templates.each(sentence(i), head, sibling, modifier, [&](std::int64_t, std::uint64_t key, std::int32_t) {
+                if (const std::int64_t at = group.find(key); at >= 0) visit(at + label, coefficient);
+            });
+        });
+    }
+
+    // Calls visit(group, head, sibling, modifier) for the groups of features that a part has, by number, with −1 for no sibling.
+    template <class Visit>
+    void each_place(std::int64_t i, std::int64_t part, Visit&& visit) const {
+        const std::int64_t L = shape_.n_labels, N = shape_.length(i) + 1, first = shape_.n_arcs(i) * L;
+        if (part >= first) {
+            const std::int64_t place = part - first;
+            visit(2, place / (N * N), place / N % N, place % N);
+            return;
+        }
+        const std::int64_t head = part / L / N, modifier = part / L % N;
+        visit(0, head, -1, modifier);
+        visit(1, head, -1, modifier);
+    }
+
+    SentenceValues sentence(std::int64_t i) const {
+        return {values_ + shape_.tokens.begin(i) * n_columns_, shape_.length(i), n_columns_};
+    }
+
+private:
+    void read(std::int64_t i) {
+        const SentenceValues values = sentence(i);
+        arcs_.read(features_->arcs, values);
+        labels_.read(features_->labels, values);
+        if (shape_.siblings) siblings_.read(features_->siblings.templates, features_->siblings.templates.all(), values);
+    }
+    template <class Visit>
+    static void each_arc(std::int64_t n, Visit&& visit) {
+        for (std::int64_t head = 0; head <= n; ++head)
+            for (std::int64_t modifier = 1; modifier <= n; ++modifier)
+                if (head != modifier) visit(head, modifier);
+    }
+    // The sibling is between the head and the modifier, or the head itself.
+    template <class Visit>
+    static void each_sibling(std::int64_t n, Visit&& visit) {
+        for (std::int64_t head = 0; head <= n; ++head) {
+            for (std::int64_t sibling = head; sibling <= n; ++sibling)
+                for (std::int64_t modifier = sibling + 1; modifier <= n; ++modifier) visit(head, sibling, modifier);
+            for (std::int64_t sibling = 1; sibling <= head; ++sibling)
+                for (std::int64_t modifier = 1; modifier < sibling; ++modifier) visit(head, sibling, modifier);
+        }
+    }
+    template <class Visit>
+    void each_sibling_weight(std::int64_t head, std::int64_t sibling, std::int64_t modifier, Visit&& visit) const {
+        siblings_.each(head, sibling, modifier, [&](std::int64_t, std::uint64_t key) {
+            if (const std::int64_t at = features_->siblings.find(key); at >= 0) visit(at);
+        });
+    }
+
+    DependencyShape shape_;
+    const DependencyFeatures* features_;
+    const std::int32_t* values_;
+    std::int64_t n_columns_;
+    ArcFeatures arcs_, labels_;
+    TokenShares siblings_;
+};
+
+}  // namespace structlearn
