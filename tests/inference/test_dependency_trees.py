@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import comb, log
 from typing import Any
 
@@ -11,10 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from structlearn.data.dependency_trees import is_projective, tree_fault
 from structlearn.inference import (
     best_dependency_tree,
     dependency_marginals,
     k_best_dependency_trees,
+    projectivised,
     sample_dependency_trees,
 )
 from tests.inference.enumerated_dependency import labelled, siblings, trees
@@ -316,3 +319,22 @@ def test_what_does_not_fit_is_named(given: Any, message: str) -> None:
 def test_k_is_at_least_one() -> None:
     with pytest.raises(ValueError, match="k is 0"):
         k_best_dependency_trees(np.zeros((2, 2)), 0)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5])
+def test_the_projectivised_tree_keeps_as_many_arcs_as_any_projective_tree_can(n):
+    all_trees = [heads for heads in product(range(n + 1), repeat=n) if tree_fault(heads) is None]
+    projective = np.array([heads for heads in all_trees if is_projective(heads)])
+    single = (projective == 0).sum(axis=1) == 1
+    for heads in all_trees[:: 1 if n < 5 else 7]:
+        found = projectivised(heads)
+        assert tree_fault(found) is None
+        assert is_projective(found)
+        able = projective[single] if heads.count(0) == 1 else projective
+        assert np.sum(np.equal(found, heads)) == (able == heads).sum(axis=1).max()
+        assert found.count(0) == 1 or heads.count(0) > 1
+
+
+def test_arcs_that_cross_are_lifted_to_an_ancestor():
+    # 2 → 5 crosses 3 → 1; the grandparent of 5 takes it.
+    assert projectivised([3, 3, 0, 3, 2]) == [3, 3, 0, 3, 3]

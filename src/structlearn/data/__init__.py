@@ -11,6 +11,7 @@ from structlearn.data.biosequences.dna import (
 from structlearn.data.biosequences.matches import from_gapped, to_gapped
 from structlearn.data.biosequences.substitution import BLOSUM62, log_odds
 from structlearn.data.clusterings import to_clusters, to_labels
+from structlearn.data.dependency_trees import crossing_arcs, is_projective
 from structlearn.data.documents import Document, Mention
 from structlearn.data.factor_graphs import AtMostOne, Cardinality, FactorGraph, GridGraph, Potts, TruncatedLinear
 from structlearn.data.hypergraphs import Hypergraph
@@ -43,10 +44,12 @@ __all__ = [
     "brackets",
     "clean_tree",
     "consensus",
+    "crossing_arcs",
     "format_tree",
     "from_bio",
     "from_gapped",
     "information",
+    "is_projective",
     "leaves",
     "log_odds",
     "parse_tree",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         best_dependency_tree,
         dependency_marginals,
         k_best_dependency_trees,
+        projectivised,
         sample_dependency_trees,
     )
     from structlearn.inference.forest import best_forest, best_spanning_forest
@@ -101,6 +102,7 @@ else:
             "markov_violations": "graphs",
             "most_violating_labels": "binary_labels",
             "most_violating_ranking": "ranking",
+            "projectivised": "dependency",
             "relaxed_clustering": "clustering",
             "sample": "chain",
             "sample_alignments": "alignment",
@@ -158,6 +160,7 @@ __all__ = [
     "markov_violations",
     "most_violating_labels",
     "most_violating_ranking",
+    "projectivised",
     "relaxed_clustering",
     "sample",
     "sample_alignments",

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, LabelArray
+from structlearn.data.dependency_trees import check_tree, is_projective
 from structlearn.inference.given import GivenParts, scores_of
 from structlearn.wording import shown
 
@@ -174,6 +175,32 @@ def sample_dependency_trees(
     trees = _Trees(scores, siblings, projective, single_root, allowed)
     drawn = trees.given.samples(n_samples, random_state)
     return trees.heads(np.reshape(drawn.flat, (len(drawn), trees.length)))
+
+
+def projectivised(heads: Sequence[int]) -> list[int]:
+    """The projective tree that has the most arcs of a tree; arcs that are moved go to an ancestor, where one will do.
+
+    A tree of one root keeps one root.
+
+    Examples
+    --------
+    >>> projectivised([0, 4, 1, 1])
+    [0, 1, 1, 1]
+    """
+    check_tree(heads, "heads")
+    n = len(heads)
+    if is_projective(heads):
+        return [int(head) for head in heads]
+    scores = np.zeros((n + 1, n + 1))
+    for t, head in enumerate(heads, 1):
+        scores[head, t] = 1.0
+        above, steps = int(head), 1
+        while above:
+            above, steps = int(heads[above - 1]), steps + 1
+            # All tokens together are worth less than one arc, near ancestors more than far ones.
+            scores[above, t] = 1.0 / (n + 1) / steps
+    tree, _ = best_dependency_tree(scores, single_root=list(heads).count(0) == 1)
+    return [int(head) for head in tree]
 
 
 class _Trees:
