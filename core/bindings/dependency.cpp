@@ -1,3 +1,5 @@
+#include <nanobind/stl/pair.h>
+
 #include "bindings/structures.hpp"
 #include "dependency/losses.hpp"
 #include "dependency/nonprojective.hpp"
@@ -111,7 +113,6 @@ void bind_dependency(nb::module_& module) {
             },
             nb::arg("templates"), nb::arg("n_labels"), nb::arg("hashed"))
         .def_prop_ro("n_weights", &DependencyFeatures::n_weights)
-        .def_prop_ro("begins", [](const DependencyFeatures& f) { return nb::make_tuple(f.arcs.at, f.labels.at, f.siblings.at); })
         .def("add",
              [](DependencyFeatures& features, std::int64_t group, std::int64_t which, Matrix<std::int32_t> values) {
                  FeatureGroup& into = features[group];
@@ -122,7 +123,8 @@ void bind_dependency(nb::module_& module) {
              [](DependencyFeatures& features, const DependencyEngine& engine, Matrix<std::int32_t> values,
                 Matrix<std::int32_t> known) {
                  const DependencyScores scores(engine, features, values);
-                 Listed found = run_unlocked([&] { return list_features(features, engine.shape, scores.scorer(), view(known)); });
+                 Listed found;
+                 run_unlocked([&] { found = list_features(features, engine.shape, scores.scorer(), view(known)); });
                  nb::list groups;
                  for (auto& group : found) {
                      nb::list templates;
@@ -133,21 +135,7 @@ void bind_dependency(nb::module_& module) {
              });
     nb::class_<DependencyScores>(module, "DependencyScores")
         .def(nb::init<const DependencyEngine&, const DependencyFeatures&, Matrix<std::int32_t>>(), nb::arg("engine"),
-             nb::arg("features"), nb::arg("values"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
-        .def("named", [](const DependencyScores& scores, std::int64_t i, std::int64_t part) {
-            // (group, template, first weight, values) of the features of a part.
-            const DependencyScorer scorer = scores.scorer();
-            nb::list found;
-            scorer.each_place(i, part, [&](std::int64_t g, std::int64_t head, std::int64_t sibling, std::int64_t modifier) {
-                const FeatureGroup& of = (*scores.features)[g];
-                of.templates.each(scorer.sentence(i), head, sibling, modifier, [&](std::int64_t t, std::uint64_t key, std::int32_t between) {
-                    std::vector<std::int32_t> values;
-                    of.templates.values(t, scorer.sentence(i), head, sibling, modifier, between, values);
-                    found.append(nb::make_tuple(g, t, of.find(key), to_numpy(std::move(values))));
-                });
-            });
-            return found;
-        });
+             nb::arg("features"), nb::arg("values"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
     bind_trees<ProjectiveTrees>(module, "ProjectiveTrees", "GivenProjectiveTrees");
     bind_trees<NonprojectiveTrees>(module, "NonprojectiveTrees", "GivenNonprojectiveTrees");
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "dependency/feature_index.hpp"
@@ -44,39 +45,50 @@ public:
     void score_common(const double* w) {
         each_common([&](std::int64_t at, double* common) { add_scaled(group_->width, 1.0, w + at, common); });
     }
-    // Adds the scores of an arc.
-    void add_scores(std::int64_t head, std::int64_t modifier, const double* w, double* out) const {
+    // Adds the scores of the arcs from a head to all modifiers; those of a modifier begin at out + modifier × stride.
+    void add_scores(std::int64_t head, const double* w, double* out, std::int64_t stride) {
         const std::int64_t W = group_->width;
-        const double *h = common_of(0, head, modifier < head), *m = common_of(1, modifier, modifier < head);
-        if (W == 1) {
-            double sum = *h + *m;
-            each_of_arc(head, modifier, [&](std::int64_t at) { sum += w[at]; });
-            *out += sum;
-            return;
-        }
-        for (std::int64_t l = 0; l < W; ++l) out[l] += h[l] + m[l];
-        each_of_arc(head, modifier, [&](std::int64_t at) { add_scaled(W, 1.0, w + at, out); });
+        each_from(head, w, [](std::int64_t) { return true; }, [&](std::int64_t modifier, std::span<const std::int64_t> features) {
+            const double *h = common_of(0, head, modifier < head), *m = common_of(1, modifier, modifier < head);
+            double* scores = out + modifier * stride;
+            if (W == 1) {
+                double sum = *h + *m;
+                for (const std::int64_t at : features) sum += w[at];
+                *scores += sum;
+                return;
+            }
+            for (std::int64_t l = 0; l < W; ++l) scores[l] += h[l] + m[l];
+            for (const std::int64_t at : features) add_scaled(W, 1.0, w + at, scores);
+        });
     }
 
-    // w += change for the features of an arc alone; what it has in common with others waits for `push_common`. Returns by how
-    // much ‖w‖² grows.
-    double push(std::int64_t head, std::int64_t modifier, const double* change, double* w) {
+    // w += change for the features of arcs from a head alone, the change of a modifier beginning at change + modifier × stride;
+    // what they have in common with others waits for `push_common`. Returns by how much ‖w‖² grows.
+    double push(std::int64_t head, const double* change, std::int64_t stride, double* w) {
         const std::int64_t W = group_->width;
-        add_scaled(W, 1.0, change, common_of(0, head, modifier < head));
-        add_scaled(W, 1.0, change, common_of(1, modifier, modifier < head));
         double growth = 0.0;
-        if (W == 1)
-            each_of_arc(head, modifier, [&](std::int64_t at) {
-                growth += *change * (2.0 * w[at] + *change);
-                w[at] += *change;
-            });
-        else
-            each_of_arc(head, modifier, [&](std::int64_t at) { growth += add_growing(W, 1.0, change, w + at); });
+        auto changes = [&](std::int64_t modifier) {
+            const double* first = change + modifier * stride;
+            return std::any_of(first, first + W, [](double value) { return value != 0.0; });
+        };
+        each_from(head, w, changes, [&](std::int64_t modifier, std::span<const std::int64_t> features) {
+            const double* more = change + modifier * stride;
+            add_scaled(W, 1.0, more, common_of(0, head, modifier < head));
+            add_scaled(W, 1.0, more, common_of(1, modifier, modifier < head));
+            for (const std::int64_t at : features) growth += W == 1 ? grow(w[at], *more) : add_growing(W, 1.0, more, w + at);
+        });
         return growth;
     }
     double push_common(double* w) {
         double growth = 0.0;
         each_common([&](std::int64_t at, double* common) { growth += add_growing(group_->width, 1.0, common, w + at); });
+        return growth;
+    }
+
+    // weight += more; returns by how much its square grows.
+    static double grow(double& weight, double more) {
+        const double growth = more * (2.0 * weight + more);
+        weight += more;
         return growth;
     }
 
@@ -101,17 +113,39 @@ private:
                 if (token > 0) of_modifiers_.each_to(token, left, with(common_of(1, token, left)));
             }
     }
-    // visit(first weight) for the features of one arc.
-    template <class Visit>
-    void each_of_arc(std::int64_t head, std::int64_t modifier, Visit&& visit) const {
-        auto found = [&](std::int64_t at) {
-            if (at >= 0) visit(at);
-        };
-        of_arcs_.each(head, modifier, [&](std::int64_t, std::uint64_t key) { found(group_->find(key)); });
+    // use(modifier, first weights) for the features of the arcs from a head to those modifiers that are wanted. All memory that
+    // will be needed is asked for first, so that misses of the cache overlap.
+    template <class Wanted, class Use>
+    void each_from(std::int64_t head, const double* w, Wanted&& wanted, Use&& use) {
+        keys_.clear(), ends_.clear();
+        for (std::int64_t modifier = 1; modifier <= n_; ++modifier) {
+            if (modifier != head && wanted(modifier)) list_keys(head, modifier);
+            ends_.push_back(keys_.size());
+        }
+        for (const std::uint64_t key : keys_) group_->index.prefetch(key);
+        found_.resize(keys_.size());
+        for (std::size_t k = 0; k < keys_.size(); ++k) {
+            found_[k] = group_->find(keys_[k]);
+            if (found_[k] >= 0)
+                for (std::int64_t l = 0; l < group_->width; l += 8) __builtin_prefetch(w + found_[k] + l);
+        }
+        std::size_t begin = 0;
+        for (std::int64_t modifier = 1; modifier <= n_; ++modifier) {
+            const std::size_t end = ends_[modifier - 1];
+            if (modifier != head && wanted(modifier)) {
+                // Features without weights are left out.
+                const auto last = std::remove(found_.begin() + begin, found_.begin() + end, -1);
+                use(modifier, std::span<const std::int64_t>(found_.data() + begin, &*last));
+            }
+            begin = end;
+        }
+    }
+    void list_keys(std::int64_t head, std::int64_t modifier) {
+        of_arcs_.each(head, modifier, [&](std::int64_t, std::uint64_t key) { keys_.push_back(key); });
         of_between_.each(head, modifier, [&](std::int64_t k, std::uint64_t key) {
             const FeatureTemplates::Field& field = group_->templates.between_field(group_->templates.of_between()[k]);
             FeatureTemplates::each_value(between(k, head, modifier),
-                                         [&](std::int32_t value) { found(group_->find(key + field.share(value))); });
+                                         [&](std::int32_t value) { keys_.push_back(key + field.share(value)); });
         });
     }
 
@@ -135,7 +169,9 @@ private:
     const FeatureGroup* group_ = nullptr;
     std::int64_t n_ = 0;
     TokenShares of_arcs_, of_between_, of_heads_, of_modifiers_;
-    std::vector<std::uint64_t> between_;
+    std::vector<std::uint64_t> between_, keys_;
+    std::vector<std::size_t> ends_;
+    std::vector<std::int64_t> found_;
     std::vector<double> common_;
 };
 

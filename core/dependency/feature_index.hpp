@@ -26,6 +26,11 @@ public:
         return slots_[place(mixed)].number;
     }
 
+    // Asks for the memory that `find` will need.
+    void prefetch(std::uint64_t key) const {
+        if (!slots_.empty()) __builtin_prefetch(&slots_[mix(key) & (slots_.size() - 1)]);
+    }
+
     // Whether the key is new; not for hashed features.
     bool add(std::uint64_t key) {
         if (2 * (mixed_.size() + 1) > slots_.size()) grow();

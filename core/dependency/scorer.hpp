@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "dependency/arc_features.hpp"
@@ -42,13 +43,15 @@ public:
         read(i);
         arcs_.score_common(w), labels_.score_common(w);
         std::fill_n(theta, shape_.n_arcs(i) * L, 0.0);
-        each_arc(n, [&](std::int64_t head, std::int64_t modifier) {
-            double* out = theta + shape_.arc(i, head, modifier);
-            labels_.add_scores(head, modifier, w, out);
-            double score = 0.0;
-            arcs_.add_scores(head, modifier, w, &score);
-            for (std::int64_t l = 0; l < L; ++l) out[l] += score;
-        });
+        sums_.resize(static_cast<std::size_t>(n + 1));
+        for (std::int64_t head = 0; head <= n; ++head) {
+            double* of_head = theta + shape_.arc(i, head, 0);
+            labels_.add_scores(head, w, of_head, L);
+            std::fill(sums_.begin(), sums_.end(), 0.0);
+            arcs_.add_scores(head, w, sums_.data(), 1);
+            for (std::int64_t modifier = 1; modifier <= n; ++modifier)
+                for (std::int64_t l = 0; l < L; ++l) of_head[modifier * L + l] += sums_[modifier];
+        }
         if (!shape_.siblings) return;
         std::fill_n(theta + shape_.n_arcs(i) * L, shape_.n_siblings(i), 0.0);
         each_sibling(n, [&](std::int64_t head, std::int64_t sibling, std::int64_t modifier) {
@@ -63,23 +66,19 @@ public:
         const std::int64_t n = shape_.length(i), L = shape_.n_labels;
         read(i);
         double growth = 0.0;
-        each_arc(n, [&](std::int64_t head, std::int64_t modifier) {
-            const double* of_labels = change + shape_.arc(i, head, modifier);
-            double sum = 0.0;
-            bool any = false;
-            for (std::int64_t l = 0; l < L; ++l) sum += of_labels[l], any |= of_labels[l] != 0.0;
-            if (!any) return;
-            growth += arcs_.push(head, modifier, &sum, w) + labels_.push(head, modifier, of_labels, w);
-        });
+        sums_.resize(static_cast<std::size_t>(n + 1));
+        for (std::int64_t head = 0; head <= n; ++head) {
+            const double* of_head = change + shape_.arc(i, head, 0);
+            for (std::int64_t modifier = 0; modifier <= n; ++modifier)
+                sums_[modifier] = std::accumulate(of_head + modifier * L, of_head + (modifier + 1) * L, 0.0);
+            growth += arcs_.push(head, sums_.data(), 1, w) + labels_.push(head, of_head, L, w);
+        }
         growth += arcs_.push_common(w) + labels_.push_common(w);
         if (!shape_.siblings) return growth;
         each_sibling(n, [&](std::int64_t head, std::int64_t sibling, std::int64_t modifier) {
             const double more = change[shape_.sibling(i, head, sibling, modifier)];
             if (more == 0.0) return;
-            each_sibling_weight(head, sibling, modifier, [&](std::int64_t at) {
-                growth += more * (2.0 * w[at] + more);
-                w[at] += more;
-            });
+            each_sibling_weight(head, sibling, modifier, [&](std::int64_t at) { growth += ArcFeatures::grow(w[at], more); });
         });
         return growth;
     }
@@ -121,12 +120,6 @@ private:
         labels_.read(features_->labels, values);
         if (shape_.siblings) siblings_.read(features_->siblings.templates, features_->siblings.templates.all(), values);
     }
-    template <class Visit>
-    static void each_arc(std::int64_t n, Visit&& visit) {
-        for (std::int64_t head = 0; head <= n; ++head)
-            for (std::int64_t modifier = 1; modifier <= n; ++modifier)
-                if (head != modifier) visit(head, modifier);
-    }
     // The sibling is between the head and the modifier, or the head itself.
     template <class Visit>
     static void each_sibling(std::int64_t n, Visit&& visit) {
@@ -150,6 +143,7 @@ private:
     std::int64_t n_columns_;
     ArcFeatures arcs_, labels_;
     TokenShares siblings_;
+    std::vector<double> sums_;  // of the labels of the arcs from a head
 };
 
 }  // namespace structlearn

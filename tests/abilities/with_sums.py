@@ -5,10 +5,22 @@ from itertools import pairwise
 import numpy as np
 
 from structlearn.data.trees import leaves, nodes
-from structlearn.models import Alignment, Chain, Grammar, Graph, Grid, Multiclass, MultiLabel, Segments, TypedGraph
+from structlearn.models import (
+    Alignment,
+    Chain,
+    DependencyTree,
+    Grammar,
+    Graph,
+    Grid,
+    Multiclass,
+    MultiLabel,
+    Segments,
+    TypedGraph,
+)
 from structlearn.models.grammar.binary_trees import Rule, rules, symbol_name
 from tests.abilities.structure import enumerated
 from tests.models.alignment.enumerated_alignment import EnumeratedAlignment, plain_features
+from tests.models.dependency.enumerated_trees import EnumeratedTrees
 from tests.models.enumerated import EnumeratedChain, EnumeratedMulticlass, EnumeratedSecondOrder, EnumeratedSegments
 from tests.models.grammar.enumerated_grammar import EnumeratedGrammar
 from tests.models.graph.enumerated_graph import EnumeratedGraph
@@ -155,6 +167,43 @@ def anchored_rules(tree):
 
     visit(None, 0)
     return found
+
+
+def dependency_tree(random, **options):
+    """Sentences of one to three tokens, with two labels."""
+    X = [list(zip(random.choice(list("uvw"), n), random.choice(list("xy"), n), strict=True)) for n in (1, 2, 3, 3)]
+    X = [[tuple(map(str, token)) for token in x] for x in X]
+    Y = [[(0, "a")], [(2, "b"), (0, "a")], [(2, "a"), (0, "a"), (2, "b")], [(3, "b"), (1, "a"), (0, "b")]]
+    templates = {
+        "templates": ["head.tag|modifier.tag|distance", "head.word|direction", "head.tag|between.tag|modifier.tag[-1]"],
+        "label_templates": ["head.tag|modifier.word|direction", "modifier.tag"],
+        "sibling_templates": ["sibling.tag|modifier.tag|direction", "head.tag|sibling.word|distance"],
+    }
+    model = DependencyTree(**templates, **options)
+
+    def singles(x, y):
+        found = np.zeros((len(x) + 1, len(x) + 1, 2))
+        for token, (head, label) in enumerate(y, 1):
+            found[head, token, "ab".index(label)] = 1
+        return found
+
+    def agrees(said, y):
+        return said is None or all(
+            s is None or all(k is None or k == given for k, given in zip(s, entry, strict=True))
+            for s, entry in zip(said, y, strict=True)
+        )
+
+    told = ", ".join(f"{name}={value}" for name, value in options.items())
+    return enumerated(
+        f"DependencyTree({told})" if told else "DependencyTree",
+        model,
+        EnumeratedTrees(model, model.specify(X, Y)),
+        X,
+        Y,
+        singles=singles,
+        partial=[None, [None, (0, "a")], [(2, None), None, (None, "b")], [(3, "b"), None, None]],
+        agrees=agrees,
+    )
 
 
 def alignment(random):

@@ -9,7 +9,15 @@ import numpy as np
 
 from structlearn import _core
 from structlearn.data.ragged import offsets_of
+from structlearn.models.dependency.templates import parse_templates, template_rows
 from tests.inference.enumerated_dependency import labelled, siblings, trees
+
+
+TEMPLATES = (
+    ["head.word|modifier.tag[+1]|distance", "head.word|direction", "modifier.word[-1]", "head.tag|between.tag|direction"],
+    ["head.tag|modifier.word|direction", "modifier.word|direction", "between.tag"],
+    ["head.tag|sibling.word|modifier.tag|direction", "sibling.tag|distance"],
+)
 
 
 class Bound(NamedTuple):
@@ -42,9 +50,12 @@ def dependency(kind: str, single_root: bool) -> Bound:
     random = np.random.default_rng(0)
     lengths, beside = np.array([1, 4, 3]), kind == "siblings"
     n_labels = 1 if beside else 2
-    places = [(lengths + 1) ** 2, (lengths + 1) ** 3][: 1 + beside]
-    scores, n_weights = scorer(random, places, [n_labels, 1][: 1 + beside])
     engine = _core.DependencyEngine(offsets_of(lengths), n_labels, single_root, beside)
+    templates = [parse_templates(texts, ["word", "tag"], "templates", siblings=True) for texts in TEMPLATES]
+    templates = templates if beside else [*templates[:2], []]
+    features = _core.DependencyFeatures([(template_rows(group), len(group)) for group in templates], n_labels, 31)
+    scores = _core.DependencyScores(engine, features, random.integers(2, 6, size=(8, 2)).astype(np.int32))
+    n_weights = features.n_weights
     made = (_core.NonprojectiveTrees if kind == "crossing" else _core.ProjectiveTrees)(engine, scores)
     codes, parts = [], []
     for n in lengths.tolist():

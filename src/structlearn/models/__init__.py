@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from structlearn.models.chain.latent_chain import LatentChain
     from structlearn.models.clustering.correlation_clustering import CorrelationClustering
     from structlearn.models.clustering.latent_forest import LatentForest
+    from structlearn.models.dependency.dependency_tree import DependencyTree
+    from structlearn.models.dependency.spec import DependencySpec
     from structlearn.models.grammar.grammar import Grammar
     from structlearn.models.grammar.spec import GrammarSpec
     from structlearn.models.graph.graph import Graph, GraphSpec
@@ -51,6 +53,8 @@ else:
             "ClassKernel": "multiclass.output_features",
             "Composed": "own.composed",
             "CorrelationClustering": "clustering.correlation_clustering",
+            "DependencySpec": "dependency.spec",
+            "DependencyTree": "dependency.dependency_tree",
             "Factor": "typed_graph.templates",
             "Grammar": "grammar.grammar",
             "GrammarSpec": "grammar.spec",
@@ -93,6 +97,8 @@ __all__ = [
     "ClassKernel",
     "Composed",
     "CorrelationClustering",
+    "DependencySpec",
+    "DependencyTree",
     "Factor",
     "Grammar",
     "GrammarSpec",

@@ -20,7 +20,7 @@ from structlearn.data.dependency_trees import (
 from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
 from structlearn.data.labels import LabelCodes, declared_classes, observed_classes
-from structlearn.data.options import choice_option, flag_option, whole_option
+from structlearn.data.options import flag_option, whole_option
 from structlearn.data.ragged import offsets_of, reduced
 from structlearn.drawing import Drawing
 from structlearn.drawing.dependencies import draw_dependencies
@@ -183,7 +183,7 @@ class DependencyTree(PartialModel):
         loss_option(self.loss, tuple(_LOSSES))
         for name in ("projective", "single_root"):
             flag_option(name, getattr(self, name))
-        choice_option("order", self.order, (1, 2))
+        whole_option("order", self.order, 1, 2)
         if self.order == 2 and not self.projective:
             raise ValueError("order=2 needs projective=True: with siblings the best of all trees is NP-hard to find")
         whole_option("min_count", self.min_count, 1, LARGEST)
@@ -361,8 +361,8 @@ class DependencyTree(PartialModel):
         found = known.copy()
         for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
             heads = known[begin:end, 0].tolist()
-            if not is_projective(heads) or (self.single_root and heads.count(0) > 1):
-                found[begin:end, 0] = projectivised(heads, single_root=bool(self.single_root))
+            if not is_projective(heads):
+                found[begin:end, 0] = projectivised(heads)
         return found
 
     def _bound_loss(
@@ -430,7 +430,7 @@ class DependencyTree(PartialModel):
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
         """Attachment scores, with labels and without, of all tokens and of those that are no punctuation."""
-        return dependency_measures(X, Y, predicted)
+        return dependency_measures(Y, predicted, X)
 
     def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
         words = [token[0] for token in read_sentences([x], tuple(self.columns))[0]]

@@ -1,0 +1,2 @@
+def draw_dependencies(*a, **k):
+    return None
