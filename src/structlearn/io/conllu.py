@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, ClassVar, Literal, Self
 
-from structlearn.io.conllu_trees import EMPTY, WrongWord, columns_of, tree_of
+from structlearn.io.conllu_trees import EMPTY, WordError, columns_of, tree_of
 from structlearn.io.format import (
     Example,
     Format,
@@ -112,7 +112,7 @@ class ConllU(Format):
                 continue
             try:
                 y = self._output(words)
-            except WrongWord as error:
+            except WordError as error:
                 k = [k for k, row in enumerate(rows) if row is not None][error.word]
                 column = column_of(paragraph[k], NAMES.index(error.column), "\t")
                 raise lines.error(str(error), column, number + k) from None
@@ -126,7 +126,7 @@ class ConllU(Format):
         if self.label == "feats" or EMPTY not in y or self.partial:
             return y
         if any(label != EMPTY for label in y):
-            raise WrongWord(y.index(EMPTY), self.label, f"this word has no {self.label}, but others of the sentence do")
+            raise WordError(y.index(EMPTY), self.label, f"this word has no {self.label}, but others of the sentence do")
         return None
 
     def _column(self, words: list[list[str]], name: str) -> list[str]:

@@ -14,7 +14,7 @@ EMPTY = "_"
 NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
-class WrongWord(ValueError):
+class WordError(ValueError):
     """What is wrong with a word of a sentence, counted from 0, and with which of its columns."""
 
     def __init__(self, word: int, column: str, message: str):
@@ -42,7 +42,7 @@ def tree_of(heads: Sequence[str], labels: Sequence[str], *, partial: bool, singl
         _check_whole(found, names)
     fault = tree_fault(found, single_root=single_root)
     if fault is not None:
-        raise WrongWord(fault[0] - 1, "head", fault[1].replace("token", "word"))
+        raise WordError(fault[0] - 1, "head", fault[1].replace("token", "word"))
     if partial:
         pairs = zip(found, names, strict=True)
         return [None if head is None and name is None else (head, name) for head, name in pairs]
@@ -51,14 +51,14 @@ def tree_of(heads: Sequence[str], labels: Sequence[str], *, partial: bool, singl
 
 def _number(head: str, t: int, n: int) -> int:
     if not NUMBER.fullmatch(head):
-        raise WrongWord(t, "head", f"expected the number of the head of word {t + 1}, 0 to {n}, found {quoted(head)}")
+        raise WordError(t, "head", f"expected the number of the head of word {t + 1}, 0 to {n}, found {quoted(head)}")
     return int(head)
 
 
 def _check_whole(heads: list[int | None], labels: list[str | None]) -> None:
     for name, values in (("head", heads), ("deprel", labels)):
         if None in values and any(value is not None for value in values):
-            raise WrongWord(values.index(None), name, f"this word has no {name}, but others of the sentence do")
+            raise WordError(values.index(None), name, f"this word has no {name}, but others of the sentence do")
 
 
 def columns_of(y: Any, n: int, *, partial: bool, single_root: bool) -> list[dict[str, str]]:
