@@ -52,11 +52,7 @@ def trees(n):
 @given(st.integers(0, 9).flatmap(trees))
 def test_arcs_cross_if_one_begins_within_the_other_and_ends_without(heads):
     arcs = [(min(t, head), max(t, head), t) for t, head in enumerate(heads, 1)]
-    expected = {
-        frozenset((s, t))
-        for (a, b, s), (c, d, t) in combinations(arcs, 2)
-        if a < c < b < d or c < a < d < b
-    }
+    expected = {frozenset((s, t)) for (a, b, s), (c, d, t) in combinations(arcs, 2) if a < c < b < d or c < a < d < b}
     found = crossing_arcs(heads)
     assert {frozenset(pair) for pair in found} == expected
     assert len(found) == len(expected)
@@ -69,7 +65,10 @@ def test_arcs_cross_if_one_begins_within_the_other_and_ends_without(heads):
         ([[0], [2, "x"]], r"^Y\[1\]\[1\] is 'x'; a head is a whole number, 0 for the root$"),
         ([[True]], r"^Y\[0\]\[0\] is True; a head is a whole number"),
         ([[(0.0, "root")]], r"^Y\[0\]\[0\] is \(0.0, 'root'\); a head is a whole number"),
-        ([[None]], r"^Y\[0\]\[0\] is None; a head is .*; in trees known in part, which some learners take, None stands"),
+        (
+            [[None]],
+            r"^Y\[0\]\[0\] is None; a head is .*; in trees known in part, which some learners take, None stands",
+        ),
         ([[0, 3]], r"^Y\[0\] is no tree: token 2 has the head 3, but heads are 0 to 2$"),
         ([[0, -1]], r"token 2 has the head -1"),
         ([[0, 10**5000]], "token 2 has the head <int of 16610 bits>"),

@@ -22,6 +22,7 @@ from structlearn.datasets import (
     fetch_snakes,
     fetch_treebank,
     fetch_ud_english,
+    fetch_ud_english_trees,
     fetch_webkb,
 )
 
@@ -292,6 +293,20 @@ def test_ud_english_reads_syntactic_words_that_are_there(folder):
     data = fetch_ud_english("dev")
     assert data.X == [["do", "n't", "go away"], ["Yes"]]
     assert data.Y == [["AUX", "PART", "VERB"], ["INTJ"]]
+
+
+def test_trees_of_ud_english_have_heads_and_labels(folder):
+    tails = (["AUX", "VB", "_", "2", "aux:x", "_", "_"], ["VERB", "VB", "_", "0", "root", "_", "_"])
+    rows = [[str(t), form, "_", *tail] for t, (form, tail) in enumerate(zip(("do", "go"), tails, strict=True), 1)]
+    write(folder / "ud_english_ewt/en_ewt-ud-dev.conllu.gz", conllu(*rows))
+    data = fetch_ud_english_trees("dev")
+    assert data.X == [[("do", "AUX", "VB"), ("go", "VERB", "VB")]]
+    assert data.Y == [[(2, "aux:x"), (0, "root")]]
+    data = fetch_ud_english_trees("dev", columns=("form",), subtypes=False)
+    assert (data.X, data.Y) == ([["do", "go"]], [[(2, "aux"), (0, "root")]])
+    write(folder / "ud_english_ewt/en_ewt-ud-dev.conllu.gz", conllu(["1", "He"]))
+    with pytest.raises(ValueError, match="expected dependency trees, found none"):
+        fetch_ud_english_trees("dev")
 
 
 def test_treebank_trees_lose_traces_function_tags_and_the_outer_bracket(folder):

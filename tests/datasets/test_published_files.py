@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from structlearn.data.dependency_trees import is_projective, read_dependency_trees
 from structlearn.data.trees import nodes, unary_cycle
 from structlearn.datasets import (
     fetch_balibase_structures,
@@ -18,6 +19,7 @@ from structlearn.datasets import (
     fetch_newsgroups,
     fetch_treebank,
     fetch_ud_english,
+    fetch_ud_english_trees,
 )
 
 pytestmark = pytest.mark.skipif(
@@ -92,6 +94,18 @@ def test_ud_english_is_complete(subset, sentences):
     assert len(data.X) == len(data.Y) == sentences
     assert list(map(len, data.X)) == list(map(len, data.Y))
     assert len({tag for tags in data.Y for tag in tags}) == 17
+
+
+@pytest.mark.parametrize(("subset", "sentences", "crossing"), [("dev", 2001, 31), ("test", 2077, 26)])
+def test_ud_english_trees_are_complete(subset, sentences, crossing):
+    data = fetch_ud_english_trees(subset, subtypes=False)
+    assert len(data.X) == len(data.Y) == sentences
+    assert {len(token) for x in data.X for token in x} == {3}
+    found = read_dependency_trees(data.Y, data.X, single_root=True)
+    assert sum(not is_projective(heads) for heads in found.heads) == crossing
+    labels = {label for y in data.Y for _, label in y}
+    assert 30 <= len(labels) <= 37  # of universal relations there are 37
+    assert not any(":" in label for label in labels)
 
 
 @pytest.mark.slow

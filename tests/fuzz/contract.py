@@ -36,6 +36,10 @@ READ_AS = [
     Columns(("word", "pos"), label="pos", separator=","),
     Conll2012(word=0),
     ConllU(label="feats", columns=("form", "lemma")),
+    ConllU("tree"),
+    ConllU("tree", partial=True, subtypes=False),
+    JsonLines("dependencies"),
+    JsonLines("dependencies", partial=True),
     JsonLines("attributes"),
     JsonLines("row"),
     JsonLines("set"),
@@ -61,6 +65,10 @@ SEEDS = [
     b"The/DT old/JJ\tman/NN\n1/2/CD ./.\n",
     b"( (S (NP-SBJ (PRP it))\n   (VP (VBZ works))) )\n(X (Y y) (Z z))\n",
     b"# text\n1-2 don't _ _ _ _ _ _ _ _\n1 do do AUX VBP _ 0 root _ _\n2.1 x _ _ _ _ _ _ _ _\n".replace(b" ", b"\t"),
+    b"1 I _ PRON _ _ 2 nsubj _ _\n2 go _ VERB _ _ 0 root _ _\n\n1 Go _ X _ _ _ _ _ _\n".replace(b" ", b"\t"),
+    b"1 a _ X _ _ 2 x:y _ _\n2 b _ X _ _ 1 ? _ _\n3 c _ X _ _ 99 _ _ _\n4 d _ X _ _ 0 | _ _\n".replace(b" ", b"\t"),
+    b'{"tokens": ["I", "go"], "heads": [2, 0], "labels": ["nsubj", "root"]}\n',
+    b'{"tokens": ["I", "go"], "heads": [null, 1e3], "labels": [null, [1]]}\n{"tokens": ["a"], "heads": null}\n',
     b">a one label=+1\nACG\n>b weight=.5 label=x\nac\n\n>c label=1 label=2\nA\n",
     b"#begin document (a b); part 007\nd 0 0 the - (1|(2\nd 0 1 dog - 2)\nd 0 2 x - (1)|1)|(3)\n\n#end document\n",
     b"# of three columns\nAnn NNP (0)\nsaw VBD -\n# SYM (1\nher PRP 1)|(0)\n\nIt PRP _\n",
@@ -163,14 +171,14 @@ def check_annotation(form, example):
     labels = example.y
     if labels is None:
         n = len(example.x.names) if form.structure == "network" else len(example.x)
-        labels = {"row": "1", "set": set()}.get(form.structure, ["1"] * n)
+        labels = {"row": "1", "set": set(), "dependencies": [*range(n)]}.get(form.structure, ["1"] * n)
     try:
         annotated = form.annotate(example, labels)
     except ValueError:
         return
     # A row of ARFF means nothing without the lines before it.
     replaces = not isinstance(form, (Columns, JsonLines, ArffSets)) or (isinstance(form, Columns) and example.y is None)
-    if replaces and getattr(form, "label", -1) in (-1, "upos", "feats"):
+    if replaces and getattr(form, "label", -1) in (-1, "upos", "feats", "tree"):
         (again,) = form.read(Lines([annotated.encode()], "annotated"))
         assert (again.x, again.y) == (example.x, labels), "annotated and read again"
 

@@ -149,3 +149,53 @@ def test_options_that_cannot_be_are_refused():
         JsonLines("trees")
     with pytest.raises(ValueError, match="expected a tuple of names"):
         JsonLines(columns=())
+
+
+TREE = '{"tokens": ["I", "go"], "heads": [2, 0], "labels": ["nsubj", "root"]}'
+
+
+@pytest.mark.parametrize(
+    ("line", "partial", "y"),
+    [
+        (TREE, False, [(2, "nsubj"), (0, "root")]),
+        ('{"tokens": ["I", "go"], "heads": [2, 0]}', False, [2, 0]),
+        ('{"tokens": ["I", "go"], "heads": null}', False, None),
+        ('{"tokens": ["I", "go"], "heads": [null, 0], "labels": [null, "root"]}', True, [None, (0, "root")]),
+        ('{"tokens": ["I", "go"], "labels": ["nsubj", null]}', True, [(None, "nsubj"), None]),
+    ],
+)
+def test_tokens_with_heads_are_dependency_trees(line, partial, y):
+    form = JsonLines("dependencies", partial=partial)
+    (example,) = read(line, form)
+    assert (example.x, example.y) == (["I", "go"], y)
+    (again,) = read(form.write(example.x, y), form)
+    assert again.y == y
+
+
+def test_predicted_trees_stand_beside_the_true_ones():
+    form = JsonLines.recognise([TREE], "x.jsonl")
+    assert (form.structure, form.inputs) == ("dependencies", ("word",))
+    (example,) = read(TREE, form)
+    assert (
+        form.annotate(example, [(0, "root"), (1, "obj")]) == TREE[:-1] + ', "predicted": [[0, "root"], [1, "obj"]]}\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("heads", "labels", "message"),
+    [
+        ("[2, 1]", '["a", "b"]', "this is no tree: no token has the head 0"),
+        ("[0, 2]", "null", "this is no tree: token 2 is its own head"),
+        ("[0]", "null", 'expected 2 "heads", one for each token, found a list of 1'),
+        ("7", "null", 'expected 2 "heads", one for each token'),
+        ("[0, 1]", '["a"]', 'expected 2 "labels", one for each token'),
+        ("[0, 1.0]", "null", r"the tree.1. is 1.0; a head is a whole number"),
+        ("[0, true]", "null", r"the tree.1. is True; a head is a whole number"),
+        ("[0, null]", "null", r"the tree.1. is None; a head is a whole number"),
+        ("[0, 1]", '["a", null]', r"the tree.1. is .1, None., without a label"),
+        ("[0, 1]", '["a", ["b"]]', r"expected a string or a whole number as labels.1., found a list of 1"),
+    ],
+)
+def test_what_is_wrong_with_trees_is_named(heads, labels, message):
+    with pytest.raises(FormatError, match=message):
+        read(f'{{"tokens": ["I", "go"], "heads": {heads}, "labels": {labels}}}', JsonLines("dependencies"))

@@ -31,7 +31,12 @@ from structlearn.datasets.snakes import LabelledPictures, fetch_snakes
 from structlearn.datasets.stripes import StripedImages, make_stripes
 from structlearn.datasets.treebank import ParsedSentences, fetch_treebank
 from structlearn.datasets.uai2014 import GraphicalModel, fetch_uai2014
-from structlearn.datasets.universal_dependencies import TaggedWords, fetch_ud_english
+from structlearn.datasets.universal_dependencies import (
+    DependencyTreebank,
+    TaggedWords,
+    fetch_ud_english,
+    fetch_ud_english_trees,
+)
 from structlearn.datasets.webkb import LinkedPages, fetch_webkb
 from structlearn.datasets.yeast_origins import ReplicationOrigins, fetch_yeast_origins
 
@@ -42,6 +47,7 @@ __all__ = [
     "ClassifiedImages",
     "ClassifiedTexts",
     "CoreferenceDocuments",
+    "DependencyTreebank",
     "DigitSequences",
     "GraphicalModel",
     "HMMSequences",
@@ -78,6 +84,7 @@ __all__ = [
     "fetch_treebank",
     "fetch_uai2014",
     "fetch_ud_english",
+    "fetch_ud_english_trees",
     "fetch_webkb",
     "fetch_yeast_origins",
     "load_digit_sequences",

@@ -2,6 +2,7 @@
 
 from structlearn.drawing.alignments import draw_alignment
 from structlearn.drawing.base import Drawing
+from structlearn.drawing.dependencies import draw_dependencies
 from structlearn.drawing.documents import draw_document
 from structlearn.drawing.grids import draw_grid
 from structlearn.drawing.label_sets import draw_label_set
@@ -14,6 +15,7 @@ from structlearn.drawing.trees import draw_tree
 __all__ = [
     "Drawing",
     "draw_alignment",
+    "draw_dependencies",
     "draw_document",
     "draw_grid",
     "draw_label_set",

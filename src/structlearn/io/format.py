@@ -12,7 +12,18 @@ from typing import Any, ClassVar, Literal, Self
 from structlearn.io.text import Lines, quoted
 
 Structure = Literal[
-    "words", "attributes", "row", "set", "tree", "pair", "document", "sequence", "query", "network", "image"
+    "words",
+    "attributes",
+    "row",
+    "set",
+    "tree",
+    "dependencies",
+    "pair",
+    "document",
+    "sequence",
+    "query",
+    "network",
+    "image",
 ]
 
 #: What files of a structure hold.
@@ -22,6 +33,7 @@ STRUCTURES: dict[Structure, str] = {
     "row": "single examples",
     "set": "sets of labels",
     "tree": "trees",
+    "dependencies": "dependency trees",
     "pair": "pairs of sequences",
     "document": "documents",
     "sequence": "labelled sequences",
@@ -98,7 +110,8 @@ class Reader(ABC):
 
         "words": a list of strings, or of tuples with a string for every one of `inputs`. "attributes": a list with,
         for every token, a dict of names and numbers or, where all numbers are 1, a list of names. "row": one dict of
-        names and numbers. "tree": a list of (word, tag) pairs, with a tree as y. "pair": two sequences, with the
+        names and numbers. "tree": a list of (word, tag) pairs, with a tree as y. "dependencies": as
+        "words", with a list as y that has (head, label), or a head, for every token. "pair": two sequences, with the
         places of letters that belong together as y. "document": a `Document`, with labels of its mentions as y.
         "sequence": one sequence as a string, with its label as y. "query": a list with a dict of names and numbers for
         every document, with their relevance as y. "set": one dict of names and numbers, with a set of labels as y.

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
+from structlearn.data.dependency_trees import check_tree, split_tree
 from structlearn.io.columns import default_names
 from structlearn.io.format import BLANKS, Example, Format, Structure
 from structlearn.io.json_values import dump, listed, load_object, read_features, read_label, read_label_set, shown_value
 from structlearn.io.text import Lines
 
-STRUCTURES = ("words", "attributes", "row", "set")
+STRUCTURES = ("words", "attributes", "row", "set", "dependencies")
 
 
 @dataclass(frozen=True)
@@ -20,18 +21,20 @@ class JsonLines(Format):
 
     Tokens are strings, lists with a string for every column, or objects of features; labels are strings, whole numbers,
     true or false, one for each token, and may be left out or null. ``{"features": …, "label": …}`` is an example that
-    is no sequence; one with a list of "labels" has all of them, a set. Features mean what they mean in dicts:
-    ``{"w": "dog", "cap": true, "len": 3}`` is w=dog 1, cap 1, len 3. All else of a line is kept; predictions come as
-    "predicted". An object with the same key twice is refused.
+    is no sequence; one with a list of "labels" has all of them, a set. Tokens with "heads", whole numbers from 0 for
+    the root on, are a dependency tree, and "labels" are those of its arcs, if there are any. Features mean what they
+    mean in dicts: ``{"w": "dog", "cap": true, "len": 3}`` is w=dog 1, cap 1, len 3. All else of a line is kept;
+    predictions come as "predicted". An object with the same key twice is refused.
 
     Parameters
     ----------
-    content : {"words", "attributes", "row", "set"}
+    content : {"words", "attributes", "row", "set", "dependencies"}
         What the lines hold, see `Format.structure`; they are all alike.
     columns : tuple of str
         The names of the columns, for words.
     partial : bool
-        Whether labels are known in part: null where nothing is known, a list for one of several.
+        Whether labels are known in part: null where nothing is known, a list for one of several; of trees, heads and
+        labels may be null.
 
     Examples
     --------
@@ -43,7 +46,7 @@ class JsonLines(Format):
 
     name: ClassVar[str] = "jsonl"
 
-    content: Literal["words", "attributes", "row", "set"] = "words"
+    content: Literal["words", "attributes", "row", "set", "dependencies"] = "words"
     columns: tuple[str, ...] = ("word",)
     partial: bool = False
 
@@ -59,7 +62,7 @@ class JsonLines(Format):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        return self.columns if self.content == "words" else ()
+        return self.columns if self.content in ("words", "dependencies") else ()
 
     @classmethod
     def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
@@ -76,7 +79,8 @@ class JsonLines(Format):
         token = tokens[0] if isinstance(tokens, list) and tokens else ""
         if isinstance(token, dict):
             return cls("attributes")
-        return cls(columns=default_names(len(token))) if isinstance(token, list) and token else cls()
+        content: Any = "dependencies" if "heads" in found else "words"
+        return cls(content, default_names(len(token))) if isinstance(token, list) and token else cls(content)
 
     def parse(self, lines: Lines) -> Iterator[Example]:
         read = self._single if self.content in ("row", "set") else self._sequence
@@ -92,6 +96,8 @@ class JsonLines(Format):
     def write(self, x: Any, y: Any) -> str:
         if self.content in ("row", "set"):
             return dump({"features": x} | ({} if y is None else {self._key: listed(y)}))
+        if self.content == "dependencies" and y is not None:
+            return dump({"tokens": x, **self._written_tree(x, y)})
         if y is not None and len(y) != len(x):
             raise ValueError(f"there are {len(y)} labels for {len(x)} tokens")
         if len(x) == 0:
@@ -127,6 +133,8 @@ class JsonLines(Format):
             raise ValueError(f'expected a list of "tokens", found {shown_value(tokens)}')
         token_of = self._attributes if self.content == "attributes" else self._words
         x = [token_of(token, t) for t, token in enumerate(tokens)]
+        if self.content == "dependencies":
+            return x, self._tree(found.get("heads"), labels, len(x))
         if labels is None:
             return x, None
         if not isinstance(labels, list) or len(labels) != len(tokens):
@@ -135,6 +143,30 @@ class JsonLines(Format):
             if self._label(label, f"labels[{t}]") is None and not self.partial:
                 raise ValueError(f"labels[{t}] is null, but a sequence has all its labels or none")
         return x, labels
+
+    def _tree(self, heads: Any, labels: Any, n: int) -> list[Any] | None:
+        if heads is None and (labels is None or not self.partial):
+            return None
+        given = {"heads": [None] * n if heads is None else heads, "labels": [None] * n if labels is None else labels}
+        for name, values in given.items():
+            if not isinstance(values, list) or len(values) != n:
+                raise ValueError(f'expected {n} "{name}", one for each token, found {shown_value(values)}')
+        for t, label in enumerate(given["labels"]):
+            read_label(label, f"labels[{t}]")
+        pairs = list(zip(*given.values(), strict=True))
+        if self.partial:
+            y: list[Any] = [None if pair == (None, None) else pair for pair in pairs]
+        else:
+            y = given["heads"] if labels is None else pairs
+        check_tree(split_tree(y, "the tree", partial=self.partial)[0], "this")
+        return y
+
+    def _written_tree(self, x: Any, y: Any) -> dict[str, Any]:
+        heads, labels = split_tree(y, "y", partial=self.partial)
+        if len(heads) != len(x) or not heads:
+            raise ValueError(f"there are {len(heads)} heads for {len(x)} tokens")
+        check_tree(heads, "y")
+        return {"heads": heads} | ({} if labels is None else {"labels": labels})
 
     def known(self, label: Any) -> Any:
         return frozenset(label) if isinstance(label, list) else label

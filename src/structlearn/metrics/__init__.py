@@ -9,6 +9,15 @@ from structlearn.metrics.brackets import (
     crossing_brackets,
 )
 from structlearn.metrics.coreference import CoreferenceScores, coreference_counts, coreference_scores, pair_losses
+from structlearn.metrics.dependencies import (
+    correct_dependency_trees,
+    dependency_counts,
+    dependency_measures,
+    dependency_report,
+    las,
+    punctuation,
+    uas,
+)
 from structlearn.metrics.label_sets import (
     correct_sets,
     exact_match,
@@ -69,12 +78,16 @@ __all__ = [
     "confusion",
     "coreference_counts",
     "coreference_scores",
+    "correct_dependency_trees",
     "correct_nodes",
     "correct_sequences",
     "correct_sets",
     "correct_tokens",
     "correct_trees",
     "crossing_brackets",
+    "dependency_counts",
+    "dependency_measures",
+    "dependency_report",
     "exact_match",
     "example_f1",
     "f1",
@@ -84,6 +97,7 @@ __all__ = [
     "label_report",
     "label_set_measures",
     "label_set_report",
+    "las",
     "macro_f1",
     "mcnemar",
     "mean_iou",
@@ -95,6 +109,7 @@ __all__ = [
     "pair_losses",
     "paired_t_test",
     "precision_at_k",
+    "punctuation",
     "q_score",
     "q_scores",
     "ratio",
@@ -105,4 +120,5 @@ __all__ = [
     "span_scores",
     "token_accuracy",
     "two_proportion_z_test",
+    "uas",
 ]

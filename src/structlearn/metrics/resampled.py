@@ -80,7 +80,7 @@ class ResampledSums:
 
 def quotient(part: int, whole: int) -> Formula:
     """The quotient of two columns."""
-    return lambda sums: ratio(sums[:, part], sums[:, whole])
+    return lambda sums: ratio(sums[..., part], sums[..., whole])
 
 
 def averages(columns: slice) -> tuple[Formula, Formula, Formula]:
