@@ -1,6 +1,7 @@
 #include <nanobind/stl/pair.h>
 
 #include "bindings/structures.hpp"
+#include "bindings/working_sets.hpp"
 #include "dependency/losses.hpp"
 #include "dependency/nonprojective.hpp"
 #include "dependency/projective.hpp"
@@ -29,6 +30,7 @@ struct DependencyScores {
     DependencyScores(const DependencyEngine& engine, const DependencyFeatures& features_, Matrix<std::int32_t> values_)
         : shape(engine.shape), features(&features_), values(std::move(values_)) {}
 
+    std::int64_t n_weights() const { return features->n_weights(); }
     DependencyScorer scorer() const {
         return {shape, *features, values.data(), static_cast<std::int64_t>(values.shape(1))};
     }
@@ -136,6 +138,7 @@ void bind_dependency(nb::module_& module) {
     nb::class_<DependencyScores>(module, "DependencyScores")
         .def(nb::init<const DependencyEngine&, const DependencyFeatures&, Matrix<std::int32_t>>(), nb::arg("engine"),
              nb::arg("features"), nb::arg("values"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+    bind_part_sets<DependencyScorer, DependencyScores>(module, "DependencySets");
     bind_trees<ProjectiveTrees>(module, "ProjectiveTrees", "GivenProjectiveTrees");
     bind_trees<NonprojectiveTrees>(module, "NonprojectiveTrees", "GivenNonprojectiveTrees");
 

@@ -122,12 +122,11 @@ private:
             if (modifier != head && wanted(modifier)) list_keys(head, modifier);
             ends_.push_back(keys_.size());
         }
-        for (const std::uint64_t key : keys_) group_->index.prefetch(key);
-        found_.resize(keys_.size());
-        for (std::size_t k = 0; k < keys_.size(); ++k) {
-            found_[k] = group_->find(keys_[k]);
-            if (found_[k] >= 0)
-                for (std::int64_t l = 0; l < group_->width; l += 8) __builtin_prefetch(w + found_[k] + l);
+        group_->index.find(keys_, found_);
+        for (std::int64_t& feature : found_) {
+            if (feature < 0) continue;
+            feature = group_->at + feature * group_->width;
+            for (std::int64_t l = 0; l < group_->width; l += 8) __builtin_prefetch(w + feature + l);
         }
         std::size_t begin = 0;
         for (std::int64_t modifier = 1; modifier <= n_; ++modifier) {
@@ -141,7 +140,9 @@ private:
         }
     }
     void list_keys(std::int64_t head, std::int64_t modifier) {
-        of_arcs_.each(head, modifier, [&](std::int64_t, std::uint64_t key) { keys_.push_back(key); });
+        keys_.resize(keys_.size() + group_->templates.of_arcs().size());
+        std::uint64_t* out = keys_.data() + keys_.size() - group_->templates.of_arcs().size();
+        of_arcs_.each(head, modifier, [&](std::int64_t k, std::uint64_t key) { out[k] = key; });
         of_between_.each(head, modifier, [&](std::int64_t k, std::uint64_t key) {
             const FeatureTemplates::Field& field = group_->templates.between_field(group_->templates.of_between()[k]);
             FeatureTemplates::each_value(between(k, head, modifier),

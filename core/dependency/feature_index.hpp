@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace structlearn {
@@ -22,13 +23,17 @@ public:
     // The number of a feature, −1 if it has none.
     std::int64_t find(std::uint64_t key) const {
         const std::uint64_t mixed = mix(key);
-        if (slots_.empty()) return static_cast<std::int64_t>(((mixed >> 32) * static_cast<std::uint64_t>(size_)) >> 32);
-        return slots_[place(mixed)].number;
+        return slots_.empty() ? hashed_number(mixed) : slots_[place(mixed)].number;
     }
-
-    // Asks for the memory that `find` will need.
-    void prefetch(std::uint64_t key) const {
-        if (!slots_.empty()) __builtin_prefetch(&slots_[mix(key) & (slots_.size() - 1)]);
+    // The same for many; all memory that is needed is asked for first.
+    void find(std::span<const std::uint64_t> keys, std::vector<std::int64_t>& numbers) const {
+        numbers.resize(keys.size());
+        if (slots_.empty()) {
+            for (std::size_t k = 0; k < keys.size(); ++k) numbers[k] = hashed_number(mix(keys[k]));
+            return;
+        }
+        for (const std::uint64_t key : keys) __builtin_prefetch(&slots_[mix(key) & (slots_.size() - 1)]);
+        for (std::size_t k = 0; k < keys.size(); ++k) numbers[k] = slots_[place(mix(keys[k]))].number;
     }
 
     // Whether the key is new; not for hashed features.
@@ -53,6 +58,9 @@ private:
     static std::uint64_t mix(std::uint64_t key) {
         key = (key ^ (key >> 32)) * 0x9E3779B97F4A7C15u;
         return key ^ (key >> 29);
+    }
+    std::int64_t hashed_number(std::uint64_t mixed) const {
+        return static_cast<std::int64_t>(((mixed >> 32) * static_cast<std::uint64_t>(size_)) >> 32);
     }
     // The slot of a key, or the empty one where it would be.
     std::size_t place(std::uint64_t mixed) const {

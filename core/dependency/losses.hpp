@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "dependency/shape.hpp"
 #include "parts/losses.hpp"
@@ -14,24 +16,30 @@ struct TrueArcs {
     const std::int32_t* known;
 
     // What costs: 0 nothing, 1 a wrong label, 2 a wrong head.
-    int wrong(std::int64_t i, std::int64_t head, std::int64_t modifier, std::int64_t label) const {
-        const std::int32_t* truth = known + 2 * (shape.tokens.begin(i) + modifier - 1);
-        if (truth[0] != -1 && truth[0] != head) return 2;
-        return truth[1] != -1 && truth[1] != label;
-    }
     int wrong(std::int64_t i, std::int64_t part) const {
         const std::int64_t N = shape.length(i) + 1, arc = part / shape.n_labels;
         if (arc >= N * N || arc % N == 0) return 0;
-        return wrong(i, arc / N, arc % N, part % shape.n_labels);
+        const std::int32_t* truth = known + 2 * (shape.tokens.begin(i) + arc % N - 1);
+        if (truth[0] != -1 && truth[0] != arc / N) return 2;
+        return truth[1] != -1 && truth[1] != part % shape.n_labels;
     }
-    // Calls visit(part, wrong) for all parts of arcs.
-    template <class Visit>
-    void each(std::int64_t i, Visit&& visit) const {
+    // Calls add(first part, number of parts, wrong) for all parts of arcs that cost something.
+    template <class Add>
+    void each(std::int64_t i, Add&& add) const {
         const std::int64_t n = shape.length(i), L = shape.n_labels;
+        const std::int32_t* truth = known + 2 * shape.tokens.begin(i);
         for (std::int64_t head = 0; head <= n; ++head)
-            for (std::int64_t modifier = 1; modifier <= n; ++modifier)
-                for (std::int64_t label = 0; label < L; ++label)
-                    visit(shape.arc(i, head, modifier) + label, wrong(i, head, modifier, label));
+            for (std::int64_t modifier = 1; modifier <= n; ++modifier) {
+                const std::int64_t arc = shape.arc(i, head, modifier);
+                const auto [true_head, label] = std::pair(truth[2 * modifier - 2], truth[2 * modifier - 1]);
+                if (true_head != -1 && true_head != head) {
+                    add(arc, L, 2);
+                } else if (label != -1) {
+                    const std::int64_t before = label < 0 ? L : label;
+                    add(arc, before, 1);
+                    if (before < L) add(arc + before + 1, L - before - 1, 1);
+                }
+            }
     }
 };
 
@@ -41,7 +49,9 @@ public:
     WrongArcs(const TrueArcs& truth, double head, double label) : truth_(truth), costs_{0.0, label, head} {}
 
     void add(std::int64_t i, double* local) const override {
-        truth_.each(i, [&](std::int64_t part, int wrong) { local[part] += costs_[wrong]; });
+        truth_.each(i, [&](std::int64_t part, std::int64_t count, int wrong) {
+            for (std::int64_t k = part; k < part + count; ++k) local[k] += costs_[wrong];
+        });
     }
     double at(std::int64_t i, std::int64_t part) const override { return costs_[truth_.wrong(i, part)]; }
     double truth(std::int64_t) const override { return 0.0; }
@@ -60,7 +70,7 @@ public:
         return 1 + truth_.shape.length(i) * std::max(units_[1], units_[2]);
     }
     void write(std::int64_t i, std::int32_t* steps) const override {
-        truth_.each(i, [&](std::int64_t part, int wrong) { steps[part] = units_[wrong]; });
+        truth_.each(i, [&](std::int64_t part, std::int64_t count, int wrong) { std::fill_n(steps + part, count, units_[wrong]); });
     }
     std::int32_t at(std::int64_t i, std::int64_t part) const override { return units_[truth_.wrong(i, part)]; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "dependency/arc_features.hpp"
@@ -86,14 +87,53 @@ public:
     // Calls visit(index, value) for the features of a part, times a coefficient.
     template <class Visit>
     void features(std::int64_t i, std::int64_t part, double coefficient, Visit&& visit) const {
-        each_place(i, part, [&](std::int64_t g, std::int64_t head, std::int64_t sibling, std::int64_t modifier) {
-            const FeatureGroup& group = (*features_)[g];
-            const std::int64_t label = group.width == 1 ? 0 : part % shape_.n_labels;
-            group.templates.each(sentence(i), head, sibling, modifier, [&](std::int64_t, std::uint64_t key, std::int32_t) {
-                if (const std::int64_t at = group.find(key); at >= 0) visit(at + label, coefficient);
-            });
+        const std::int64_t label = part % shape_.n_labels;
+        each_weight(i, part, [&](std::int64_t at, std::int64_t width) { visit(width == 1 ? at : at + label, coefficient); });
+    }
+
+    // Where a part is: the labels of an arc are neighbours.
+    struct Place {
+        std::int64_t example, first, width;
+        bool holds(std::int64_t part) const { return part >= first && part < first + width; }
+    };
+    Place place(std::int64_t i, std::int64_t part) const {
+        const std::int64_t L = shape_.n_labels;
+        return part < shape_.n_arcs(i) * L ? Place{i, part - part % L, L} : Place{i, part, 1};
+    }
+    // ⟨w, A_part⟩ of all parts of a place.
+    void scores_at(const Place& place, const double* w, double* out) const {
+        std::fill_n(out, place.width, 0.0);
+        each_weight(place.example, place.first, [&](std::int64_t at, std::int64_t width) {
+            if (width == place.width) return add_scaled(width, 1.0, w + at, out);
+            for (std::int64_t l = 0; l < place.width; ++l) out[l] += w[at];
         });
     }
+    // ⟨w, A_plus − A_minus⟩ for parts of a place, −1 for none.
+    double dot_at(const Place& place, std::int64_t plus, std::int64_t minus, const double* w) const {
+        const bool both = plus >= 0 && minus >= 0;
+        double sum = 0.0;
+        each_weight(place.example, place.first, [&](std::int64_t at, std::int64_t width) {
+            if (width == 1) {
+                // What two labels of an arc have in common.
+                if (!both) sum += plus >= 0 ? w[at] : -w[at];
+                return;
+            }
+            if (plus >= 0) sum += w[at + plus - place.first];
+            if (minus >= 0) sum -= w[at + minus - place.first];
+        });
+        return sum;
+    }
+    // w += coefficient (A_plus − A_minus)
+    void add(std::int64_t i, std::int64_t plus, std::int64_t minus, double coefficient, double* w) const {
+        auto change = [&](std::int64_t index, double value) { w[index] += value; };
+        if (plus >= 0) features(i, plus, coefficient, change);
+        if (minus >= 0) features(i, minus, -coefficient, change);
+    }
+    // No parts are shared.
+    double shared_dot(std::span<const std::int32_t>, const double*) const { return 0.0; }
+    void add_shared(std::span<const std::int32_t>, double, double*) const {}
+    template <class Visit>
+    void shared_features(std::span<const std::int32_t>, Visit&&) const {}
 
     // Calls visit(group, head, sibling, modifier) for the groups of features that a part has, by number, with −1 for no sibling.
     template <class Visit>
@@ -114,6 +154,16 @@ public:
     }
 
 private:
+    // visit(first weight, width) for the features of the place of a part.
+    template <class Visit>
+    void each_weight(std::int64_t i, std::int64_t part, Visit&& visit) const {
+        each_place(i, part, [&](std::int64_t g, std::int64_t head, std::int64_t sibling, std::int64_t modifier) {
+            const FeatureGroup& group = (*features_)[g];
+            group.templates.each(sentence(i), head, sibling, modifier, [&](std::int64_t, std::uint64_t key, std::int32_t) {
+                if (const std::int64_t at = group.find(key); at >= 0) visit(at, group.width);
+            });
+        });
+    }
     void read(std::int64_t i) {
         const SentenceValues values = sentence(i);
         arcs_.read(features_->arcs, values);

@@ -14,7 +14,8 @@ namespace structlearn {
 
 // Planes as sparse differences δμ of parts: a plane is a list of moves. What planes of one example have in common is computed
 // once: moves between local parts stand in one list for all of them, and planes point there. See dual/working_sets.hpp for
-// what a store is.
+// what a store is. The scorer of the parts is one of scorers.hpp, or has its methods on places.
+template <class Scorer>
 class PartPlanes {
 public:
     // Moves between local parts, sorted, and shared parts, counted from the first one; those with −1 as ~part.
@@ -46,9 +47,9 @@ public:
         }
     };
 
-    explicit PartPlanes(const TokenScorer& scorer) : scorer_(scorer) {}
+    explicit PartPlanes(const Scorer& scorer) : scorer_(scorer) {}
 
-    const TokenScorer& scorer() const { return scorer_; }
+    const Scorer& scorer() const { return scorer_; }
 
     // The plane of some moves, until the next call.
     Plane plane(std::int64_t i, std::span<const Move> moves) {
@@ -186,16 +187,17 @@ private:
         }
     }
 
-    TokenScorer scorer_;
+    Scorer scorer_;
     std::vector<double> by_move_, here_;
     std::vector<Move> local_, merged_;
     std::vector<std::int32_t> shared_, renumbered_, added_;
 };
 
 // Reads the planes of saved working sets, one after another. The arrays may come from a file that somebody made up.
+template <class Scorer>
 class SavedMoves {
 public:
-    SavedMoves(const TokenScorer& scorer, std::span<const std::int32_t> moves, std::span<const std::int64_t> counts)
+    SavedMoves(const Scorer& scorer, std::span<const std::int32_t> moves, std::span<const std::int64_t> counts)
         : scorer_(scorer), moves_(moves), counts_(counts) {}
 
     std::span<const Move> next(std::int64_t i) {
@@ -217,7 +219,7 @@ public:
     }
 
 private:
-    const TokenScorer& scorer_;
+    const Scorer& scorer_;
     std::span<const std::int32_t> moves_;
     std::span<const std::int64_t> counts_;
     std::size_t k_ = 0;

@@ -62,7 +62,7 @@ class ComposedProblem(PartProblem):
     loss, judged_loss : BoundLoss
         Of these, and of the truths that predictions are compared with.
     scores : compiled scorer, optional
-        Of tokens, if planes are to be kept as moves between their parts.
+        Of tokens or arcs, if planes are to be kept as moves between their parts.
     layout : compiled layout, optional
         Which weights the scorer has, if not all; see ``core/linear/pair_layout.hpp``.
     grows : bool
@@ -77,7 +77,7 @@ class ComposedProblem(PartProblem):
         truths: Ragged | None,
         loss: BoundLoss,
         judged_loss: BoundLoss,
-        scores: _core.TokenScorer | None = None,
+        scores: _core.TokenScorer | _core.DependencyScores | None = None,
         layout: _core.PairLayout | None = None,
         grows: bool = False,
     ):
@@ -227,12 +227,14 @@ class ComposedProblem(PartProblem):
         return None
 
     def working_sets(self) -> _core.WorkingSets:
+        if isinstance(self._scores, _core.DependencyScores):
+            return _core.DependencySets(self._scores, self.n_examples)
         if self._scores is None:
             return super().working_sets()
         return _core.PartSets(self._scores, self.n_examples)
 
     def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
-        if not isinstance(sets, _core.PartSets):
+        if not isinstance(sets, (_core.PartSets, _core.DependencySets)):
             return super().keep(sets, planes, which, a, b)
         assert isinstance(planes.rows, FactoredRows)
         return sets.add(planes.examples, *planes.rows.moves(), which, a, b)
@@ -365,7 +367,7 @@ class ComposedProblem(PartProblem):
     def _rows(self, examples: IntArray, codes: Ragged) -> FactoredRows:
         assert self.truths is not None
         if self.grows:
-            assert self._scores is not None
+            assert isinstance(self._scores, _core.TokenScorer)
             assert self.layout is not None
             pairs = self.truths.flat, self.truths.offsets, codes.flat, codes.offsets
             self._scores.touch(examples, *self._core.moves(examples, *pairs))

@@ -15,7 +15,7 @@ from structlearn.solvers.base import Solver
 from structlearn.solvers.states import State
 from structlearn.waist.objective import Objective
 
-_SETS = (_core.SparseSets, _core.PartSets, _core.MulticlassSets)
+_SETS = (_core.SparseSets, _core.PartSets, _core.DependencySets, _core.MulticlassSets)
 
 
 def save(state: State) -> dict[str, Any]:

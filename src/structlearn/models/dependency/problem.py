@@ -59,17 +59,18 @@ class DependencyProblem(ComposedProblem):
         self._possible = possible
         self._projective, self._single_root = projective, single_root
         self._most_features = most_features
-        self.feature_scores = _core.DependencyScores(engine, features, values)
+        scores = _core.DependencyScores(engine, features, values)
         n = np.diff(offsets)
         self._n_labels = max(len(self._labels), 1)
         bind = _core.ProjectiveTrees if projective else _core.NonprojectiveTrees
         super().__init__(
-            bind(engine, self.feature_scores),
+            bind(engine, scores),
             features.n_weights,
             (n + 1) ** 2 * self._n_labels + siblings * (n + 1) ** 3,
             None if codes is None else Ragged(codes, offsets),
             loss,
             judged_loss,
+            scores,
         )
 
     def missing(self, oracle: str) -> str:
