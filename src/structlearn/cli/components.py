@@ -17,6 +17,7 @@ FILES = {
     "attributes": "sequences",
     "row": "single examples",
     "tree": "trees",
+    "dependencies": "dependency trees",
     "pair": "pairs",
     "document": "documents",
     "sequence": "labelled sequences",
