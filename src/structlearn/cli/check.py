@@ -11,8 +11,10 @@ from structlearn.cli import data, terminal
 from structlearn.wording import count, several
 
 if TYPE_CHECKING:
+    from structlearn.cli.summaries.dependencies import DependencySummary
     from structlearn.cli.summaries.documents import DocumentSummary
     from structlearn.cli.summaries.labelled import LabelledSummary
+    from structlearn.cli.summaries.oddities import Counts
     from structlearn.cli.summaries.pairs import PairSummary
     from structlearn.cli.summaries.tokens import Summary, Terms
 
@@ -41,6 +43,7 @@ def check(
     """
     from dataclasses import asdict
 
+    from structlearn.cli.summaries.dependencies import summarise_dependencies
     from structlearn.cli.summaries.documents import summarise_documents
     from structlearn.cli.summaries.labelled import summarise_labelled
     from structlearn.cli.summaries.pairs import summarise_pairs
@@ -60,12 +63,17 @@ def check(
     else:
         if reader.structure in ("set", "network", "image"):
             summary = summarise_labelled(examples, terms)
+        elif reader.structure == "dependencies":
+            summary = summarise_dependencies(examples)
         else:
             summary = summarise(examples, terms)
         what, counts, sizes = terms.label, summary.labels, _sizes(summary, terms)
         sizes += f", {count(summary.edges, 'edge')}" if reader.structure == "network" else ""
+        sizes += _crossing(summary) if reader.structure == "dependencies" else ""
         sizes += f", tags in {summary.scheme}" if getattr(summary, "scheme", None) else ""
-        if partial:
+        if partial and reader.structure == "dependencies":
+            sizes += f", of which {summary.heads:,} have a head, {summary.labels.total():,} a label"
+        elif partial:
             known = summary.labels.total(), summary.ambiguous, summary.unknown
             sizes += ", of which {:,} have a label, {:,} one of several, {:,} none".format(*known)
     shown = {f"{label:g}" if isinstance(label, float) else str(label): n for label, n in counts.most_common()}
@@ -92,12 +100,16 @@ def check(
         raise typer.Exit(1)
 
 
-def _sizes(summary: Summary | LabelledSummary, terms: Terms) -> str:
+def _sizes(summary: Summary | LabelledSummary | DependencySummary, terms: Terms) -> str:
     sizes = count(summary.examples, terms.example)
     if terms.part == terms.example:
         return sizes
     article = "an" if terms.example[0] in "aeiou" else "a"
     return f"{sizes}, {count(summary.parts, terms.part)}, {_each(summary, terms.part)} {article} {terms.example}"
+
+
+def _crossing(summary: DependencySummary) -> str:
+    return f", {count(summary.crossing, 'tree')} with arcs that cross" if summary.heads else ""
 
 
 def _document_sizes(summary: DocumentSummary) -> str:
@@ -116,7 +128,7 @@ def _pair_sizes(summary: PairSummary) -> str:
     return f"{sizes}, {aligned} with {count(summary.matches, 'match', 'matches')}{equal}"
 
 
-def _each(summary: Summary | LabelledSummary | DocumentSummary | PairSummary, part: str) -> str:
+def _each(summary: Counts, part: str) -> str:
     low, high = summary.lengths
     return count(low, part) if low == high else f"{low} to {count(high, part)}"
 

@@ -17,6 +17,7 @@ FILES = {
     "attributes": "sequences",
     "row": "single examples",
     "tree": "trees",
+    "dependencies": "dependency trees",
     "pair": "pairs",
     "document": "documents",
     "sequence": "labelled sequences",
@@ -137,7 +138,7 @@ LIKELIHOODS = ("crf", "latent-crf", "hmm", "pcfg")
 _MARGIN_OR_LIKELIHOOD = ("svm", "crf", "perceptron")
 _OF_PARTIAL_LABELS = ("latent", "latent-crf")
 #: Models without latent states: these learners are there for labels that are known in part.
-_WITHOUT_STATES = ("chain", "multiclass", "graph")
+_WITHOUT_STATES = ("chain", "multiclass", "graph", "dependency-tree")
 
 #: By what is typed after --model. Of the models for a structure, the first is the one to take unless told otherwise.
 MODELS = {
@@ -200,6 +201,15 @@ MODELS = {
         "Model of trees",
         ("tree",),
         (*_MARGIN_OR_LIKELIHOOD, "pcfg"),
+    ),
+    "dependency-tree": Component(
+        "models/dependency/dependency_tree.py",
+        "DependencyTree",
+        ("loss", "projective", "order", "single_root", "min_count", "n_hashed"),
+        "Model of dependency trees",
+        ("dependencies",),
+        (*_MARGIN_OR_LIKELIHOOD, *_OF_PARTIAL_LABELS),
+        from_data=("columns",),
     ),
     "alignment": Component(
         "models/alignment/alignment.py",

@@ -74,14 +74,18 @@ def convert(
 def _writer(reader: Reader, to: str) -> Format:
     """The format that is written, with columns and content as they are read."""
     from structlearn.io.columns import Columns
+    from structlearn.io.conllu import NAMES, ConllU
     from structlearn.io.formats import FORMATS
     from structlearn.io.jsonl import JsonLines
 
     if to == Columns.name and reader.inputs:
         return Columns(reader.inputs)
-    if to == JsonLines.name and reader.structure in ("row", "set"):
+    if to == JsonLines.name and reader.structure in ("row", "set", "dependencies"):
         content: Any = reader.structure
         return JsonLines(content)
+    if to == ConllU.name and reader.structure == "dependencies":
+        named = {*reader.inputs} <= {*NAMES}
+        return ConllU("tree", reader.inputs if named else ("form", "upos", "xpos", "lemma")[: len(reader.inputs)])
     return FORMATS[to]()
 
 

@@ -77,8 +77,8 @@ Label = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Which of the columns is the label; of CoNLL-U upos, xpos, deprel or feats. Of ARFF, which attributes are "
-        "labels, with commas between, or Mulan's XML file that names them.",
+        help="Which of the columns is the label; of CoNLL-U upos, xpos, deprel or feats, or tree for heads and deprel "
+        "together. Of ARFF, which attributes are labels, with commas between, or Mulan's XML file that names them.",
         rich_help_panel="Data",
     ),
 ]
@@ -108,7 +108,7 @@ def layout(
     from structlearn.io.arff_sets import ArffSets
     from structlearn.io.columns import Columns as ColumnFile
     from structlearn.io.conll2012 import Conll2012
-    from structlearn.io.conllu import LABELS, ConllU
+    from structlearn.io.conllu import LABELS, NAMES, ConllU
     from structlearn.io.mulan import read_label_names
     from structlearn.io.tagged import Tagged
 
@@ -122,8 +122,9 @@ def layout(
         if name == Tagged.name or (name is None and not isinstance(given, ColumnFile)):
             return Tagged(separator)
         return replace(given if isinstance(given, ColumnFile) else ColumnFile(), separator=separator)
-    # Columns have names of their own only in CoNLL-U.
-    if name == ConllU.name or (name is columns is separator is None and label in LABELS):
+    # Columns have names of their own only in CoNLL-U, and only there the label may be none of those that are named.
+    named = columns is None or (label not in columns.split(",") and {*columns.split(",")} <= {*NAMES})
+    if name == ConllU.name or (name is separator is None and label in LABELS and named):
         if separator is not None:
             raise ValueError("--separator is for column files, not for conllu")
         options: dict[str, Any] = {"columns": columns and tuple(columns.split(",")), "label": label}

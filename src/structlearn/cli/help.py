@@ -18,9 +18,9 @@ RARE = {"separator", "encoding", "checkpoint", "checkpoint_every"}
 #: Options of the command that only files of some structures can use.
 ONLY_FOR = {
     "templates": ("words",),
-    "columns": ("words", "document"),
+    "columns": ("words", "document", "dependencies"),
     "separator": ("words",),
-    "label": ("words", "set"),
+    "label": ("words", "set", "dependencies"),
 }
 _OF_COMPONENTS = {name for component in COMPONENTS for name in component.options}
 _GIVEN = "structlearn.given"

@@ -134,6 +134,8 @@ def in_terms_of_the_data(
     if reader.structure == "set":
         # A part of the examples may lack some labels, which the others may still have.
         return options | {"classes": observed_classes([*getattr(reader, "labels", ()), *_labels(choice, Y)])}
+    if reader.structure == "dependencies":
+        return options | {"columns": reader.inputs}
     if reader.structure == "sequence" and "positive" in options:
         return options | {"positive": parse_label(options["positive"])}
     if not options.keys() & {*FROM_FILES, "negative"}:

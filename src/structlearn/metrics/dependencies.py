@@ -156,6 +156,15 @@ class _Pair(NamedTuple):
     found_heads: list[Any]
     found_labels: list[Any] | None
 
+    def without(self, ignored: Sequence[bool]) -> _Pair:
+        """The tokens that are not ignored."""
+
+        def kept(values: list[Any]) -> list[Any]:
+            return [value for value, left_out in zip(values, ignored, strict=True) if not left_out]
+
+        labels = (None if names is None else kept(names) for names in (self.labels, self.found_labels))
+        return _Pair(kept(self.heads), next(labels), kept(self.found_heads), next(labels))
+
     def right(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Whether the head of each token is right, and whether its label is."""
         heads = [a == b for a, b in zip(self.heads, self.found_heads, strict=True)]
@@ -177,10 +186,7 @@ def _pairs(Y: Sequence[Any], Y_pred: Sequence[Any], ignore: Ignored) -> list[_Pa
         if ignore is not None:
             if len(ignore[i]) != len(pair.heads):
                 raise ValueError(f"Y[{i}] has {len(pair.heads)} tokens but ignore[{i}] has {len(ignore[i])}")
-            kept = [not left_out for left_out in ignore[i]]
-            pair = _Pair(
-                *(None if part is None else [one for one, k in zip(part, kept, strict=True) if k] for part in pair)
-            )
+            pair = pair.without(ignore[i])
         pairs.append(pair)
     return pairs
 

@@ -156,7 +156,7 @@ def _plain(reader: Reader, example: Example, y: Any) -> Any:
 
 def _input(reader: Reader, example: Example) -> dict[str, Any]:
     """Input and truth as JSON lines have them, which can be read again; the names of two sequences."""
-    if reader.structure in ("words", "attributes", "row", "set", "network"):
+    if reader.structure in ("words", "attributes", "row", "set", "dependencies", "network"):
         content: Any = reader.structure
         form = NodeLink() if content == "network" else JsonLines(content)
         found: dict[str, Any] = json.loads(form.write(example.x, example.y))

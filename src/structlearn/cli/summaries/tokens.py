@@ -38,6 +38,7 @@ TOKENS = Terms()
 #: Those of structures that have words of their own.
 TERMS: dict[Structure, Terms] = {
     "tree": Terms("tree"),
+    "dependencies": Terms("sentence"),
     "pair": Terms("pair", "letter"),
     "document": Terms("document", "mention"),
     "row": Terms(part="example"),
@@ -98,7 +99,7 @@ def summarise(examples: Iterable[Example], terms: Terms = TOKENS) -> Summary:
         if sequence and len(known) == len(labels) and any(map(is_tag, labels)):
             for scheme, found in broken.items():
                 found.note(_odd_tags(example, labels, scheme))
-        summary.note(_odd_tokens(example, tokens))
+        summary.note(odd_tokens(example, tokens))
         summary.note(_cycles(example))
         if terms.part == "document":
             summary.note(_without_order(example))
@@ -176,7 +177,7 @@ def _cycles(example: Example) -> Iterator[Oddity]:
         yield Oddity.at(example, f"the unary cycle {' → '.join(cycle)}, {told}")
 
 
-def _odd_tokens(example: Example, tokens: list[Any]) -> Iterator[Oddity]:
+def odd_tokens(example: Example, tokens: list[Any]) -> Iterator[Oddity]:
     """Characters that nobody sees."""
     for t, token in enumerate(tokens):
         values = (token,) if isinstance(token, str) else token if isinstance(token, tuple) else ()
