@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "dependency/arc_features.hpp"
+#include "dependency/kept_arcs.hpp"
 #include "dependency/shape.hpp"
+#include "parts/scorers.hpp"
 
 namespace structlearn {
 
@@ -91,44 +93,15 @@ public:
         each_weight(i, part, [&](std::int64_t at, std::int64_t width) { visit(width == 1 ? at : at + label, coefficient); });
     }
 
-    // Where a part is: the labels of an arc are neighbours.
-    struct Place {
-        std::int64_t example, first, width;
-        bool holds(std::int64_t part) const { return part >= first && part < first + width; }
-    };
-    Place place(std::int64_t i, std::int64_t part) const {
-        const std::int64_t L = shape_.n_labels;
-        return part < shape_.n_arcs(i) * L ? Place{i, part - part % L, L} : Place{i, part, 1};
+    ArcPlace place(std::int64_t i, std::int64_t part) const { return arc_place(shape_, i, part); }
+    // What planes keep of the parts of their moves, since it takes a while to find.
+    using Kept = KeptArcs;
+    void keep(std::int64_t i, std::span<const Move> moves, KeptArcs& kept) const {
+        for (const Move move : moves)
+            for (const std::int32_t part : {move.plus, move.minus})
+                if (part >= 0) kept.add(place(i, part), [&](auto&& add) { each_weight(i, part, add); });
     }
-    // ⟨w, A_part⟩ of all parts of a place.
-    void scores_at(const Place& place, const double* w, double* out) const {
-        std::fill_n(out, place.width, 0.0);
-        each_weight(place.example, place.first, [&](std::int64_t at, std::int64_t width) {
-            if (width == place.width) return add_scaled(width, 1.0, w + at, out);
-            for (std::int64_t l = 0; l < place.width; ++l) out[l] += w[at];
-        });
-    }
-    // ⟨w, A_plus − A_minus⟩ for parts of a place, −1 for none.
-    double dot_at(const Place& place, std::int64_t plus, std::int64_t minus, const double* w) const {
-        const bool both = plus >= 0 && minus >= 0;
-        double sum = 0.0;
-        each_weight(place.example, place.first, [&](std::int64_t at, std::int64_t width) {
-            if (width == 1) {
-                // What two labels of an arc have in common.
-                if (!both) sum += plus >= 0 ? w[at] : -w[at];
-                return;
-            }
-            if (plus >= 0) sum += w[at + plus - place.first];
-            if (minus >= 0) sum -= w[at + minus - place.first];
-        });
-        return sum;
-    }
-    // w += coefficient (A_plus − A_minus)
-    void add(std::int64_t i, std::int64_t plus, std::int64_t minus, double coefficient, double* w) const {
-        auto change = [&](std::int64_t index, double value) { w[index] += value; };
-        if (plus >= 0) features(i, plus, coefficient, change);
-        if (minus >= 0) features(i, minus, -coefficient, change);
-    }
+    KeptArcScorer of(const KeptArcs& kept) const { return {shape_, kept}; }
     // No parts are shared.
     double shared_dot(std::span<const std::int32_t>, const double*) const { return 0.0; }
     void add_shared(std::span<const std::int32_t>, double, double*) const {}

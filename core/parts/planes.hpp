@@ -14,9 +14,22 @@ namespace structlearn {
 
 // Planes as sparse differences δμ of parts: a plane is a list of moves. What planes of one example have in common is computed
 // once: moves between local parts stand in one list for all of them, and planes point there. See dual/working_sets.hpp for
-// what a store is. The scorer of the parts is one of scorers.hpp, or has its methods on places.
+// what a store is. The scorer is that of scorers.hpp, or one that keeps
+// what it found for the parts of a block, see dependency/kept_arcs.hpp.
 template <class Scorer>
 class PartPlanes {
+    // What a block keeps of the features of its parts, where these are found by work.
+    struct Nothing {
+        std::size_t nbytes() const { return 0; }
+    };
+    template <class S>
+    static auto kept_by() {
+        if constexpr (requires { typename S::Kept; })
+            return typename S::Kept();
+        else
+            return Nothing();
+    }
+
 public:
     // Moves between local parts, sorted, and shared parts, counted from the first one; those with −1 as ~part.
     struct Plane {
@@ -32,6 +45,7 @@ public:
         std::vector<std::int32_t> members;  // the moves of plane 0 in their order, then those of plane 1, …
         std::vector<std::int32_t> shared;   // shared parts, counted from the first one; those with −1 as ~part
         std::vector<Ends> ends;
+        decltype(kept_by<Scorer>()) kept;
 
         std::int64_t size() const { return static_cast<std::int64_t>(ends.size()); }
         std::span<const std::int32_t> members_of(std::int64_t k) const {
@@ -43,7 +57,7 @@ public:
             return {shared.data() + begin, static_cast<std::size_t>(ends[k].shared - begin)};
         }
         std::size_t nbytes() const {
-            return 8 * (moves.capacity() + ends.capacity()) + 4 * (members.capacity() + shared.capacity());
+            return 8 * (moves.capacity() + ends.capacity()) + 4 * (members.capacity() + shared.capacity()) + kept.nbytes();
         }
     };
 
@@ -67,7 +81,7 @@ public:
         return {local_, shared_};
     }
 
-    void push(std::int64_t, Block& block, Plane plane) {
+    void push(std::int64_t i, Block& block, Plane plane) {
         added_.clear();
         const bool known = std::ranges::all_of(plane.local, [&](const Move& move) {
             const auto at = std::ranges::lower_bound(block.moves, move);
@@ -75,6 +89,8 @@ public:
             return at != block.moves.end() && *at == move;
         });
         if (!known) merge(block, plane.local);
+        if constexpr (requires { typename Scorer::Kept; })
+            if (!known) scorer_.keep(i, plane.local, block.kept);
         // All at once: what a block takes up must not depend on how it came to hold its planes.
         block.members.insert(block.members.end(), added_.begin(), added_.end());
         block.shared.insert(block.shared.end(), plane.shared.begin(), plane.shared.end());
@@ -87,12 +103,12 @@ public:
                std::ranges::equal(members, plane.local, {}, [&](std::int32_t m) { return block.moves[m]; }) &&
                std::ranges::equal(block.shared_of(k), plane.shared);
     }
-    void keep(std::int64_t, Block& block, std::span<const std::int64_t> kept) {
+    void keep(std::int64_t i, Block& block, std::span<const std::int64_t> kept) {
         Block remaining;
         for (const std::int64_t k : kept) {
             local_.clear();
             for (const std::int32_t m : block.members_of(k)) local_.push_back(block.moves[m]);
-            push(0, remaining, {local_, block.shared_of(k)});
+            push(i, remaining, {local_, block.shared_of(k)});
         }
         block = std::move(remaining);
     }
@@ -125,8 +141,9 @@ public:
             for (const std::int32_t m : block.members_of(k)) by_move_[m] += coefficients[k];
             scorer_.add_shared(block.shared_of(k), coefficients[k], w);
         }
+        const auto& scorer = scorer_of(block);
         for (std::size_t m = 0; m < block.moves.size(); ++m)
-            if (by_move_[m] != 0.0) scorer_.add(i, block.moves[m].plus, block.moves[m].minus, by_move_[m], w);
+            if (by_move_[m] != 0.0) scorer.add(i, block.moves[m].plus, block.moves[m].minus, by_move_[m], w);
     }
     void products(std::int64_t i, const Block& block, std::int64_t k, Scratch& scratch, double* out) {
         products_by_spreading(*this, i, block, k, scratch, out);
@@ -134,15 +151,24 @@ public:
     // Calls visit(index, value) for the entries of a row; an index may come more than once.
     template <class Visit>
     void each(std::int64_t i, const Block& block, std::int64_t k, Visit&& visit) const {
+        const auto& scorer = scorer_of(block);
         for (const std::int32_t m : block.members_of(k)) {
             const auto [plus, minus] = block.moves[m];
-            if (plus >= 0) scorer_.features(i, plus, 1.0, visit);
-            if (minus >= 0) scorer_.features(i, minus, -1.0, visit);
+            if (plus >= 0) scorer.features(i, plus, 1.0, visit);
+            if (minus >= 0) scorer.features(i, minus, -1.0, visit);
         }
         scorer_.shared_features(block.shared_of(k), visit);
     }
 
 private:
+    // The scorer of the parts that a block knows.
+    decltype(auto) scorer_of(const Block& block) const {
+        if constexpr (requires { typename Scorer::Kept; })
+            return scorer_.of(block.kept);
+        else
+            return (scorer_);
+    }
+
     // Moves that the block does not know yet join its list; `added_` says where the given ones are.
     void merge(Block& block, std::span<const Move> local) {
         merged_.clear(), renumbered_.clear(), added_.clear();
@@ -168,19 +194,20 @@ private:
     // are found sooner than those of the moves.
     void score(std::int64_t i, const Block& block, const double* w) {
         by_move_.resize(block.moves.size());
+        const auto& scorer = scorer_of(block);
         for (std::size_t m = 0; m < block.moves.size();) {
-            const auto place = scorer_.place(i, std::max(block.moves[m].plus, block.moves[m].minus));
+            const auto place = scorer.place(i, std::max(block.moves[m].plus, block.moves[m].minus));
             std::size_t end = m + 1;
             while (end < block.moves.size() && place.holds(std::max(block.moves[end].plus, block.moves[end].minus))) ++end;
             const bool many = end - m > 1 && static_cast<std::int64_t>(end - m) * 12 >= place.width;
             if (many) {
                 here_.resize(static_cast<std::size_t>(place.width));
-                scorer_.scores_at(place, w, here_.data());
+                scorer.scores_at(place, w, here_.data());
             }
             for (; m < end; ++m) {
                 const auto [plus, minus] = block.moves[m];
                 if (!many)
-                    by_move_[m] = scorer_.dot_at(place, plus, minus, w);
+                    by_move_[m] = scorer.dot_at(place, plus, minus, w);
                 else
                     by_move_[m] = (plus >= 0 ? here_[plus - place.first] : 0.0) - (minus >= 0 ? here_[minus - place.first] : 0.0);
             }

@@ -267,6 +267,8 @@ class DependencyTree(PartialModel):
         for g, group in enumerate(spec.features or ()):
             for t, rows in enumerate(group):
                 found.add(g, t, rows)
+        if found.n_weights >= 2**32:
+            raise ValueError(f"there would be {found.n_weights:,} weights; with n_hashed, features share fewer")
         return found
 
     def _engine(self, spec: DependencySpec, offsets: IntArray, known: LabelArray | None = None) -> _core.DependencyEngine:
