@@ -12,9 +12,13 @@ from structlearn.data.ragged import offsets_of
 from structlearn.models.dependency.templates import parse_templates, template_rows
 from tests.inference.enumerated_dependency import labelled, siblings, trees
 
-
 TEMPLATES = (
-    ["head.word|modifier.tag[+1]|distance", "head.word|direction", "modifier.word[-1]", "head.tag|between.tag|direction"],
+    [
+        "head.word|modifier.tag[+1]|distance",
+        "head.word|direction",
+        "modifier.word[-1]",
+        "head.tag|between.tag|direction",
+    ],
     ["head.tag|modifier.word|direction", "modifier.word|direction", "between.tag"],
     ["head.tag|sibling.word|modifier.tag|direction", "sibling.tag|distance"],
 )
@@ -51,7 +55,9 @@ def dependency(kind: str, single_root: bool) -> Bound:
     lengths, beside = np.array([1, 4, 3]), kind == "siblings"
     n_labels = 1 if beside else 2
     engine = _core.DependencyEngine(offsets_of(lengths), n_labels, single_root, beside)
-    templates = [parse_templates(texts, ["word", "tag"], "templates", siblings=True) for texts in TEMPLATES]
+    templates = [
+        parse_templates(texts, ["word", "tag"], "templates", siblings=k == 2) for k, texts in enumerate(TEMPLATES)
+    ]
     templates = templates if beside else [*templates[:2], []]
     features = _core.DependencyFeatures([(template_rows(group), len(group)) for group in templates], n_labels, 31)
     scores = _core.DependencyScores(engine, features, random.integers(2, 6, size=(8, 2)).astype(np.int32))

@@ -6,7 +6,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -68,6 +68,9 @@ class ComposedProblem(PartProblem):
     grows : bool
         Whether the layout gets the weights that rows need.
     """
+
+    #: Working sets with planes between parts, made of `scores`.
+    part_sets: ClassVar[Any] = _core.PartSets
 
     def __init__(
         self,
@@ -227,17 +230,17 @@ class ComposedProblem(PartProblem):
         return None
 
     def working_sets(self) -> _core.WorkingSets:
-        if isinstance(self._scores, _core.DependencyScores):
-            return _core.DependencySets(self._scores, self.n_examples)
         if self._scores is None:
             return super().working_sets()
-        return _core.PartSets(self._scores, self.n_examples)
+        sets: _core.PartSets = self.part_sets(self._scores, self.n_examples)
+        return sets
 
     def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
-        if not isinstance(sets, (_core.PartSets, _core.DependencySets)):
+        if not isinstance(sets, self.part_sets):
             return super().keep(sets, planes, which, a, b)
         assert isinstance(planes.rows, FactoredRows)
-        return sets.add(planes.examples, *planes.rows.moves(), which, a, b)
+        added: int = sets.add(planes.examples, *planes.rows.moves(), which, a, b)
+        return added
 
     def scores(self, w: FloatArray, examples: IntArray) -> FloatArray:
         theta = np.empty(int(self._part_places(examples)[-1]))

@@ -52,8 +52,14 @@ class EnumeratedTrees:
 
     def features(self, x, templates, head, sibling, token):
         for t, template in enumerate(templates):
-            between = sorted({self.value(x, k, field.column) for field in template if field.place == "between"
-                              for k in range(min(head, token) + 1, max(head, token))})
+            between = sorted(
+                {
+                    self.value(x, k, field.column)
+                    for field in template
+                    if field.place == "between"
+                    for k in range(min(head, token) + 1, max(head, token))
+                }
+            )
             if any(field.place == "between" for field in template):
                 for value in between:
                     yield (t, *(self.field(x, field, head, sibling, token, value) for field in template))

@@ -9,28 +9,21 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from structlearn import _core
-from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray
-from structlearn.data.dependency_trees import (
-    DependencyTrees,
-    check_tree,
-    is_projective,
-    read_dependency_trees,
-    split_tree,
-)
+from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.dependency_trees import DependencyTrees, read_dependency_trees
 from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
-from structlearn.data.labels import LabelCodes, declared_classes, observed_classes
+from structlearn.data.labels import declared_classes, observed_classes
 from structlearn.data.options import flag_option, whole_option
 from structlearn.data.ragged import offsets_of, reduced
 from structlearn.drawing import Drawing
 from structlearn.drawing.dependencies import draw_dependencies
-from structlearn.inference.dependency import projectivised
 from structlearn.losses import Loss, WrongArcs, ZeroOneLoss, loss_option
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss
 from structlearn.losses.own import arc_truth, bound_own
 from structlearn.metrics import Measures
 from structlearn.metrics.dependencies import dependency_measures
-from structlearn.models.base import Ability, ByDecoder
+from structlearn.models.base import Ability, ByDecoder, Decoder
 from structlearn.models.dependency.description import feature_blocks
 from structlearn.models.dependency.problem import DependencyProblem
 from structlearn.models.dependency.spec import DependencySpec, known_values, read_sentences
@@ -43,6 +36,7 @@ from structlearn.models.dependency.templates import (
     parse_templates,
     template_rows,
 )
+from structlearn.models.dependency.truths import contradictions, known_arcs, nearest_projective, restriction
 from structlearn.models.description import WeightBlock, refuse_names
 from structlearn.models.partial import PartialModel
 from structlearn.wording import shown
@@ -140,23 +134,17 @@ class DependencyTree(PartialModel):
 
     @property
     def costs(self) -> ByDecoder:
-        found = {"best": "T³ + T² L", "loss_augmented": "T³ + T² L", "second_best": "T³ + T² L"}
-        if self.projective:
-            return found | {
-                "k_best": "T³ + T² L + k T log k",
-                "loss_levels": "(T³ + T² L) D²",
-                "sums": "T³ + T² L",
-                "samples": "T³ + T² L + s T²",
-                "partial": "the same",
-            }
-        best = {name: "T² L" for name in found}
-        return best | {
+        once = "T³ + T² L" if self.projective else "T² L"
+        found: dict[Decoder, str] = {
+            "best": once,
+            "loss_augmented": once,
             "second_best": "T³ + T² L",
-            "k_best": "k T³ + T² L",
+            "k_best": "T³ + T² L + k T log k" if self.projective else "T² L + k T³",
             "sums": "T³ + T² L",
             "samples": "T³ + T² L + s T²",
             "partial": "the same",
         }
+        return found | ({"loss_levels": "T³ D² + T² L D"} if self.projective else {})
 
     @property
     def refusals(self) -> ByDecoder:  # type: ignore[override]
@@ -176,7 +164,9 @@ class DependencyTree(PartialModel):
         return self.loss if isinstance(self.loss, Loss) else _LOSSES[self.loss]
 
     def check_options(self) -> None:
-        if not is_listed(self.columns) or not all(isinstance(name, str) and name.isidentifier() for name in self.columns):
+        if not is_listed(self.columns) or not all(
+            isinstance(name, str) and name.isidentifier() for name in self.columns
+        ):
             raise ValueError(f"columns is {shown(self.columns)}; expected names such as ('word', 'tag')")
         if not self.columns or len(set(self.columns)) < len(self.columns):
             raise ValueError(f"columns is {shown(self.columns)}; expected different names, one at least")
@@ -240,7 +230,7 @@ class DependencyTree(PartialModel):
         if self.n_hashed is not None:
             return spec
         offsets = offsets_of([len(x) for x in X.tokens])
-        known, _ = self._known(spec, trees, offsets, allow_unknown=False)
+        known = known_arcs(spec, trees, offsets)
         templates = self._templates()
         listed = self._core_features(spec).listed(self._engine(spec, offsets), spec.encode(X.tokens), known)
         features = tuple(
@@ -271,7 +261,9 @@ class DependencyTree(PartialModel):
             raise ValueError(f"there would be {found.n_weights:,} weights; with n_hashed, features share fewer")
         return found
 
-    def _engine(self, spec: DependencySpec, offsets: IntArray, known: LabelArray | None = None) -> _core.DependencyEngine:
+    def _engine(
+        self, spec: DependencySpec, offsets: IntArray, known: LabelArray | None = None
+    ) -> _core.DependencyEngine:
         return _core.DependencyEngine(offsets, spec.n_labels, bool(self.single_root), self.order == 2, known)
 
     def bind(
@@ -285,18 +277,21 @@ class DependencyTree(PartialModel):
         sentences = self._sentences(X)
         offsets = offsets_of([len(x) for x in sentences.tokens])
         values = spec.encode(sentences.tokens)
-        restricted = None if allowed is None else self._restriction(spec, sentences, offsets, allowed)
+        restricted = (
+            None if allowed is None else restriction(spec, allowed, offsets, single_root=bool(self.single_root))
+        )
         engine = self._engine(spec, offsets, restricted)
         codes = possible = None
         loss = judged_loss = BoundLoss()
         if Y is not None:
             trees = read_dependency_trees(Y, sentences.tokens, single_root=bool(self.single_root) and not allow_unknown)
-            judged, possible = self._known(spec, trees, offsets, allow_unknown=allow_unknown)
-            aims = judged
-            if self.projective and not possible.all():
-                aims = self._nearest_projective(judged, offsets)
+            judged = aims = known_arcs(spec, trees, offsets, allow_unknown=allow_unknown)
+            if self.projective:
+                aims = nearest_projective(judged, offsets)
+            against = (aims[:, 0] != judged[:, 0]) | (judged[:, 1] < 0)
             if restricted is not None:
-                possible &= self._agrees(restricted, judged, offsets, None if allow_unknown else trees)
+                against |= contradictions(restricted, judged, offsets, refused=not allow_unknown)
+            possible = ~reduced(np.logical_or, against, offsets)
             codes = np.where(aims[:, 1] < 0, np.int32(-1), aims[:, 0] * np.int32(spec.n_labels) + aims[:, 1])
             loss = self._bound_loss(spec, engine, aims, offsets)
             judged_loss = loss if aims is judged else self._bound_loss(spec, engine, judged, offsets)
@@ -327,7 +322,7 @@ class DependencyTree(PartialModel):
             raise ValueError(f"loss={shown(self.loss)} is for whole trees; those known in part have {sorted(_LOSSES)}")
         sentences, trees = self.read_partial(X, Y)
         offsets = offsets_of([len(x) for x in sentences.tokens])
-        known, _ = self._known(spec, trees, offsets, allow_unknown=allow_unknown)
+        known = known_arcs(spec, trees, offsets, allow_unknown=allow_unknown)
         engine = self._engine(spec, offsets)
         if isinstance(loss, WrongArcs):
             return self._bound_arcs(loss, engine, known, offsets)
@@ -335,37 +330,6 @@ class DependencyTree(PartialModel):
         if wrong.levels is None:
             raise ValueError("loss='zero_one' of trees known in part needs projective=True")
         return BoundLoss(levels=wrong.levels.zero_one(), identity=wrong.identity)
-
-    def _known(
-        self, spec: DependencySpec, trees: DependencyTrees, offsets: IntArray, *, allow_unknown: bool
-    ) -> tuple[LabelArray, Flags]:
-        """The head and the label of every token, see ``core/dependency/losses.hpp``, and whether trees can be had."""
-        known = np.full((int(offsets[-1]), 2), -1, np.int32)
-        possible = np.ones(len(trees.heads), np.bool_)
-        codes = LabelCodes(spec.labels, allow_unknown=allow_unknown)
-        for i, (begin, heads) in enumerate(zip(offsets.tolist(), trees.heads, strict=False)):
-            here = known[begin : begin + len(heads)]
-            here[:, 0] = [-1 if head is None else head for head in heads]
-            if self.projective and None not in heads:
-                possible[i] = is_projective(heads)
-            if not spec.labels:
-                here[:, 1] = 0
-            elif trees.labels is not None:
-                _encode_labels(codes, trees.labels[i], here[:, 1], f"Y[{i}]")
-            if (here == -2).any() or (self.single_root and heads.count(0) > 1):
-                possible[i] = False
-        if spec.labels and trees.labels is None and not any(None in heads for heads in trees.heads):
-            raise ValueError("Y has no labels of arcs, but the model predicts some")
-        return known, possible
-
-    def _nearest_projective(self, known: LabelArray, offsets: IntArray) -> LabelArray:
-        """Truths whose arcs do not cross, with the labels as they are."""
-        found = known.copy()
-        for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-            heads = known[begin:end, 0].tolist()
-            if not is_projective(heads):
-                found[begin:end, 0] = projectivised(heads)
-        return found
 
     def _bound_loss(
         self, spec: DependencySpec, engine: _core.DependencyEngine, known: LabelArray, offsets: IntArray
@@ -386,39 +350,8 @@ class DependencyTree(PartialModel):
         few = 56 * (int(lengths.max(initial=0)) + 1) ** 3 <= MAX_LEVEL_TABLE
         return loss.bound(engine, known, lengths, with_levels=bool(self.projective) and few)
 
-    def _restriction(self, spec: DependencySpec, X: Sentences, offsets: IntArray, allowed: Any) -> LabelArray:
-        """What `allowed` says of every token, −1 for anything."""
-        if not is_listed(allowed) or len(allowed) != len(X.tokens):
-            raise ValueError(f"allowed is {shown(allowed)}; expected None or a list for each of {len(X.tokens)} sentences")
-        known = np.full((int(offsets[-1]), 2), -1, np.int32)
-        codes = LabelCodes(spec.labels)
-        for i, given in enumerate(allowed):
-            if given is None:
-                continue
-            where, length = f"allowed[{i}]", len(X.tokens[i])
-            heads, labels = split_tree(given, where, partial=True)
-            if len(heads) != length:
-                raise ValueError(f"{where} has {len(heads)} entries but X[{i}] has {length} tokens")
-            check_tree(heads, where, single_root=bool(self.single_root))
-            here = known[offsets[i] : offsets[i + 1]]
-            here[:, 0] = [-1 if head is None else head for head in heads]
-            if labels is not None and spec.labels:
-                _encode_labels(codes, labels, here[:, 1], where)
-        return known
-
-    def _agrees(
-        self, restricted: LabelArray, known: LabelArray, offsets: IntArray, trees: DependencyTrees | None
-    ) -> Flags:
-        """Which truths have what is known of them; given the trees, one that has not is refused."""
-        against = ((restricted >= 0) & (restricted != known)).any(axis=1)
-        if trees is not None and against.any():
-            token = int(np.argmax(against))
-            i = int(np.searchsorted(offsets, token, side="right")) - 1
-            raise ValueError(f"Y[{i}] has another head or label of token {token - offsets[i] + 1} than allowed[{i}]")
-        return ~np.asarray(reduced(np.logical_or, against, offsets), np.bool_)
-
     def _check_possible(self, problem: DependencyProblem, restricted: LabelArray, offsets: IntArray) -> None:
-        some = np.flatnonzero(reduced(np.logical_or, (restricted >= 0).any(axis=1), offsets))
+        some = np.flatnonzero(reduced(np.logical_or, np.any(restricted >= 0, axis=1), offsets))
         none = np.isneginf(problem.best_scored(np.zeros(problem.n_features), some)[1])
         if none.any():
             i = int(some[np.argmax(none)])
@@ -451,18 +384,11 @@ class DependencyTree(PartialModel):
         if (spec.features is None) != (self.n_hashed is not None):
             raise ValueError("features are listed if and only if they are not hashed")
         self._check_between(spec.values)
-        for group, rows in zip(templates, spec.features or templates, strict=True):
-            widths = [len(template) for template in group]
-            if spec.features is not None and widths != [each.shape[1] for each in rows]:
+        if spec.features is not None:
+            widths = [[len(template) for template in group] for group in templates]
+            if widths != [[rows.shape[1] for rows in group] for group in spec.features]:
                 raise ValueError("features are not those of the templates")
         return self._core_features(spec).n_weights
 
     def spec_from_dict(self, values: dict[str, Any]) -> DependencySpec:
         return DependencySpec.from_dict(values)
-
-
-def _encode_labels(codes: LabelCodes, labels: Sequence[Any], out: LabelArray, where: str) -> None:
-    """The numbers of labels: −1 where one is None, for any, and −2 for those never seen."""
-    given = [t for t, label in enumerate(labels) if label is not None]
-    found = codes.encode([labels[t] for t in given], where)
-    out[given] = np.where(found < 0, -2, found)

@@ -44,9 +44,13 @@ class HashedNames(Sequence[str]):
 
 
 def feature_blocks(
-    spec: DependencySpec, templates: Sequence[Sequence[Template]], columns: Sequence[str], n_hashed: int | None, w: FloatArray
+    spec: DependencySpec,
+    templates: Sequence[Sequence[Template]],
+    columns: Sequence[str],
+    n_hashed: int | None,
+    w: FloatArray,
 ) -> tuple[WeightBlock, ...]:
-    """w in its order: features of arcs, of labels, of siblings, template by template; see ``core/dependency/scorer.hpp``."""
+    """w in its order: features of arcs, of labels and of siblings, template by template."""
     described: list[tuple[Any, ...]] = []
     labels = spec.labels or ("",)
     for g, (title, group) in enumerate(zip(("arcs", "labels", "siblings"), templates, strict=True)):

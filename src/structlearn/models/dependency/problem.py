@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray, digest
@@ -35,6 +36,8 @@ class DependencyProblem(ComposedProblem):
     most_features : int
         More than an arc, with its label and sibling, has.
     """
+
+    part_sets = _core.DependencySets
 
     def __init__(
         self,
@@ -142,6 +145,7 @@ class DependencyProblem(ComposedProblem):
         return {"examples": self.n_examples, "tokens": int(self._offsets[-1])}
 
     def fingerprint(self) -> str:
-        arrays = [self._values, self._offsets, np.array([self.n_features, self._projective])]
+        options = np.array([self.n_features, self._projective, self._single_root])
+        arrays: list[npt.NDArray[Any]] = [self._values, self._offsets, options]
         arrays += [] if self.truths is None else [self.truths.flat]
         return digest(*arrays, *self._loss.identity, *([] if self._known is None else [self._known]))

@@ -108,11 +108,15 @@ def _read_sentence(x: Any, i: int, columns: Sequence[str]) -> list[tuple[str, ..
     return found
 
 
-def known_values(sentences: Sequence[Sequence[tuple[str, ...]]], n_columns: int, min_count: int) -> tuple[tuple[str, ...], ...]:
+def known_values(
+    sentences: Sequence[Sequence[tuple[str, ...]]], n_columns: int, min_count: int
+) -> tuple[tuple[str, ...], ...]:
     """The values of each column that are not rare, the most frequent first."""
     counts = [Counter(token[k] for sentence in sentences for token in sentence) for k in range(n_columns)]
     return tuple(
-        tuple(value for value, often in sorted(count.items(), key=lambda item: (-item[1], item[0])) if often >= min_count)
+        tuple(
+            value for value, often in sorted(count.items(), key=lambda item: (-item[1], item[0])) if often >= min_count
+        )
         for count in counts
     )
 

@@ -49,11 +49,13 @@ class Field(NamedTuple):
 Template = tuple[Field, ...]
 
 
-def parse_templates(texts: Sequence[str], columns: Sequence[str], name: str, *, siblings: bool = False) -> list[Template]:
+def parse_templates(
+    texts: Sequence[str], columns: Sequence[str], name: str, *, siblings: bool = False
+) -> list[Template]:
     """The templates that texts stand for.
 
-    >>> parse_templates(["head.tag|modifier.tag[+1]|distance"], ["word", "tag"], "templates")
-    [(Field(place='head', column=1, offset=0), Field(place='modifier', column=1, offset=1), Field(place='distance', column=0, offset=0))]
+    >>> parse_templates(["head.tag[-1]|distance"], ["word", "tag"], "templates")
+    [(Field(place='head', column=1, offset=-1), Field(place='distance', column=0, offset=0))]
     """
     if not is_listed(texts) or not all(isinstance(text, str) for text in texts):
         raise ValueError(f"{name} is {shown(texts)}; expected a list of texts such as 'head.{columns[0]}|distance'")
@@ -64,7 +66,7 @@ def parse_templates(texts: Sequence[str], columns: Sequence[str], name: str, *, 
 
 
 def _parse(text: str, columns: Sequence[str], name: str, siblings: bool) -> Template:
-    fields = []
+    fields: list[Field] = []
     for part in text.split("|"):
         found = FIELD.fullmatch(part.strip())
         if found is None or found["place"] not in PLACES:
@@ -80,7 +82,9 @@ def _parse(text: str, columns: Sequence[str], name: str, siblings: bool) -> Temp
         if place == "sibling" and not siblings:
             raise ValueError(f"{name} is {text!r}; siblings are for sibling_templates, with order=2")
         if place == "between" and (siblings or offset or any(field.place == "between" for field in fields)):
-            raise ValueError(f"{name} is {text!r}; one field, of arcs, may be between head and modifier, without [ ]")
+            raise ValueError(
+                f"{name} is {text!r}; only one field, of arcs, may be between head and modifier, without []"
+            )
         fields.append(Field(place, 0 if column is None else columns.index(column), offset))
     return tuple(fields)
 
@@ -124,7 +128,8 @@ def default_templates(columns: Sequence[str]) -> tuple[str, ...]:
     H, M = f"head.{tag}", f"modifier.{tag}"
     ends = [h, m, f"{h}|{m}"]
     around = [f"{H}|{H}[+1]|{M}[-1]|{M}", f"{H}[-1]|{H}|{M}[-1]|{M}", f"{H}|{H}[+1]|{M}|{M}[+1]"]
-    around += [f"{H}[-1]|{H}|{M}|{M}[+1]", f"{H}[-1]|{H}|{M}", f"{H}|{H}[+1]|{M}", f"{H}|{M}[-1]|{M}", f"{H}|{M}|{M}[+1]"]
+    around += [f"{H}[-1]|{H}|{M}|{M}[+1]", f"{H}[-1]|{H}|{M}", f"{H}|{H}[+1]|{M}", f"{H}|{M}[-1]|{M}"]
+    around += [f"{H}|{M}|{M}[+1]"]
     if len(columns) > 1:
         ends += [H, M, f"{h}|{H}", f"{m}|{M}", f"{H}|{M}", f"{h}|{H}|{m}|{M}", f"{H}|{m}|{M}", f"{h}|{H}|{M}"]
         ends += [f"{h}|{m}|{M}", f"{h}|{H}|{m}"]
@@ -145,7 +150,11 @@ def default_label_templates(columns: Sequence[str]) -> tuple[str, ...]:
 def default_sibling_templates(columns: Sequence[str]) -> tuple[str, ...]:
     """For two modifiers beside each other, after McDonald and Pereira (2006)."""
     word, tag = columns[0], columns[min(1, len(columns) - 1)]
-    found = [f"head.{tag}|sibling.{tag}|modifier.{tag}", f"sibling.{tag}|modifier.{tag}", f"sibling.{word}|modifier.{word}"]
+    found = [
+        f"head.{tag}|sibling.{tag}|modifier.{tag}",
+        f"sibling.{tag}|modifier.{tag}",
+        f"sibling.{word}|modifier.{word}",
+    ]
     if len(columns) > 1:
         found += [f"sibling.{word}|modifier.{tag}", f"sibling.{tag}|modifier.{word}"]
     return (*(f"{template}|direction" for template in found), f"sibling.{tag}|modifier.{tag}|distance")

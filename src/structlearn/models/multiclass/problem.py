@@ -77,7 +77,7 @@ class MulticlassProblem(PairedProblem):
         if self.layout is not None:
             return super().working_sets()
         assert self._codes is not None
-        assert self._scores is not None
+        assert isinstance(self._scores, _core.TokenScorer)
         return _core.MulticlassSets(self._scores, self._codes, self.n_examples)
 
     def keep(self, sets: _core.WorkingSets, planes: Planes, which: IntArray, a: FloatArray, b: FloatArray) -> int:
