@@ -38,30 +38,34 @@ public:
         of_heads_.read(templates, templates.of_heads(), sentence);
         of_modifiers_.read(templates, templates.of_modifiers(), sentence);
         read_between(sentence);
-        common_.assign(static_cast<std::size_t>(4 * (n_ + 1) * group.width), 0.0);
+        found_.resize(static_cast<std::size_t>(n_ + 1));
+        for (Found& found : found_) found.ends.clear();
     }
 
     // Scores by what arcs have in common; before those of arcs.
     void score_common(const double* w) {
+        clear_common();
         each_common([&](std::int64_t at, double* common) { add_scaled(group_->width, 1.0, w + at, common); });
     }
     // Adds the scores of the arcs from a head to all modifiers; those of a modifier begin at out + modifier × stride.
     void add_scores(std::int64_t head, const double* w, double* out, std::int64_t stride) {
         const std::int64_t W = group_->width;
-        each_from(head, w, [](std::int64_t) { return true; }, [&](std::int64_t modifier, std::span<const std::int64_t> features) {
+        each_from(head, w, [](std::int64_t) { return true; }, [&](std::int64_t modifier, std::span<const std::uint32_t> features) {
             const double *h = common_of(0, head, modifier < head), *m = common_of(1, modifier, modifier < head);
             double* scores = out + modifier * stride;
             if (W == 1) {
                 double sum = *h + *m;
-                for (const std::int64_t at : features) sum += w[at];
+                for (const std::uint32_t at : features) sum += w[at];
                 *scores += sum;
                 return;
             }
             for (std::int64_t l = 0; l < W; ++l) scores[l] += h[l] + m[l];
-            for (const std::int64_t at : features) add_scaled(W, 1.0, w + at, scores);
+            for (const std::uint32_t at : features) add_scaled(W, 1.0, w + at, scores);
         });
     }
 
+    // Before changes are pushed.
+    void clear_common() { common_.assign(static_cast<std::size_t>(4 * (n_ + 1) * group_->width), 0.0); }
     // w += change for the features of arcs from a head alone, the change of a modifier beginning at change + modifier × stride;
     // what they have in common with others waits for `push_common`. Returns by how much ‖w‖² grows.
     double push(std::int64_t head, const double* change, std::int64_t stride, double* w) {
@@ -71,11 +75,11 @@ public:
             const double* first = change + modifier * stride;
             return std::any_of(first, first + W, [](double value) { return value != 0.0; });
         };
-        each_from(head, w, changes, [&](std::int64_t modifier, std::span<const std::int64_t> features) {
+        each_from(head, w, changes, [&](std::int64_t modifier, std::span<const std::uint32_t> features) {
             const double* more = change + modifier * stride;
             add_scaled(W, 1.0, more, common_of(0, head, modifier < head));
             add_scaled(W, 1.0, more, common_of(1, modifier, modifier < head));
-            for (const std::int64_t at : features) growth += W == 1 ? grow(w[at], *more) : add_growing(W, 1.0, more, w + at);
+            for (const std::uint32_t at : features) growth += W == 1 ? grow(w[at], *more) : add_growing(W, 1.0, more, w + at);
         });
         return growth;
     }
@@ -113,31 +117,49 @@ private:
                 if (token > 0) of_modifiers_.each_to(token, left, with(common_of(1, token, left)));
             }
     }
-    // use(modifier, first weights) for the features of the arcs from a head to those modifiers that are wanted. All memory that
-    // will be needed is asked for first, so that misses of the cache overlap.
+    // The first weights of the features of the arcs from a head, found when they are first asked for: those of one modifier after
+    // another, and where these end.
+    struct Found {
+        std::vector<std::uint32_t> weights;
+        std::vector<std::size_t> ends;
+    };
+    const Found& found(std::int64_t head) {
+        Found& found = found_[head];
+        if (!found.ends.empty()) return found;
+        keys_.clear(), found.weights.clear();
+        for (std::int64_t modifier = 1; modifier <= n_; ++modifier) {
+            if (modifier != head) list_keys(head, modifier);
+            found.ends.push_back(keys_.size());
+        }
+        group_->index.find(keys_, numbers_);
+        std::size_t k = 0;
+        for (std::size_t& end : found.ends) {
+            for (; k < end; ++k)
+                if (numbers_[k] >= 0)
+                    found.weights.push_back(static_cast<std::uint32_t>(group_->at + numbers_[k] * group_->width));
+            end = found.weights.size();
+        }
+        return found;
+    }
+    // use(modifier, first weights) for the features of the arcs from a head to those modifiers that are wanted. All weights are
+    // asked for first, so that misses of the cache overlap.
     template <class Wanted, class Use>
     void each_from(std::int64_t head, const double* w, Wanted&& wanted, Use&& use) {
-        keys_.clear(), ends_.clear();
-        for (std::int64_t modifier = 1; modifier <= n_; ++modifier) {
-            if (modifier != head && wanted(modifier)) list_keys(head, modifier);
-            ends_.push_back(keys_.size());
-        }
-        group_->index.find(keys_, found_);
-        for (std::int64_t& feature : found_) {
-            if (feature < 0) continue;
-            feature = group_->at + feature * group_->width;
-            for (std::int64_t l = 0; l < group_->width; l += 8) __builtin_prefetch(w + feature + l);
-        }
-        std::size_t begin = 0;
-        for (std::int64_t modifier = 1; modifier <= n_; ++modifier) {
-            const std::size_t end = ends_[modifier - 1];
-            if (modifier != head && wanted(modifier)) {
-                // Features without weights are left out.
-                const auto last = std::remove(found_.begin() + begin, found_.begin() + end, -1);
-                use(modifier, std::span<const std::int64_t>(found_.data() + begin, &*last));
+        const Found& all = found(head);
+        auto each = [&](auto&& then) {
+            std::size_t begin = 0;
+            for (std::int64_t modifier = 1; modifier <= n_; ++modifier) {
+                const std::size_t end = all.ends[modifier - 1];
+                if (modifier != head && wanted(modifier))
+                    then(modifier, std::span<const std::uint32_t>(all.weights.data() + begin, end - begin));
+                begin = end;
             }
-            begin = end;
-        }
+        };
+        each([&](std::int64_t, std::span<const std::uint32_t> features) {
+            for (const std::uint32_t at : features)
+                for (std::int64_t l = 0; l < group_->width; l += 8) __builtin_prefetch(w + at + l);
+        });
+        each(use);
     }
     void list_keys(std::int64_t head, std::int64_t modifier) {
         keys_.resize(keys_.size() + group_->templates.of_arcs().size());
@@ -171,8 +193,8 @@ private:
     std::int64_t n_ = 0;
     TokenShares of_arcs_, of_between_, of_heads_, of_modifiers_;
     std::vector<std::uint64_t> between_, keys_;
-    std::vector<std::size_t> ends_;
-    std::vector<std::int64_t> found_;
+    std::vector<std::int64_t> numbers_;
+    std::vector<Found> found_;  // by heads
     std::vector<double> common_;
 };
 

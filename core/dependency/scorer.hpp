@@ -68,6 +68,7 @@ public:
     double push(std::int64_t i, const double* change, double* w) {
         const std::int64_t n = shape_.length(i), L = shape_.n_labels;
         read(i);
+        arcs_.clear_common(), labels_.clear_common();
         double growth = 0.0;
         sums_.resize(static_cast<std::size_t>(n + 1));
         for (std::int64_t head = 0; head <= n; ++head) {
@@ -137,7 +138,10 @@ private:
             });
         });
     }
+    // What was found for the sentence before is used again if it is the same.
     void read(std::int64_t i) {
+        if (i == read_) return;
+        read_ = i;
         const SentenceValues values = sentence(i);
         arcs_.read(features_->arcs, values);
         labels_.read(features_->labels, values);
@@ -166,6 +170,7 @@ private:
     std::int64_t n_columns_;
     ArcFeatures arcs_, labels_;
     TokenShares siblings_;
+    std::int64_t read_ = -1;
     std::vector<double> sums_;  // of the labels of the arcs from a head
 };
 
