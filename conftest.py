@@ -25,6 +25,17 @@ def _no_figure_is_left_open() -> Iterator[None]:
         sys.modules["matplotlib.pyplot"].close("all")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Runs without the slow tests try a quarter of the random examples, but no fewer than twenty of those asked for."""
+    if config.getoption("markexpr") != "not slow":
+        return
+    for test in {item.function for item in items if isinstance(item, pytest.Function)}:
+        if hypothesis.is_hypothesis_test(test):
+            asked = test._hypothesis_internal_use_settings
+            quick = max(asked.max_examples // 4, min(asked.max_examples, 20))
+            test._hypothesis_internal_use_settings = hypothesis.settings(asked, max_examples=quick)
+
+
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Compressed bytes hold the time of their making: tests named after them would be others in every process."""
     return argname if isinstance(val, bytes) else None
