@@ -1,10 +1,23 @@
 import json
+from functools import cache
 
 import pytest
+import typer.main
+import typer.testing
 
 from structlearn import cli
 from structlearn.datasets import make_sentences
 from structlearn.io.columns import Columns
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _commands_are_built_once():
+    """Typer makes all commands and their hundreds of options anew for every line, which takes longer than most of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        built = cache(typer.main.get_command)
+        patch.setattr(typer.main, "get_command", built)
+        patch.setattr(typer.testing, "_get_command", built)
+        yield
 
 
 @pytest.fixture
