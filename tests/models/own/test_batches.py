@@ -72,6 +72,7 @@ def data():
     return X, np.argmax(X @ random.normal(size=(5, 3)) + random.normal(size=(120, 3)), axis=1)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("solver", ["one_slack", "n_slack", "block_coordinate"])
 @pytest.mark.parametrize("kind", [Batches, Rows, SparseStack, SparseVectors])
 def test_batches_train_as_single_examples_do(data, kind, solver):
