@@ -27,7 +27,7 @@ def _no_figure_is_left_open() -> Iterator[None]:
 
 
 def _diagonal(item: pytest.Function, number: int) -> int:
-    """The sum of the places of a combination along its axes: of multiples of n there are one in n, through all values."""
+    """The sum of the places of a combination along its axes: multiples of n are one in n, and meet every value."""
     places = 0
     for axis in reversed([*item.iter_markers("parametrize")][1:]):
         number, place = divmod(number, len(axis.args[1]))
@@ -37,7 +37,7 @@ def _diagonal(item: pytest.Function, number: int) -> int:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without the slow tests: samples of combinations, and a quarter of the random examples, but no fewer than twenty."""
+    """Without the slow tests: samples of combinations, and a quarter of the random examples, at least twenty."""
     if config.getoption("markexpr") != "not slow":
         return
     tests, numbers = [item for item in items if isinstance(item, pytest.Function)], Counter[object]()
