@@ -147,6 +147,7 @@ def test_the_amounts_add_up_to_the_difference_of_the_best_scores(subject):
             assert why.difference == pytest.approx(score - other, abs=1e-9)
 
 
+@pytest.mark.sample(2)
 def test_the_amounts_add_up_to_the_margin_of_a_wrong_prediction(subject):
     estimator, last, case = subject
     if not whole_outputs(last):
