@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterator
 
 import hypothesis
@@ -23,6 +24,33 @@ def _no_figure_is_left_open() -> Iterator[None]:
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+def _diagonal(item: pytest.Function, number: int) -> int:
+    """The sum of the places of a combination along its axes: multiples of n are one in n, and meet every value."""
+    places = 0
+    for axis in reversed([*item.iter_markers("parametrize")][1:]):
+        number, place = divmod(number, len(axis.args[1]))
+        places += place
+    return places + number
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without the slow tests: samples of combinations, and a quarter of the random examples, at least twenty."""
+    if config.getoption("markexpr") != "not slow":
+        return
+    tests, numbers = [item for item in items if isinstance(item, pytest.Function)], Counter[object]()
+    for item in tests:
+        for mark in item.iter_markers("sample"):
+            if _diagonal(item, numbers[item.function]) % mark.args[0]:
+                item.add_marker("slow")
+            numbers[item.function] += 1
+    for test in {item.function for item in tests}:
+        if hypothesis.is_hypothesis_test(test):
+            asked = test._hypothesis_internal_use_settings
+            quick = max(asked.max_examples // 4, min(asked.max_examples, 20))
+            test._hypothesis_internal_use_settings = hypothesis.settings(asked, max_examples=quick)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

@@ -1,22 +1,28 @@
 """Every block of code in README.md, CONTRIBUTING.md and docs/ is run by a test, and says what it says there.
 
 - ``python`` with ``>>>`` is a doctest, which `make test` collects from the page.
-- ``python`` without is run here, and so is ``console``: lines after ``$`` by bash (``>`` goes on with a command), with
-  what they print compared to what the page shows, by doctest's rules for white space and ``...``. All blocks of a page
-  share one temporary folder, and its python blocks one set of names.
+- ``python`` without is run here, and so is ``console``: lines after ``$`` by bash (``>`` goes on with a command), or
+  in this process where they are a command of ours alone, with what they print compared to what the page shows, by
+  doctest's rules for white space and ``...``. All blocks of a page share one temporary folder, and its python blocks
+  one set of names.
 - Other languages are for what nobody can run.
 """
 
 import doctest
+import io
 import os
+import re
+import shlex
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from markdown_it import MarkdownIt
 
+from structlearn import cli
 from structlearn.datasets import make_sentences
 from structlearn.io.columns import Columns
 
@@ -38,6 +44,7 @@ NOT_RUN = {
 }
 #: Content that cannot be executed.
 INERT = {"text", "bibtex", "{toctree}", "{eval-rst}", "{image}", "{figure}", "{note}", "{warning}", "{tip}"}
+Finished = subprocess.CompletedProcess[str]
 SAME = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -114,17 +121,10 @@ def run_command(command: Command, where: str, folder: Path) -> None:
     if begin is not None:
         check_not_run(command.line, begin, where)
         return
-    tools = str(Path(sys.executable).parent)
-    plain = {"PATH": os.pathsep.join([tools, os.environ["PATH"]]), "COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1"}
-    finished = subprocess.run(
-        ["bash", "-c", command.line],
-        cwd=folder,
-        env=os.environ | plain | {"PYTHONIOENCODING": "utf-8"},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=120,
-    )
+    plain = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    # Most of the time of a command is that of its imports; lines with pipes and redirections still start processes.
+    alone = re.fullmatch(r"structlearn [^|<>&;$`*\n]*", command.line)
+    finished = (in_this_process if alone else in_a_shell)(command.line, folder, plain)
     outputs = (finished.stdout, finished.stdout + finished.stderr)
     same = doctest.OutputChecker().check_output
     if not command.printed.strip():
@@ -133,6 +133,36 @@ def run_command(command: Command, where: str, folder: Path) -> None:
         assert any(same(f"{command.printed.strip()}\n", f"{output.strip()}\n", SAME) for output in outputs), (
             f"{where}: $ {command.line}\nexpected:\n{command.printed}\nprinted:\n{outputs[1]}"
         )
+
+
+def in_a_shell(line: str, folder: Path, plain: dict[str, str]) -> Finished:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return subprocess.run(
+        ["bash", "-c", line],
+        cwd=folder,
+        env=os.environ | plain | {"PATH": path},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+
+
+def in_this_process(line: str, folder: Path, plain: dict[str, str]) -> Finished:
+    words, status = shlex.split(line, comments=True), 0
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("default")
+        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+        for name, value in {"argv": words, "stdout": out, "stderr": err}.items():
+            patch.setattr(sys, name, value)
+        for name, value in plain.items():
+            patch.setenv(name, value)
+        patch.chdir(folder)
+        try:
+            cli.run()
+        except SystemExit as exit:
+            status = exit.code or 0
+        return Finished(words, status, *(stream.buffer.getvalue().decode() for stream in (out, err)))
 
 
 def check_not_run(line: str, begin: str, where: str) -> None:

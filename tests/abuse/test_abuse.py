@@ -12,7 +12,7 @@ from tests.abuse import contract
 from tests.abuse.tables import Case, cases
 
 #: Every so many cases are in the quick tests; a prime, so that all subjects and abuses have their turn.
-EVERY = 499
+EVERY = 997
 
 
 def run(*options):

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,6 +47,7 @@ def imports_of(name: str, source: str, known: Iterable[str]) -> Iterator[Import]
                 yield Import(name, target if target in known else target.rpartition(".")[0], node.lineno)
 
 
+@cache
 def imports(root: Path = ROOT) -> list[Import]:
     known = modules(root)
     return [found for name, path in sorted(known.items()) for found in imports_of(name, path.read_text("utf-8"), known)]

@@ -1,4 +1,5 @@
 import json
+from functools import cache
 
 import pytest
 
@@ -7,14 +8,19 @@ from structlearn.datasets import make_sentences
 from structlearn.io.columns import Columns
 
 
+@cache
+def column_file(size, seed):
+    drawn = make_sentences(size, random_state=seed)
+    words = [[word for word, _ in x] for x in drawn.X]
+    return "".join(map(Columns().write, words, drawn.Y))
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with sentences in column files, in which the commands run."""
     monkeypatch.chdir(tmp_path)
     for seed, (name, size) in enumerate({"train.txt": 60, "test.txt": 40}.items()):
-        drawn = make_sentences(size, random_state=seed)
-        words = [[word for word, _ in x] for x in drawn.X]
-        tmp_path.joinpath(name).write_text("".join(map(Columns().write, words, drawn.Y)))
+        tmp_path.joinpath(name).write_text(column_file(size, seed))
     return tmp_path
 
 
@@ -48,7 +54,22 @@ def run_json(run):
 
 
 @pytest.fixture
-def tagger(folder, run):
-    status, _, _ = run("train", "train.txt", "-o", "tagger.slm", "--quiet")
-    assert status == 0
-    return folder / "tagger.slm"
+def trained(run):
+    """Trains by the command line, once in this process for every list of words, and gives the model file."""
+
+    def model(path, *words):
+        if words not in trained_before:
+            assert run("train", *words, "-o", path, "--quiet")[0] == 0
+            trained_before[words] = path.read_bytes()
+        path.write_bytes(trained_before[words])
+        return path
+
+    return model
+
+
+trained_before = {}
+
+
+@pytest.fixture
+def tagger(folder, trained):
+    return trained(folder / "tagger.slm", "train.txt")

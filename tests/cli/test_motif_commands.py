@@ -45,11 +45,11 @@ def test_a_motif_is_learnt_used_and_judged(files, run):
 
 
 @pytest.fixture
-def finder(files, run):
+def finder(files, trained, monkeypatch):
     folder, data = files
-    options = ["--width", "6", "--both-strands", "-c", "60", "--n-init", "3", "--random-state", "0", "--quiet"]
-    assert run("train", folder / "train.fasta", "-o", folder / "finder.slm", *options)[0] == 0
-    return folder, data, folder / "finder.slm"
+    monkeypatch.chdir(folder)
+    options = ["--width", "6", "--both-strands", "-c", "60", "--n-init", "3", "--random-state", "0"]
+    return folder, data, trained(folder / "finder.slm", "train.fasta", *options)
 
 
 def test_sites_are_written_as_a_table(finder, run):

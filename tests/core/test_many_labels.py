@@ -86,6 +86,7 @@ def test_what_is_all_forbidden_is_refused():
         viterbi(np.zeros((4, MANY[0])), np.full((MANY[0], MANY[0]), -np.inf))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("scale", [0.0, 0.01, 1.0])
 @pytest.mark.parametrize("loss", ["hamming", "weights", "costs"])
 def test_loss_augmented_and_restricted_decoding_agree(loss, scale):

@@ -23,7 +23,7 @@ XML = "<labels><label name='b'/></labels>"
         ("scene", 1211, 1196, 294, 6, 1.074),
         ("yeast", 1500, 917, 103, 14, 4.237),
         ("emotions", 391, 202, 72, 6, 1.869),
-        ("bibtex", 4880, 2515, 1836, 159, 2.402),
+        pytest.param("bibtex", 4880, 2515, 1836, 159, 2.402, marks=pytest.mark.slow),
     ],
 )
 def test_the_sets_are_complete(name, n_train, n_test, n_features, n_labels, cardinality):
@@ -39,6 +39,7 @@ def test_the_sets_are_complete(name, n_train, n_test, n_features, n_labels, card
 
 
 @needs_files
+@pytest.mark.slow
 def test_bibtex_has_words_and_tags():
     data = fetch_multilabel("bibtex")
     assert set(data.X.data) == {1.0}

@@ -50,11 +50,14 @@ def test_conll2000_is_complete(subset, sentences, tokens):
     assert sum(map(len, data.X)) == sum(map(len, data.Y)) == tokens
 
 
+@pytest.mark.slow
 def test_conll2000_has_22_tags():
     assert len({tag for tags in fetch_conll2000("train").Y for tag in tags}) == 22
 
 
-@pytest.mark.parametrize(("subset", "sentences"), [("train", 8323), ("testa", 1915), ("testb", 1517)])
+@pytest.mark.parametrize(
+    ("subset", "sentences"), [pytest.param("train", 8323, marks=pytest.mark.slow), ("testa", 1915), ("testb", 1517)]
+)
 def test_conll2002_is_complete(subset, sentences):
     data = fetch_conll2002(subset)
     assert len(data.X) == len(data.Y) == sentences
@@ -67,7 +70,7 @@ def test_conll2002_is_decoded():
     assert any(word == "España" for sentence in fetch_conll2002("testa").X for word, _ in sentence)
 
 
-@pytest.mark.parametrize(("subset", "count"), [("train", 11_314), ("test", 7532)])
+@pytest.mark.parametrize(("subset", "count"), [pytest.param("train", 11_314, marks=pytest.mark.slow), ("test", 7532)])
 def test_newsgroups_are_complete(subset, count):
     data = fetch_newsgroups(subset)
     assert len(data.X) == len(data.Y) == count
@@ -78,7 +81,7 @@ def test_newsgroups_are_complete(subset, count):
     assert sum(text.startswith(("From:", "Subject:", "Newsgroups:")) for text in data.X) < 0.01 * count
 
 
-@pytest.mark.parametrize(("subset", "count"), [("train", 10_000), ("test", 1006)])
+@pytest.mark.parametrize(("subset", "count"), [pytest.param("train", 10_000, marks=pytest.mark.slow), ("test", 1006)])
 def test_imclef07a_is_complete(subset, count):
     data = fetch_imclef07a(subset)
     assert data.X.shape == (count, 80)
@@ -88,7 +91,9 @@ def test_imclef07a_is_complete(subset, count):
     assert set(data.Y) == set(data.taxonomy) - set(data.taxonomy.values())
 
 
-@pytest.mark.parametrize(("subset", "sentences"), [("train", 12_544), ("dev", 2001), ("test", 2077)])
+@pytest.mark.parametrize(
+    ("subset", "sentences"), [pytest.param("train", 12_544, marks=pytest.mark.slow), ("dev", 2001), ("test", 2077)]
+)
 def test_ud_english_is_complete(subset, sentences):
     data = fetch_ud_english(subset)
     assert len(data.X) == len(data.Y) == sentences

@@ -112,6 +112,7 @@ def wrong_predictions(estimator, last, case):
             yield x, y, -margin
 
 
+@pytest.mark.sample(2)
 def test_the_blocks_of_named_weights_are_w_itself_with_a_name_for_every_weight(subject):
     _, last, _ = subject
     blocks = last.model_.named_weights(last.spec_, last.w_)
@@ -123,6 +124,7 @@ def test_the_blocks_of_named_weights_are_w_itself_with_a_name_for_every_weight(s
         assert len(set(names)) == len(names)
 
 
+@pytest.mark.sample(2)
 def test_top_weights_have_every_weight_if_asked_for_all(subject):
     _, last, _ = subject
     top = last.top_weights(len(last.w_))
@@ -145,6 +147,7 @@ def test_the_amounts_add_up_to_the_difference_of_the_best_scores(subject):
             assert why.difference == pytest.approx(score - other, abs=1e-9)
 
 
+@pytest.mark.sample(2)
 def test_the_amounts_add_up_to_the_margin_of_a_wrong_prediction(subject):
     estimator, last, case = subject
     if not whole_outputs(last):

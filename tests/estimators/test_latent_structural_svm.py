@@ -19,17 +19,17 @@ from tests.solvers.latent_toy import OneOfSeveral, several
 
 @pytest.fixture(scope="module")
 def data() -> tuple[list[Any], list[int]]:
-    return several(np.random.default_rng(2), 60)
+    return several(np.random.default_rng(2), 40)
 
 
 @pytest.mark.parametrize(
     "solver",
     [
         "auto",
-        "one_slack",
+        pytest.param("one_slack", marks=pytest.mark.slow),
         "n_slack",
         pytest.param("subgradient", marks=pytest.mark.slow),
-        NSlack(),
+        pytest.param(NSlack(), marks=pytest.mark.slow),
         ConcaveConvex(tol=0.01),
     ],
 )
@@ -38,7 +38,7 @@ def test_learns_with_every_solver(data: Any, solver: Any) -> None:
     n_init = 3 if isinstance(solver, str) else 1
     svm = LatentStructuralSVM(OneOfSeveral(3, 4), C=20, solver=solver, n_init=n_init).fit(*data)
     assert svm.score(*data) > 0.9
-    assert len(svm.predict_latent(data[0])) == 60
+    assert len(svm.predict_latent(data[0])) == len(data[0])
 
 
 def test_predictions_and_completions_are_pairs_of_the_best_scores(data: Any) -> None:
@@ -55,10 +55,10 @@ def test_predictions_and_completions_are_pairs_of_the_best_scores(data: Any) -> 
 
 
 def test_the_best_of_several_runs_is_kept(data: Any) -> None:
-    svm = LatentStructuralSVM(OneOfSeveral(3, 4), C=20, n_init=3, n_jobs=2, random_state=1).fit(*data)
-    assert len(svm.objectives_) == 3
+    svm = LatentStructuralSVM(OneOfSeveral(3, 4), C=20, n_init=2, n_jobs=2, random_state=1).fit(*data)
+    assert len(svm.objectives_) == 2
     assert svm.objective_ == svm.objectives_.min()
-    again = LatentStructuralSVM(OneOfSeveral(3, 4), C=20, n_init=3, n_jobs=1, random_state=1).fit(*data)
+    again = LatentStructuralSVM(OneOfSeveral(3, 4), C=20, n_init=2, n_jobs=1, random_state=1).fit(*data)
     np.testing.assert_array_equal(again.w_, svm.w_)
 
 
@@ -126,7 +126,7 @@ def test_a_saved_estimator_predicts_the_same(data: Any, tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"init": "nowhere"}, "init is 'nowhere'; as a word it may be 'model' or 'random'"),
-        ({"init": [0, 1]}, "init has 2 latent parts, but there are 60 examples"),
+        ({"init": [0, 1]}, "init has 2 latent parts, but there are 40 examples"),
         ({"init": np.zeros(3)}, "init has shape \\(3,\\), but the model has 12 weights"),
         ({"init": np.full(12, np.nan)}, "init holds weights that are not finite"),
         ({"init": np.zeros(12), "n_init": 3}, "with a given init all 3 runs would be the same"),

@@ -28,8 +28,8 @@ def letters():
         BlockCoordinate(),
         pytest.param(NSlack(), marks=pytest.mark.slow),
         pytest.param(NSlack(update_on="example"), marks=pytest.mark.slow),
-        OneSlack(),
-        OneSlack(cache=0),
+        pytest.param(OneSlack(), marks=pytest.mark.slow),
+        pytest.param(OneSlack(cache=0), marks=pytest.mark.slow),
         pytest.param(NSlack(update_on="addition"), marks=pytest.mark.slow),
     ],
 )

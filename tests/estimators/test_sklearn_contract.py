@@ -50,6 +50,7 @@ with warnings.catch_warnings():
     )
 
 
+@pytest.mark.sample(3)
 @CHECKS
 def test_multiclass_estimators_pass_scikit_learns_checks(estimator, check):
     check(estimator)

@@ -63,6 +63,7 @@ def test_sums_agree_with_enumeration(arrays):
     assert found.expected_loss(other) >= found.expected_loss(labels) - 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [pytest.param(1.0, marks=pytest.mark.slow), 1e4])
 def test_a_hundred_thousand_positions_with_scores_of_1e4(size):
     random = np.random.default_rng(0)

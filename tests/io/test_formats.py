@@ -318,6 +318,7 @@ def test_the_file_is_closed_when_nobody_reads_on(tmp_path):
     del examples
 
 
+@pytest.mark.sample(2)
 @needs_files
 @pytest.mark.parametrize(
     ("file", "form", "n_examples", "n_tokens"),

@@ -166,6 +166,7 @@ def test_the_z_test_squared_is_the_chi_square_test_of_the_table(n_a, n_b, data):
         assert result.p_value == 1
 
 
+@pytest.mark.slow
 def test_tests_reject_a_true_hypothesis_no_more_often_than_they_say():
     rng = np.random.default_rng(0)
     rejected = {"mcnemar, exact": 0, "mcnemar": 0, "t": 0, "z": 0}

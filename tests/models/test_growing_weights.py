@@ -90,6 +90,7 @@ def pair_of(model, data, monkeypatch, **options):
     return fitted
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("model", "data"), CASES, ids=NAMES)
 @pytest.mark.parametrize("options", [{}, {"fit_intercept": True}, {"solver": "n_slack"}, {"solver": "one_slack"}])
 def test_the_optimum_is_that_of_all_weights(model, data, options, monkeypatch):
@@ -106,6 +107,7 @@ def test_the_optimum_is_that_of_all_weights(model, data, options, monkeypatch):
         np.testing.assert_allclose(block.whole(), other.whole(), atol=2e-3)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("model", "data"), CASES, ids=NAMES)
 def test_files_hold_what_is_not_zero(model, data, monkeypatch, tmp_path):
     sparse, dense = pair_of(model, data, monkeypatch)

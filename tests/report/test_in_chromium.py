@@ -233,7 +233,7 @@ def test_tooltips_come_with_the_pointer(visit):
     assert each(driver, ".tip.shown") == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_wide_trees_scroll_within_their_frame_and_marks_stand_out(visit, tree_page, scheme):
     driver = visit(width=390, scheme=scheme, page=tree_page)
     assert driver.execute_script("return document.documentElement.scrollWidth") <= 390

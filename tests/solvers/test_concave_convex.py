@@ -44,6 +44,7 @@ def value_by_enumeration(problem: Any, w: Any, objective: MarginObjective) -> fl
     return objective.primal(w, np.array(slacks))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("inner", INNER, ids=lambda solver: type(solver).__name__)
 @given(seed=SEEDS)
 @settings(max_examples=4)
@@ -55,6 +56,7 @@ def test_the_objective_never_rises(inner: Solver, seed: int) -> None:
     assert values[-1] <= values[0]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])
 @pytest.mark.parametrize("slack", ["linear", "squared"])
 @given(seed=SEEDS)
@@ -66,6 +68,7 @@ def test_the_recorded_objective_is_that_of_the_definition(rescaling: Any, slack:
     assert solution.state.value == pytest.approx(value_by_enumeration(problem, solution.w, objective), rel=1e-9)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("inner", INNER[:3], ids=lambda solver: type(solver).__name__)
 @pytest.mark.parametrize("carry_over", [True, False])
 def test_a_run_ends_where_its_upper_bound_is_nearly_minimal(inner: Solver, carry_over: bool) -> None:
@@ -112,6 +115,7 @@ def test_moved_planes_are_those_of_the_new_truths(seed: int) -> None:
     assert rebased.dual <= exact.primal * (1 + 1e-9)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])
 @pytest.mark.parametrize("slack", ["linear", "squared"])
 @given(seed=SEEDS)
@@ -140,6 +144,7 @@ def test_moved_cuts_lie_below_the_risk_of_the_new_truths(rescaling: Any, slack: 
     assert rebased.dual <= exact.primal * (1 + 1e-9)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("inner", [BlockCoordinate(), OneSlack()], ids=lambda solver: type(solver).__name__)
 def test_carried_planes_save_at_least_half_of_the_oracle_calls(inner: Solver) -> None:
     class Counted(MotifProblem):

@@ -37,6 +37,7 @@ SOLVERS = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("rescaling", "slack"), SOFT)
 @pytest.mark.parametrize("kind", PROBLEMS)
 @pytest.mark.parametrize("C", [1.0, 20.0])

@@ -97,6 +97,7 @@ def test_every_solver_is_measured():
     assert concrete <= measured
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("solver", "kind"), RUNS, ids=repr)
 def test_vectors_over_the_weights_are_those_that_are_declared(solver, kind):
     problem = bound(*sentences(20, 5, 50_000))
@@ -113,6 +114,7 @@ def test_those_of_a_learner_of_graphs_too():
     assert DRAWN.vectors - COMPILED - 0.1 <= vectors <= DRAWN.vectors + 0.1
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("solver", "kind"),
     [*((solver, MarginObjective) for solver in PARTIAL), *((solver, LikelihoodObjective) for solver in SUMMED)],
@@ -125,6 +127,7 @@ def test_those_of_latent_learners_too(solver, kind):
     assert declared - 6.1 <= vectors <= declared + 0.1
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("solver", "kind"), [run for run in RUNS if run[0].part_vectors], ids=repr)
 def test_vectors_over_the_parts_are_those_that_are_declared(solver, kind):
     problem = bound(*sentences(300, 40, 4))

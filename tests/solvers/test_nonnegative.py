@@ -62,6 +62,7 @@ def free(objective):
     return replace(objective, nonnegative=np.empty(0, np.int64))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("which", ["all", "some"])
 @pytest.mark.parametrize(("rescaling", "slack"), FORMULATIONS)
 @pytest.mark.parametrize("kind", [kind for kind in PROBLEMS if kind != "own model"])

@@ -41,6 +41,7 @@ def test_the_background_is_counted_with_one_added():
     np.testing.assert_allclose(sampler.background_[1], np.array([2, 1, 1, 1]) / 5)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("both_strands", [False, True])
 def test_planted_sites_are_found(both_strands):
     data = make_motifs(100, width=9, length=50, substitutions=1, both_strands=both_strands, random_state=0)

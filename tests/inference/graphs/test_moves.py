@@ -106,7 +106,7 @@ def truncated_choice(graph, now, zero, one):
 def test_a_move_is_the_best_of_truncated_pairs(kind):
     random = np.random.default_rng(6)
     better = 0
-    for _ in range(60):
+    for _ in range(30):
         graph = pairwise_graph("complete", random, n_labels=3)
         now, others = random.integers(3, size=(2, 5)).astype(np.int32)
         zero, one = {
@@ -121,7 +121,7 @@ def test_a_move_is_the_best_of_truncated_pairs(kind):
         assert moved == (expected is not None)
         assert fusion.labels().tolist() == (now if expected is None else expected).tolist()
         better += moved
-    assert better > 10
+    assert better > 5
 
 
 @pytest.mark.parametrize("neighbours", [4, 8])

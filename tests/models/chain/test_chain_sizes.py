@@ -63,6 +63,7 @@ def long_chain(length=100_000, n_labels=5):
     return Sequences(X, [length]), [y.tolist()]
 
 
+@pytest.mark.slow
 def test_a_chain_of_a_hundred_thousand_positions_is_learnt():
     X, Y = long_chain()
     svm = StructuralSVM(Chain(), C=1e-3, tol=0.01).fit(X, Y)

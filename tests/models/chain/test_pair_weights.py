@@ -49,6 +49,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_the_optimum_is_that_of_all_weights(model, growing, monkeypatch):
     X, Y = sentences()
@@ -64,6 +65,7 @@ def test_the_optimum_is_that_of_all_weights(model, growing, monkeypatch):
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "solver",
     [BlockCoordinate(tol=1e-6), BlockCoordinate(averaging=True, tol=1e-3), NSlack(tol=1e-6), OneSlack(tol=1e-6)],

@@ -60,12 +60,14 @@ def instance(request):
     return Instance(twins, trees, features, WEIGHTS[weights](random, twins.problem.n_features))
 
 
+@pytest.mark.sample(3)
 def test_every_tree_of_five_and_six_tokens_is_listed(instance):
     for trees, truth in zip(instance.trees, instance.twins.Y, strict=True):
         assert len(set(trees)) == len(trees) >= FEWEST
         assert truth in trees
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("k", [1, 3, MOST + 1])
 def test_the_k_best_trees(instance, k):
     twins, w = instance.twins, instance.w
@@ -76,6 +78,7 @@ def test_the_k_best_trees(instance, k):
         np.testing.assert_allclose([score for _, score in found], [scores[y] for y, _ in found], atol=1e-9)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("loss", ["brackets", "f1", "zero_one"])
 def test_the_most_violating_trees(instance, loss):
     twins, w = instance.twins, instance.w

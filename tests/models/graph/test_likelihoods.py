@@ -73,6 +73,7 @@ def test_bounds_are_above_where_graphs_have_cycles():
         assert (with_likelihood(twins, likelihood).log_losses(w) > exact + 1e-4).all()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("likelihood", SUBSTITUTES)
 @pytest.mark.parametrize("features", [False, True])
 @pytest.mark.parametrize("pairwise", FORMS)

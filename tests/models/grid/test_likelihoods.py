@@ -75,6 +75,7 @@ def test_values_and_gradients_are_those_of_graphs(likelihood, options, allowing,
     np.testing.assert_allclose(slopes[0], slopes[1], atol=1e-5)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("options", [*OPTIONS[:3], pytest.param(OPTIONS[3], marks=pytest.mark.slow), *OPTIONS[4:]])
 @pytest.mark.parametrize("allowing", [False, True])
 @pytest.mark.parametrize("likelihood", SUBSTITUTES)

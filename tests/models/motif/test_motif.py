@@ -184,6 +184,7 @@ def test_a_start_from_which_nothing_leads_down_is_the_end():
     assert svm.objective_ == pytest.approx(1e-6)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("both_strands", [False, True])
 def test_planted_sites_are_found(both_strands):
     """200 sequences of 60 letters, half of them with a site of 11 letters of which one was changed."""
