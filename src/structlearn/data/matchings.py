@@ -50,6 +50,17 @@ class PairTable(NamedTuple):
     columns: Any = None
 
 
+class SentencePair(NamedTuple):
+    """A sentence and its translation, as words; `structlearn.features.WordPairs` makes a table of them.
+
+    >>> SentencePair(("the", "house"), ("la", "maison")).target[1]
+    'maison'
+    """
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+
+
 class Links(tuple[Pair, ...]):
     """Pairs that are sure, and others that may be there as well: `possible` holds both.
 

@@ -5,6 +5,7 @@ from structlearn.drawing.base import Drawing
 from structlearn.drawing.documents import draw_document
 from structlearn.drawing.grids import draw_grid
 from structlearn.drawing.label_sets import draw_label_set
+from structlearn.drawing.matchings import draw_matching
 from structlearn.drawing.networks import draw_network
 from structlearn.drawing.patterns import draw_pattern
 from structlearn.drawing.rankings import draw_ranking
@@ -17,6 +18,7 @@ __all__ = [
     "draw_document",
     "draw_grid",
     "draw_label_set",
+    "draw_matching",
     "draw_network",
     "draw_pattern",
     "draw_ranking",

@@ -12,7 +12,18 @@ from typing import Any, ClassVar, Literal, Self
 from structlearn.io.text import Lines, quoted
 
 Structure = Literal[
-    "words", "attributes", "row", "set", "tree", "pair", "document", "sequence", "query", "network", "image"
+    "words",
+    "attributes",
+    "row",
+    "set",
+    "tree",
+    "pair",
+    "translation",
+    "document",
+    "sequence",
+    "query",
+    "network",
+    "image",
 ]
 
 #: What files of a structure hold.
@@ -23,6 +34,7 @@ STRUCTURES: dict[Structure, str] = {
     "set": "sets of labels",
     "tree": "trees",
     "pair": "pairs of sequences",
+    "translation": "translated sentences",
     "document": "documents",
     "sequence": "labelled sequences",
     "query": "queries",
@@ -34,6 +46,7 @@ STRUCTURES: dict[Structure, str] = {
 ONLY_WHOLE: dict[Structure, str] = {
     "tree": "they hold whole trees; from Python, LatentStructuralSVM also learns from phrases that are known",
     "pair": "they hold whole alignments; from Python, LatentStructuralSVM also learns from matches that are known",
+    "translation": "they hold all links; from Python, LatentStructuralSVM also learns from links that are known",
     "document": "a mention is of one entity or of none",
     "sequence": "whether a sequence holds the motif is what the model learns from",
     "query": "relevance is a number",
@@ -99,7 +112,8 @@ class Reader(ABC):
         "words": a list of strings, or of tuples with a string for every one of `inputs`. "attributes": a list with,
         for every token, a dict of names and numbers or, where all numbers are 1, a list of names. "row": one dict of
         names and numbers. "tree": a list of (word, tag) pairs, with a tree as y. "pair": two sequences, with the
-        places of letters that belong together as y. "document": a `Document`, with labels of its mentions as y.
+        places of letters that belong together as y. "translation": a `SentencePair`, with
+        `Links` as y. "document": a `Document`, with labels of its mentions as y.
         "sequence": one sequence as a string, with its label as y. "query": a list with a dict of names and numbers for
         every document, with their relevance as y. "set": one dict of names and numbers, with a set of labels as y.
         "network": a `Network`, with a label for each node as y. "image": an array of rows, columns and channels, with

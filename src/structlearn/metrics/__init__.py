@@ -29,6 +29,7 @@ from structlearn.metrics.labels import (
     sequence_accuracy,
     token_accuracy,
 )
+from structlearn.metrics.matchings import alignment_error_rate, matching_measures, pair_counts
 from structlearn.metrics.measures import Measures
 from structlearn.metrics.nodes import (
     correct_nodes,
@@ -61,6 +62,7 @@ __all__ = [
     "Report",
     "Score",
     "SiteRecovery",
+    "alignment_error_rate",
     "average_precision",
     "bootstrap",
     "bootstrap_counts",
@@ -85,6 +87,7 @@ __all__ = [
     "label_set_measures",
     "label_set_report",
     "macro_f1",
+    "matching_measures",
     "mcnemar",
     "mean_iou",
     "micro_f1",
@@ -92,6 +95,7 @@ __all__ = [
     "node_accuracy",
     "node_measures",
     "overlaps",
+    "pair_counts",
     "pair_losses",
     "paired_t_test",
     "precision_at_k",

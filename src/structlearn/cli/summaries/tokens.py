@@ -39,6 +39,7 @@ TOKENS = Terms()
 TERMS: dict[Structure, Terms] = {
     "tree": Terms("tree"),
     "pair": Terms("pair", "letter"),
+    "translation": Terms("pair", "word"),
     "document": Terms("document", "mention"),
     "row": Terms(part="example"),
     "sequence": Terms("sequence", "letter"),

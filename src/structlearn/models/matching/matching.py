@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -17,18 +17,23 @@ from structlearn.data.matchings import (
     Links,
     Pair,
     PairTables,
+    SentencePair,
     checked_pairs,
     crowding,
     partner_codes,
     read_tables,
     stacked,
 )
-from structlearn.data.options import flag_option, whole_option
+from structlearn.data.options import choice_option, flag_option, whole_option
 from structlearn.data.ragged import Ragged
 from structlearn.data.tokens.matrix import TokenMatrix
+from structlearn.drawing import Drawing, draw_matching
+from structlearn.inference.assignment import largest_matching
 from structlearn.losses import AdditiveLoss, Loss, MissedPairs, ZeroOneLoss, loss_option
 from structlearn.losses.bound import BoundLoss
 from structlearn.losses.own import bound_own, match_truth
+from structlearn.metrics import Measures
+from structlearn.metrics.matchings import matching_measures
 from structlearn.models.base import Ability, ByDecoder, Spec
 from structlearn.models.description import INTERCEPT, WeightBlock, blocks_of, given_names
 from structlearn.models.matching.problem import MatchingProblem
@@ -99,6 +104,9 @@ class Matching(PartialModel):
     fertility : int
         How many partners a row may have; a column has one. More than one needs `unmatched`, and what a row has alone
         counts for every partner that it could still have.
+    crowded : {"refuse", "largest"}
+        What training does with truths that have more partners than there can be: it refuses them, or learns from as
+        many of their pairs as a matching can have, while the others cost nothing.
     further : bool
         Whether each partner of a row after the first has a price, one weight for all. It must not fall below 0, as
         ``StructuralSVM(…, nonnegative="further")`` sees to: the decoder is exact only where no partner is worth more
@@ -158,11 +166,13 @@ class Matching(PartialModel):
         unmatched: bool = True,
         fertility: int = 1,
         further: bool = False,
+        crowded: Literal["refuse", "largest"] = "refuse",
     ):
         self.loss = loss
         self.unmatched = unmatched
         self.fertility = fertility
         self.further = further
+        self.crowded = crowded
 
     def read(self, X: Any, Y: Any) -> tuple[PairTables, Any]:
         return read_tables(X), Y
@@ -244,6 +254,16 @@ class Matching(PartialModel):
         """The loss that the option stands for."""
         return self.loss if isinstance(self.loss, Loss) else _LOSSES[self.loss]()
 
+    def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
+        """F1, precision and recall of pairs, and the alignment error rate; see `structlearn.metrics.pair_counts`."""
+        return matching_measures(Y, predicted)
+
+    def drawing(self, x: Any, y: Any, truth: Any = None, *, width: int = 100) -> Drawing:
+        """See `structlearn.drawing.draw_matching`; rows and columns are words of two sentences, or numbers from 0."""
+        sides = x if isinstance(x, SentencePair) else map(range, read_tables([x]).shapes[0].tolist())
+        rows, columns = sides
+        return draw_matching(rows, columns, y, truth, width=width)
+
     def named_weights(
         self, spec: MatchingSpec, w: FloatArray, feature_names: Sequence[str] | None = None
     ) -> tuple[WeightBlock, ...]:
@@ -270,6 +290,7 @@ class Matching(PartialModel):
             raise ValueError(f"loss is {shown(self.loss)}; a matching has additive losses and 'zero_one'")
         flag_option("unmatched", self.unmatched)
         flag_option("further", self.further)
+        choice_option("crowded", self.crowded, ("refuse", "largest"))
         fertility = whole_option("fertility", self.fertility, 1, LARGEST)
         if fertility > 1 and not self.unmatched:
             raise ValueError(f"fertility={fertility} needs unmatched=True: how many partners rows have is then free")
@@ -295,16 +316,19 @@ class Matching(PartialModel):
             raise ValueError(f"X has {len(shapes)} tables but Y has {len(Y)} matchings")
         found = []
         for i, (y, shape) in enumerate(zip(Y, shapes.tolist(), strict=True)):
-            fertility = None if allow_unknown else int(self.fertility)
-            pairs = checked_pairs(y, shape, f"Y[{i}]", f"X[{i}]", fertility=fertility)
+            any_number = allow_unknown or self.crowded == "largest"
+            pairs = checked_pairs(y, shape, f"Y[{i}]", f"X[{i}]", fertility=None if any_number else int(self.fertility))
+            possible: Iterable[Pair] = y.possible if isinstance(y, Links) else ()
+            checked_pairs(set(possible), shape, f"Y[{i}].possible", f"X[{i}]")
+            if not allow_unknown:
+                kept = largest_matching(pairs, (shape[0], shape[1]), int(self.fertility)) if any_number else pairs
+                possible, pairs = {*possible, *pairs} if len(kept) < len(pairs) else possible, list(kept)
             if not (allow_unknown or self.unmatched) and len(pairs) < min(shape):
                 raise ValueError(
                     f"Y[{i}] has {len(pairs)} of the {min(shape)} pairs that X[{i}] can have; with unmatched=True rows "
                     "and columns may stay alone"
                 )
-            if isinstance(y, Links):
-                checked_pairs(y.possible, shape, f"Y[{i}].possible", f"X[{i}]")
-            found.append(Links(pairs, y.possible) if isinstance(y, Links) else tuple(pairs))
+            found.append(Links(pairs, possible) if possible else tuple(pairs))
         return found
 
     def _codes(self, y: Sequence[Pair], n: int, m: int) -> LabelArray:
