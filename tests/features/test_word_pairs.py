@@ -42,10 +42,8 @@ def test_associations_are_those_of_plain_counts():
     assert len(found.codes) > 10
     for code, values in zip(found.codes.tolist(), found.values, strict=True):
         s, t = found.words[0][code // len(found.words[1])], found.words[1][code % len(found.words[1])]
-        both, one, other = (
-            sum(test(pair) for pair in pairs)
-            for test in (lambda p: s in p[0] and t in p[1], lambda p: s in p[0], lambda p: t in p[1])
-        )
+        one, other = (sum(word in pair[side] for pair in pairs) for side, word in enumerate((s, t)))
+        both = sum(s in pair[0] and t in pair[1] for pair in pairs)
         np.testing.assert_allclose(values, [2 * both / (one + other), forward[s, t], backward[t, s]], atol=1e-12)
 
 

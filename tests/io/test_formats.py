@@ -265,7 +265,7 @@ def test_recognising_never_fails_with_anything_but_a_value_error(form, examples,
 def test_what_no_format_fits_is_refused_with_the_names_of_all():
     with pytest.raises(
         ValueError,
-        match="none of the formats nodelink, jsonl, fasta, pairs, word_alignments, conllu, conll2012, arff, brackets, letor",
+        match="none of the formats nodelink, jsonl, fasta, pairs, word_alignments, conllu, conll2012, arff, brackets",
     ):
         recognise(["some running text", "of no format that is known"])
     with pytest.raises(ValueError, match="holds no example"):
