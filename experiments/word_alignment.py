@@ -18,9 +18,9 @@ matching can have (`crowded="largest"`); other links, sure or possible, cost not
 
 **Settings.** Chosen on the training part alone, by the alignment error rate of fivefold cross-validation, fold k being
 sentences k, k + 5, …; of equals the first. C/n, the price of a sentence's loss, from 0.1, 1 and 10, and β of
-`MissedPairs` from 1.5, 2, 3 and 4: a link that is missed costs β² times one that is made up. Logistic regression: C from
-0.01, 0.1, 1 and 10, thresholds 0.05, 0.1, …, 0.95. Then trained on the whole training part. Seed 0, tolerances of the
-library.
+`MissedPairs` from 1.5, 2, 3 and 4: a link that is missed costs β² times one that is made up. Logistic regression: C
+from 0.01, 0.1, 1 and 10, thresholds 0.05, 0.1, …, 0.95. Then trained on the whole training part. Seed 0, tolerances of
+the library.
 
 **Measures.** Alignment error rate (AER), precision (of possible links) and recall (of sure ones) on the test part, in
 percent. Intervals of 95 % are percentiles of 2,000 resamples of the test sentences (seed 0), the same for all methods,
