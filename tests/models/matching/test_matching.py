@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 import structlearn
 from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM, StructuredPerceptron
 from structlearn.data import Links, PairTable
+from structlearn.inference import largest_matching
 from structlearn.losses import MatchF1, MissedPairs
-from structlearn.models import Matching
+from structlearn.models import Matching, MatchingSpec
 from structlearn.waist import Scaling
 from tests.models.decoders import check_k_best, check_most_violating
 from tests.models.enumerated import BEST, Twins, bound
 from tests.models.instances import weights
-from tests.models.matching.enumerated_matching import EnumeratedMatching, agrees
+from tests.models.matching.enumerated_matching import EnumeratedMatching, agrees, matchings
 from tests.models.restrictions import check_partial_loss, restricted
 
 HAMMING = (BEST, Scaling(None, "hard"), Scaling(None, "squared"), Scaling("margin", "linear"))
@@ -62,7 +63,7 @@ def known(random, y, n, m):
     return [pair for pair in [*y, *alone] if random.uniform() < 0.4]
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(instances(), st.integers(1, 9))
 def test_oracles_agree_with_enumeration(instance, k):
     twins, w = instance
@@ -172,6 +173,48 @@ def test_truths_with_more_partners_are_judged_though_no_output_has_them():
         problem = model.bind(model.specify(X, Y), X, Y, allow_unknown=True)
         assert problem.losses(problem.best(svm.w_, np.array([0]))).tolist() == [loss]
         assert problem.reachable().tolist() == [False]
+
+
+@pytest.mark.parametrize("fertility", [1, 2])
+def test_largest_matchings_have_as_many_pairs_as_any(fertility):
+    random = np.random.default_rng(fertility)
+    for n, m in ((3, 4), (4, 3), (1, 5), (3, 3), (0, 2), (2, 0)):
+        given = [(i, j) for i in range(n) for j in range(m) if random.uniform() < 0.5]
+        found = largest_matching(given, (n, m), fertility)
+        every = [y for y in matchings(n, m, fertility=fertility) if set(y) <= set(given)]
+        assert found in every
+        assert len(found) == max(map(len, every))
+
+
+def test_crowded_truths_teach_what_a_matching_can_have():
+    X, Y = [np.zeros((2, 3, 1))], [Links([(0, 0), (0, 1), (1, 1)], possible=[(1, 2)])]
+    with pytest.raises(ValueError, match="row 0 in 2 pairs"):
+        StructuralSVM(Matching()).fit(X, Y)
+    problem = bound(Matching(crowded="largest"), X, Y)
+    assert problem.present(problem.true_outputs(np.array([0]))) == [((0, 0), (1, 1))]
+    # The pair that was left out, and the possible one, cost nothing.
+    outputs = Matching().bind(Matching().specify(X, Y), X * 3, [[(0, 0), (1, 1)], [(0, 1), (1, 2)], [(0, 2)]]).truths
+    assert [problem.losses([codes])[0] for codes in outputs] == [0.0, 2.0, 3.0]
+    judged = Matching(crowded="largest").bind(Matching().specify(X, Y), X, Y, allow_unknown=True)
+    assert [judged.losses([codes])[0] for codes in outputs] == [1.0, 2.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_inputs": -1}, "a number of features"),
+        ({"n_alone": (1,)}, "n_alone is .*; expected one for rows and one for columns"),
+        ({"n_alone": [0, 0]}, "n_alone"),
+        ({"vocabulary": ("a", "a")}, "vocabulary"),
+        ({"vocabulary": ("a", "b")}, "a vocabulary has 2 names but there are 1 features"),
+        ({"alone_vocabularies": (("a",), None)}, "a vocabulary has 1 names but there are 0 features"),
+    ],
+)
+def test_specs_of_broken_files_are_refused(change, message):
+    values = MatchingSpec(1).to_dict()
+    assert MatchingSpec.from_dict(dict(values)) == MatchingSpec(1)
+    with pytest.raises((TypeError, ValueError), match=message):
+        MatchingSpec.from_dict(values | change)
 
 
 def test_empty_sides_and_single_rows():

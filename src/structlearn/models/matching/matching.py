@@ -55,14 +55,6 @@ class MatchingSpec(Spec):
     n_alone: tuple[int, int] = (0, 0)
     alone_vocabularies: tuple[tuple[str, ...] | None, tuple[str, ...] | None] = (None, None)
 
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> MatchingSpec:
-        for name in ("n_alone", "alone_vocabularies"):
-            if isinstance(values.get(name), (list, tuple)):
-                parts = (tuple(part) if isinstance(part, list) else part for part in values[name])
-                values = values | {name: tuple(parts)}
-        return super().from_dict(values)
-
     def check(self) -> None:
         for name in ("n_alone", "alone_vocabularies"):
             check_tuple(name, getattr(self, name))
