@@ -32,6 +32,7 @@ MatchingScores given(MatrixView<double> pairs, const std::optional<std::span<con
 
 void MatchingReduction::read(const MatchingScores& given) {
     given_ = given;
+    if (given.fertility > 1) return copy_rows();
     const MatrixView<double> pairs = given.pairs;
     const bool rows_must = given.optional() && forbids(given.rows, pairs.rows);
     const bool columns_must = given.optional() && forbids(given.columns, pairs.columns);
@@ -46,6 +47,24 @@ void MatchingReduction::read(const MatchingScores& given) {
     const double *rows = given.rows, *columns = given.columns;
     if (transposed_) std::swap(rows, columns);
     add_own_columns(scores_.values, rows, columns, rows_must && columns_must);
+}
+
+void MatchingReduction::copy_rows() {
+    const auto rows = static_cast<std::int64_t>(given_.pairs.rows), copies = given_.fertility;
+    transposed_ = true;
+    n_ = static_cast<std::int64_t>(given_.pairs.columns), m_ = rows * copies;
+    const std::int64_t width = m_ + n_;
+    extended_.assign(static_cast<std::size_t>(n_ * width), minus_infinity);
+    for (std::int64_t j = 0; j < n_; ++j) {
+        double* row = extended_.data() + j * width;
+        for (std::int64_t i = 0; i < rows; ++i) {
+            const double score = given_.pairs.row(static_cast<std::size_t>(i))[j] - given_.rows[i];
+            row[i * copies] = score;
+            std::fill_n(row + i * copies + 1, copies - 1, score + (given_.further ? given_.further[i] : 0.0));
+        }
+        row[m_ + j] = given_.columns[j];
+    }
+    scores_ = {extended_.data(), static_cast<std::size_t>(n_), static_cast<std::size_t>(width)};
 }
 
 void MatchingReduction::add_own_columns(const double* pairs, const double* rows, const double* columns, bool square) {
@@ -71,7 +90,7 @@ void MatchingReduction::partners(const std::vector<std::int32_t>& column_of, std
         if (!transposed_)
             out[i] = column;
         else if (column >= 0)
-            out[column] = static_cast<std::int32_t>(i);
+            *std::find(out + column / given_.fertility * given_.fertility, out + m_, -1) = static_cast<std::int32_t>(i);
     }
 }
 
@@ -129,7 +148,7 @@ std::tuple<std::vector<std::int32_t>, std::vector<double>> k_best_matchings(
     reduction.read(scores);
     std::vector<std::int32_t> partners;
     std::vector<double> values;
-    BestAssignments().run(reduction.scores(), reduction.branching(), k, [&](const auto& column_of, double) {
+    BestAssignments().run(reduction.scores(), reduction.branching(), k, reduction.copies(), [&](const auto& column_of, double) {
         partners.resize(partners.size() + pairs.rows);
         std::int32_t* out = partners.data() + values.size() * pairs.rows;
         reduction.partners(column_of, out);

@@ -80,12 +80,13 @@ std::tuple<RaggedArray<std::int32_t>, std::vector<double>, std::vector<double>> 
     FoundOutputs found(problem, examples);
     std::vector<double> losses(examples.size()), violations(examples.size());
     const CodedOutputs truth{truths, truth_offsets};
+    const bool no_truths = truth_offsets.size() <= 1;  // truths may well have no codes
     for_each_scored(problem, w, examples, n_threads, [&](std::int64_t k, std::int64_t i, Problem& worker) {
         double* local = worker.local(i);
-        const double true_score = truths.empty() ? 0.0 : worker.structure.score(i, local, truth[i]);
+        const double true_score = no_truths ? 0.0 : worker.structure.score(i, local, truth[i]);
         worker.codes.clear();
         violations[k] = worker.augmented(i, local, loss, worker.codes) - loss.truth(i) - true_score;
-        losses[k] = worker.loss(i, truths.empty() ? nullptr : truth[i], worker.codes.data(), loss);
+        losses[k] = worker.loss(i, no_truths ? nullptr : truth[i], worker.codes.data(), loss);
         found.set(k, worker.codes);
     });
     return {found.take(), std::move(losses), std::move(violations)};

@@ -563,7 +563,15 @@ def unmatched_in_best(pairs: Floats, rows: Floats | None, columns: Floats | None
 def k_best_matchings(pairs: Floats, rows: Floats | None, columns: Floats | None, k: int) -> tuple[Labels, Floats]: ...
 
 class MatchingEngine:
-    def __init__(self, rows: Ints, columns: Ints, alone: bool, known: Labels | None = None) -> None: ...
+    def __init__(
+        self,
+        rows: Ints,
+        columns: Ints,
+        alone: bool,
+        fertility: int = 1,
+        further: bool = False,
+        forbidden: Bytes | None = None,
+    ) -> None: ...
 
 class Matchings(Composed):
     """Without sums and loss levels."""

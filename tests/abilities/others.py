@@ -11,17 +11,33 @@ from structlearn.models import (
     Homologues,
     LatentChain,
     LatentForest,
+    Matching,
     Motif,
     MultivariateBinary,
     PrecisionAtK,
     Ranking,
 )
-from tests.abilities.structure import Listed, Structure, latent
+from tests.abilities.structure import Listed, Structure, enumerated, latent
 from tests.models.alignment.enumerated_alignment import EnumeratedAlignment, alignments, plain_features
 from tests.models.clustering.enumerated_forests import clusterings, components, forests
 from tests.models.enumerated import EnumeratedChain
+from tests.models.matching.enumerated_matching import EnumeratedMatching, agrees
 from tests.models.motif.enumerated_motif import EnumeratedMotif
 from tests.models.ranking.enumerated_ranking import all_rankings
+
+
+def matching(random, fertility):
+    X = [random.integers(-2, 3, (*shape, 2)).astype(float) for shape in ((1, 2), (2, 3), (3, 2))]
+    Y = [((0, 1),), ((0, 0), (1, 2)), ((2, 1),)]
+    return enumerated(
+        "Matching" if fertility == 1 else f"Matching(fertility={fertility})",
+        Matching(fertility=fertility),
+        EnumeratedMatching(fertility=fertility),
+        X,
+        Y,
+        partial=[None, [(1, 2)], [(0, None)]],
+        agrees=agrees,
+    )
 
 
 def ranking(random):

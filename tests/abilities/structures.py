@@ -33,4 +33,6 @@ def structures(seed=0):
         others.latent_forest(random),
         others.motif(random),
         others.latent_chain(random),
+        others.matching(np.random.default_rng([seed, 2]), 1),
+        others.matching(np.random.default_rng([seed, 2]), 2),
     ]

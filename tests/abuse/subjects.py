@@ -28,6 +28,7 @@ from structlearn.models import (
     Grammar,
     LatentChain,
     LatentForest,
+    Matching,
     Multiclass,
     MultivariateBinary,
     Segments,
@@ -80,6 +81,9 @@ TEXTS = [
     for value in (0.0, 1.0)
 ]
 TEXT = TypedGraph({"three": Factor(("word", "word", "text"))}, {"text": ["arts", "life"]})
+#: Pairs of which the near ones belong together.
+TABLES = [np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.5]]]), np.ones((1, 2, 2))]
+PAIRED = [[(0, 0), (1, 1)], [(0, 1)]]
 SUBJECTS: dict[str, Subject] = {
     name: Subject(case.estimator, case.X, case.Y) for name, case in CASES.items() if name not in OF_SCIKIT_LEARN
 } | {
@@ -94,6 +98,9 @@ SUBJECTS: dict[str, Subject] = {
     "segments_perceptron": Subject(StructuredPerceptron(Segments(), **SHORT), data.described(data.WORDS), SEGMENTS),
     "grammar_perceptron": Subject(StructuredPerceptron(Grammar(), **SHORT), data.tags(data.TAGGED), data.TREES),
     "alignment_perceptron": Subject(StructuredPerceptron(Alignment(), **SHORT), data.PAIRS, data.MATCHES),
+    "matching": Subject(StructuralSVM(Matching(), **SHORT), TABLES, PAIRED),
+    "matching_perceptron": Subject(StructuredPerceptron(Matching(fertility=2), **SHORT), TABLES, PAIRED),
+    "matching_known_in_part": Subject(LatentStructuralSVM(Matching(), **SHORT), TABLES, [[(0, 0)], None]),
     "binary_perceptron": Subject(
         StructuredPerceptron(MultivariateBinary(), **SHORT), data.QUERIES, [(y > 0).tolist() for y in data.RELEVANCE]
     ),

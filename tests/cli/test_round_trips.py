@@ -165,6 +165,13 @@ CASES = {
         r"[-()|\d]+$",
         True,
     ),
+    "word_alignments": Case(
+        "word_alignments",
+        "the house ||| la maison ||| 0-0 1-1\nthe cat ||| le chat ||| 0-0 1-1\n" * 2,
+        "\n  the  house|| ||| la\tmaison ||| \n\nthe cat ||| le chat ||| 0-1 1?1\n",
+        r"\|\|\|[^|]*$",
+        True,
+    ),
     "fasta": Case(
         "fasta",
         "".join(f">a{k} label=1\nAAATGACGT\n>b{k} label=-1\nCCGCCGCCT\n" for k in range(3)),

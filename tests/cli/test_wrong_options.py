@@ -41,9 +41,12 @@ WRONG = {
     "engine": ["magic"],
     "max_seconds": ["0", "-1", "nan"],
     "n_pairs": ["-1"],
+    "fertility": ["0", "-1"],
 }
 #: Options that are labels, whatever these are.
 LABELS = {"positive", "negative"}
+#: Files that are looked for when they are read.
+FILES = {"bitext"}
 
 
 def test_all_options_that_can_have_a_wrong_value_are_tried():
@@ -51,7 +54,7 @@ def test_all_options_that_can_have_a_wrong_value_are_tried():
 
     declared = [(name, parameters(component)[name]) for component in COMPONENTS for name in component.options]
     free = {name for name, parameter in declared if parameter.kind in (float, int, str) and not parameter.choices}
-    assert free - WRONG.keys() == LABELS | FROM_FILES.keys()
+    assert free - WRONG.keys() == LABELS | FILES | FROM_FILES.keys()
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])

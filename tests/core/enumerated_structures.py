@@ -33,13 +33,18 @@ class Bound(NamedTuple):
     w: Any
 
 
-def scorer(random: Any, n_places: list[Any], widths: list[int]) -> tuple[_core.TokenScorer, int]:
-    """Blocks of places with random features; for each the number of places of every example, and of parts at each."""
+def scorer(random: Any, n_places: list[Any], widths: list[int], n_below: int = 0) -> tuple[_core.TokenScorer, int]:
+    """Blocks of places with random features; for each the number of places of every example, and of parts at each.
+
+    Features of the last `n_below` blocks are not above 0.
+    """
     n_columns, offsets, tokens, blocks, at = 3, [], [], [], 0
     for counts, width in zip(n_places, widths, strict=True):
         offsets.append(offsets_of(counts))
         total = int(offsets[-1][-1])
         dense = np.where(random.uniform(size=(total, n_columns)) < 0.6, random.normal(size=(total, n_columns)), 0.0)
+        if len(offsets) > len(widths) - n_below:
+            dense = -np.abs(dense)
         rows, columns = np.nonzero(dense)
         indptr = offsets_of(np.bincount(rows, minlength=total))
         tokens.append(_core.Tokens(indptr, columns.astype(np.int32), dense[rows, columns], n_columns))
@@ -78,30 +83,48 @@ def dependency(kind: str, single_root: bool) -> Bound:
     return Bound(made, codes, parts, random.normal(size=n_weights))
 
 
-def matching(alone: bool) -> Bound:
+def matching(alone: bool, fertility: int = 1, further: bool = False, forbid: bool = False) -> Bound:
     random = np.random.default_rng(0)
     shapes = [(3, 2), (2, 4), (3, 3)]
     n, m = np.array(shapes).T
-    places = [n * m, n + m][: 1 + alone]
-    scores, n_weights = scorer(random, places, [1, 1][: 1 + alone])
-    made = _core.Matchings(_core.MatchingEngine(offsets_of(n), offsets_of(m), alone), scores)
-    codes, parts = [], []
-    for rows, columns in shapes:
-        every = [
-            y
-            for y in product(range(-1, columns), repeat=rows)
-            if len({j for j in y if j >= 0}) == rows - y.count(-1)
-            and (alone or rows - y.count(-1) == min(rows, columns))
-        ]
-        found = np.zeros((len(every), rows * columns + alone * (rows + columns)))
-        for row, y in zip(found, every, strict=True):
-            row[[i * columns + j for i, j in enumerate(y) if j >= 0]] = 1.0
-            if alone:
-                row[[rows * columns + i for i, j in enumerate(y) if j < 0]] = 1.0
-                row[[rows * columns + rows + j for j in range(columns) if j not in y]] = 1.0
-        codes.append(np.array(every, np.int32))
-        parts.append(found)
-    return Bound(made, codes, parts, random.normal(size=n_weights))
+    places, widths = [n * m, *([n, m] if alone else []), *([n] if further else [])], [1, 1, 1, 1]
+    scores, n_weights = scorer(random, places, widths[: len(places)], int(further))
+    w = random.normal(size=n_weights)
+    if further:
+        w[-3:] = np.abs(w[-3:])
+    every = [matchings(*shape, alone, fertility, further) for shape in shapes]
+    forbidden = None
+    if forbid:
+        masks = [random.uniform(size=parts.shape[1]) < 0.2 for _, parts in every]
+        for mask, (rows, columns) in zip(masks, shapes, strict=True):
+            if (
+                fertility > 1
+            ):  # a row that must have all its partners, and the price of further ones, are nothing to forbid
+                mask[rows * columns : rows * columns + rows] = mask[rows * columns + rows + columns :] = False
+        forbidden = np.concatenate(masks).astype(np.uint8)
+        left = [(parts[:, mask] == 0).all(axis=1) for mask, (_, parts) in zip(masks, every, strict=True)]
+        every = [(codes[keep], parts[keep]) for keep, (codes, parts) in zip(left, every, strict=True)]
+    engine = _core.MatchingEngine(offsets_of(n), offsets_of(m), alone, fertility, further, forbidden)
+    codes, parts = map(list, zip(*every, strict=True))
+    return Bound(_core.Matchings(engine, scores), codes, parts, w)
+
+
+def matchings(rows: int, columns: int, alone: bool, fertility: int, further: bool) -> tuple[Any, Any]:
+    """All of them, as codes and as the parts that they have."""
+    codes, found = [], []
+    for chosen in product(range(-1, rows), repeat=columns):  # the row of every column
+        partners = [[j for j, row in enumerate(chosen) if row == i] for i in range(rows)]
+        if max(map(len, partners)) > fertility or not (alone or sum(map(len, partners)) == min(rows, columns)):
+            continue
+        parts = np.zeros((rows, columns))
+        for j, row in enumerate(chosen):
+            parts[row, j] = row >= 0
+        lacking = [fertility - len(one) for one in partners]
+        more = [*lacking, *(row < 0 for row in chosen)] if alone else []
+        more += [max(len(one) - 1, 0) for one in partners] if further else []
+        found.append([*parts.ravel(), *more])
+        codes.append([j for one in partners for j in (*one, *[-1] * (fertility - len(one)))])
+    return np.array(codes, np.int32), np.array(found, np.float64)
 
 
 def indicators(which: Any, n_parts: int) -> Any:

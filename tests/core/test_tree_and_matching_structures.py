@@ -16,9 +16,17 @@ TREES = {
     for kind in ("projective", "siblings", "crossing")
     for single_root in (True, False)
 }
+MATCHINGS = {
+    "matching": (False,),
+    "matching, some forbidden": (False, 1, False, True),
+    "matching, alone": (True,),
+    "matching, alone, some forbidden": (True, 1, False, True),
+    "matching, two partners": (True, 2),
+    "matching, a price of two partners": (True, 2, True),
+    "matching, three partners, some forbidden": (True, 3, True, True),
+}
 ALL = {name: lambda given=given: dependency(*given) for name, given in TREES.items()} | {
-    "matching": lambda: matching(False),
-    "matching, alone": lambda: matching(True),
+    name: lambda given=given: matching(*given) for name, given in MATCHINGS.items()
 }
 EVERY = np.arange(3)
 
@@ -60,7 +68,8 @@ def test_the_best_outputs(bound: Bound, n_threads: int) -> None:
 def test_the_most_violating_outputs(bound: Bound) -> None:
     random = np.random.default_rng(1)
     which, truths = truths_of(bound)
-    prices = [random.uniform(size=parts.shape[1]) for parts in bound.parts]
+    # Below 0, since further partners must not be worth more than the first.
+    prices = [-random.uniform(size=parts.shape[1]) for parts in bound.parts]
     of_truth = np.array([(parts @ price)[k] for parts, price, k in zip(bound.parts, prices, which, strict=True)])
     listed = np.concatenate(prices), offsets_of([len(price) for price in prices])
     loss = _core.ListedLosses(*listed, of_truth)
@@ -151,25 +160,33 @@ def test_what_structures_cannot_is_not_there() -> None:
         assert not hasattr(_core.Matchings, sums)
 
 
-@pytest.mark.parametrize(
-    ("known", "alone", "expected"),
-    [
-        ([-2, -2], False, [1, 0]),
-        ([2, -2], False, [2, 1]),
-        ([-2, 2], False, [1, 2]),
-        ([0, 0], False, None),
-        ([-1, -2], False, None),
-        ([-2, -2], True, [1, 0]),
-        ([-1, -2], True, [-1, 1]),
-        ([-2, 1], True, [2, 1]),
-        ([-1, 0], True, [-1, 0]),
-    ],
-)
-def test_partners_that_are_known(known: list[int], alone: bool, expected: list[int] | None) -> None:
-    scores = np.array([0.0, 5.0, 1.0, 3.0, 4.0, 2.0] + [0.0] * 5 * alone)
-    engine = _core.MatchingEngine(np.array([0, 2]), np.array([0, 3]), alone, np.array(known, np.int32))
-    given = _core.GivenMatchings(engine, _core.GivenScores(0, np.array([0, len(scores)])))
-    (codes, _), values = given.best(scores, EVERY[:1], 1)
-    assert values[0] == -np.inf if expected is None else codes.tolist() == expected
-    found, _, _ = given.k_best(scores, EVERY[:1], 1, 1)
-    assert [codes.tolist() for codes in Ragged(*found)] == ([] if expected is None else [expected])
+@pytest.mark.parametrize("name", MATCHINGS)
+def test_the_k_best_matchings(name: str) -> None:
+    bound = matching(*MATCHINGS[name])
+    for k in (1, 2, 7, 1000):
+        found, counts, scores = bound.core.k_best(bound.w, EVERY, k, 2)
+        outputs, at = Ragged(*found), offsets_of(counts)
+        for i, theta in enumerate(thetas(bound)):
+            values = bound.parts[i] @ theta
+            expected = np.sort(values)[::-1][:k]
+            which = [index_of(bound.codes[i], outputs[j]) for j in range(at[i], at[i + 1])]
+            np.testing.assert_allclose(values[which], expected)
+            np.testing.assert_allclose(scores[at[i] : at[i + 1]], expected)
+            assert len(set(which)) == len(which)
+
+
+def test_prices_that_would_make_further_partners_worth_more_are_refused() -> None:
+    bound = matching(True, 2, further=True)
+    bound.w[-3:] *= -1
+    with pytest.raises(ValueError, match="price of further partners is below 0"):
+        bound.core.best(bound.w, EVERY, 2)
+
+
+def test_where_all_is_forbidden_there_is_no_matching() -> None:
+    one = np.array([0, 1])
+    for alone in (False, True):
+        engine = _core.MatchingEngine(one, one, alone, 1, False, np.ones(1 + 2 * alone, np.uint8))
+        given = _core.GivenMatchings(engine, _core.GivenScores(0, np.array([0, 1 + 2 * alone])))
+        (_, _), values = given.best(np.zeros(1 + 2 * alone), EVERY[:1], 1)
+        assert values[0] == -np.inf
+        assert len(given.k_best(np.zeros(1 + 2 * alone), EVERY[:1], 3, 1)[2]) == 0

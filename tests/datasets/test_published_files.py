@@ -12,6 +12,7 @@ from structlearn.datasets import (
     fetch_balibase_structures,
     fetch_conll2000,
     fetch_conll2002,
+    fetch_hansards,
     fetch_imclef07a,
     fetch_letters,
     fetch_litbank,
@@ -136,6 +137,13 @@ def test_balibase_structures_are_complete():
     assert sum(map(len, data.X)) == 140_813
     assert np.unique(data.families).tolist() == list(range(63))
     assert "".join(data.Y[data.names.index("1aab_")][9:30]) == "CCCCHHHHHHHHHHHHHCCCC"
+
+
+def test_hansards_are_complete():
+    data = fetch_hansards("test")
+    assert (len(data.X), sum(map(len, data.Y)), sum(len(y.possible) for y in data.Y)) == (447, 4038, 17438)
+    assert (data.X[2].target, data.Y[2]) == (("oh", ",", "oh", "!"), ((0, 0), (1, 1), (2, 2), (3, 3)))
+    assert [len(fetch_hansards(subset).X) for subset in ("trial", "bitext")] == [37, 2383]
 
 
 @pytest.mark.slow

@@ -60,6 +60,8 @@ ENCODINGS = ["utf-8", "latin-1", "utf-16", "utf-7", "shift_jis"]
 PACKED = [lambda content: content, gzip.compress, bz2.compress, lambda content: lzma.compress(content, preset=0)]
 
 SEEDS = [
+    b"the house ||| la maison ||| 0-0 1?1\n\nhe ||| il\n",
+    b"a ||| b ||| 0-1-P 99999999999-0 0--0\n||| |||\na ||| b ||| c ||| d\n",
     b"The DT B-NP\ndog NN I-NP\n\n-DOCSTART- -X- O\n\nRuns VB B-VP\r\n",
     b"The\nold\n\nman\n",
     b"The/DT old/JJ\tman/NN\n1/2/CD ./.\n",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structlearn.data import Document, Mention, leaves
+from structlearn.data import Document, Links, Mention, SentencePair, leaves
 from structlearn.io import (
     FORMATS,
     ArffSets,
@@ -31,6 +31,7 @@ from structlearn.io import (
     SvmHmm,
     SvmLight,
     Tagged,
+    WordAlignments,
     beside,
     format_of,
     open_text,
@@ -71,6 +72,16 @@ def attributes(names, weights):
 
 leaf = st.tuples(words, words)
 trees = st.recursive(leaf, lambda below: st.tuples(words, below) | st.tuples(words, below, below), max_leaves=4)
+
+
+@st.composite
+def translations(draw):
+    word = words.filter(lambda text: text != "|||")
+    x = SentencePair(*(tuple(draw(st.lists(word, max_size=4))) for _ in range(2)))
+    pairs = st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3))).map(
+        lambda found: {(i, j) for i, j in found if i < len(x.source) and j < len(x.target)}
+    )
+    return x, Links(sorted(draw(pairs)), draw(pairs))
 
 
 @st.composite
@@ -133,6 +144,7 @@ ROUND_TRIPS = [
     (SvmLight(), st.tuples(rows, classes)),
     (MultiLabelRows(), st.tuples(rows, st.sets(classes, max_size=3))),
     (NodeLink(), networks()),
+    (WordAlignments(), translations()),
     (Letor(), sequences(rows, st.integers(-3, 9).map(float) | st.just(0.25))),
     (SvmHmm(), sequences(rows, classes)),
     (CrfSuite(), sequences(attributes(fields, numbers), fields)),
@@ -196,6 +208,8 @@ def test_examples_written_one_after_another_stay_apart(form, examples, data):
         (CrfSuite(), [["a:b"], {"c": 0.5}], ["X", "Y"], "X\ta\\:b\nY\tc:0.5\n\n"),
         (JsonLines(), ["dög"], None, '{"tokens": ["dög"]}\n'),
         (JsonLines("set"), {"a": 1.0}, {"y", "x"}, '{"features": {"a": 1.0}, "labels": ["x", "y"]}\n'),
+        (WordAlignments(), (("a",), ("b", "c")), Links([(0, 1)], [(0, 0)]), "a ||| b c ||| 0?0 0-1\n"),
+        (WordAlignments(), (("a",), ("b",)), None, "a ||| b\n"),
         (MultiLabelRows(), {"7": 0.5}, {"10", "2"}, "2,10 7:0.5\n"),
         (
             NodeLink(),
@@ -224,6 +238,7 @@ FILES = {
     "crfsuite": ["B-NP\tw[0]=The\tw[1]=dog\t__BOS__", "I-NP\tw[0]=dog\t__EOS__"],
     "jsonl": ['{"tokens": ["The"], "labels": ["DT"]}'],
     "multilabel": ["1,3 1:0.5 3:1", " 2:1 # no label", "2 1:1"],
+    "word_alignments": ["the house ||| la maison ||| 0-0 1?1"],
     "nodelink": ['{"directed": false, "nodes": [{"id": 0}], "links": []}'],
     "arff": ["% shapes", "@RELATION shapes", "@attribute size real", "@attribute red {0,1}", "@data", "1.5,1"],
 }
@@ -250,7 +265,7 @@ def test_recognising_never_fails_with_anything_but_a_value_error(form, examples,
 def test_what_no_format_fits_is_refused_with_the_names_of_all():
     with pytest.raises(
         ValueError,
-        match="none of the formats nodelink, jsonl, fasta, pairs, conllu, conll2012, arff, brackets, letor, svmhmm",
+        match="none of the formats nodelink, jsonl, fasta, pairs, word_alignments, conllu, conll2012, arff, brackets",
     ):
         recognise(["some running text", "of no format that is known"])
     with pytest.raises(ValueError, match="holds no example"):

@@ -28,4 +28,12 @@ def test_an_example_of_too_many_lines_is_refused(name, monkeypatch):
 
 
 def test_the_other_formats_have_an_example_in_every_line():
-    assert set(FORMATS) - set(HALF) == {"jsonl", "nodelink", "svmlight", "multilabel", "arff", "tagged"}
+    assert set(FORMATS) - set(HALF) == {
+        "jsonl",
+        "nodelink",
+        "word_alignments",
+        "svmlight",
+        "multilabel",
+        "arff",
+        "tagged",
+    }

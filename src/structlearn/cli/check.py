@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from structlearn.cli.summaries.oddities import Counts
     from structlearn.cli.summaries.pairs import PairSummary
     from structlearn.cli.summaries.tokens import Summary, Terms
+    from structlearn.cli.summaries.translations import TranslationSummary
 
-#: Labels, or letters of sequences, in the table.
+#: Labels, or letters and words of sequences, in the table.
 MOST_LABELS = 30
 
 
@@ -48,6 +49,7 @@ def check(
     from structlearn.cli.summaries.labelled import summarise_labelled
     from structlearn.cli.summaries.pairs import summarise_pairs
     from structlearn.cli.summaries.tokens import TERMS, TOKENS, summarise
+    from structlearn.cli.summaries.translations import summarise_translations
 
     wanted = data.layout(format_name, columns, separator, label)
     reader, examples = data.stream(file, wanted, encoding, partial=partial)
@@ -57,6 +59,9 @@ def check(
     if reader.structure == "pair":
         summary = summarise_pairs(examples)
         what, counts, sizes = "letter", summary.letters, _pair_sizes(summary)
+    elif reader.structure == "translation":
+        summary = summarise_translations(examples)
+        what, counts, sizes = "word", summary.words, _translation_sizes(summary)
     elif reader.structure == "document":
         summary = summarise_documents(examples)
         what, counts, sizes = "size", summary.sizes, _document_sizes(summary)
@@ -116,6 +121,12 @@ def _document_sizes(summary: DocumentSummary) -> str:
     entities = f"{count(summary.mentions, 'mention')} of {count(summary.entities, 'entity')}"
     sizes = f"{count(summary.examples, 'document')}, {count(summary.tokens, 'token')}"
     return f"{sizes}, {entities}, {_each(summary, 'mention')} a document"
+
+
+def _translation_sizes(summary: TranslationSummary) -> str:
+    words = f"{count(summary.words.total(), 'word')}, {_each(summary, 'word')} a sentence"
+    sizes = f"{count(summary.examples, 'pair')} of sentences, {words}"
+    return f"{sizes}, {count(summary.links, 'link')}" if summary.aligned else f"{sizes}, not aligned"
 
 
 def _pair_sizes(summary: PairSummary) -> str:

@@ -19,6 +19,7 @@ FILES = {
     "tree": "trees",
     "dependencies": "dependency trees",
     "pair": "pairs",
+    "translation": "translations",
     "document": "documents",
     "sequence": "labelled sequences",
     "query": "queries",
@@ -229,6 +230,15 @@ MODELS = {
         around=("models/alignment/homologues.py", "Homologues"),
         defaults=(("ends", "local"),),
     ),
+    "matching": Component(
+        "models/matching/matching.py",
+        "Matching",
+        ("loss", "unmatched", "fertility", "further", "crowded"),
+        "Model of matchings",
+        ("translation",),
+        ("svm", "perceptron"),
+        defaults=(("crowded", "largest"),),
+    ),
     "motif": Component(
         "models/motif/motif.py",
         "Motif",
@@ -301,6 +311,7 @@ MODELS = {
 TRANSFORMERS = {
     "words": Component("features/text.py", "TextFeatures", ("min_count", "n_hashed"), "Features", ("words",)),
     "document": Component("features/mention_pairs.py", "MentionPairs", ("window",), "Features", ("document",)),
+    "translation": Component("features/word_pairs.py", "WordPairs", ("bitext",), "Features", ("translation",)),
 }
 
 #: Options whose values are files that say what a parameter shall be, and their help.

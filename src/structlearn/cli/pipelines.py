@@ -44,9 +44,9 @@ def build(
     """An estimator for the examples of a format, or steps that end with one.
 
     Sequences of words get features by templates, sequences of attributes are learnt as they are, single rows of
-    attributes are classified, trees give a grammar, pairs of sequences are aligned, mentions in documents clustered,
-    the documents of queries ranked, and in labelled sequences a motif is looked for. Nodes of networks, pixels of
-    images and rows with sets of labels are taken as they are.
+    attributes are classified, trees give a grammar, pairs of sequences are aligned, words of translations matched,
+    mentions in documents clustered, the documents of queries ranked, and in labelled sequences a motif is looked for.
+    Nodes of networks, pixels of images and rows with sets of labels are taken as they are.
     """
     from structlearn.features.crfpp import CrfppTemplates
 
@@ -69,6 +69,10 @@ def build(
         from structlearn.features import MentionPairs
 
         return _steps(MentionPairs(**TRANSFORMERS["document"].given(options)), estimator)
+    if reader.structure == "translation":
+        from structlearn.features import WordPairs
+
+        return _steps(WordPairs(**TRANSFORMERS["translation"].given(options)), estimator)
     if reader.structure == "row":
         from sklearn.feature_extraction import DictVectorizer
 

@@ -16,6 +16,7 @@ from structlearn.data.documents import Document, Mention
 from structlearn.data.factor_graphs import AtMostOne, Cardinality, FactorGraph, GridGraph, Potts, TruncatedLinear
 from structlearn.data.hypergraphs import Hypergraph
 from structlearn.data.item_pairs import ItemPairs
+from structlearn.data.matchings import Links, PairTable, SentencePair
 from structlearn.data.networks import Network
 from structlearn.data.tokens.segments import from_bio, to_bio
 from structlearn.data.tokens.sequences import Sequences
@@ -32,9 +33,12 @@ __all__ = [
     "GridGraph",
     "Hypergraph",
     "ItemPairs",
+    "Links",
     "Mention",
     "Network",
+    "PairTable",
     "Potts",
+    "SentencePair",
     "Sequences",
     "Site",
     "TruncatedLinear",

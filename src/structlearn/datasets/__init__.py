@@ -11,6 +11,7 @@ from structlearn.datasets.generators import (
     make_block_sequences,
     make_hmm_sequences,
 )
+from structlearn.datasets.hansards import AlignedSentences, fetch_hansards
 from structlearn.datasets.homologues import HomologueData, make_homologues
 from structlearn.datasets.imclef import ClassifiedImages, fetch_imclef07a
 from structlearn.datasets.letor import JudgedQueries, fetch_mq2007_agg
@@ -42,6 +43,7 @@ from structlearn.datasets.yeast_origins import ReplicationOrigins, fetch_yeast_o
 
 __all__ = [
     "AlignedPairs",
+    "AlignedSentences",
     "BlockSequences",
     "CitationGraph",
     "ClassifiedImages",
@@ -70,6 +72,7 @@ __all__ = [
     "fetch_citation",
     "fetch_conll2000",
     "fetch_conll2002",
+    "fetch_hansards",
     "fetch_homstrad",
     "fetch_imclef07a",
     "fetch_letters",

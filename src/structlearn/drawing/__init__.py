@@ -6,6 +6,7 @@ from structlearn.drawing.dependencies import draw_dependencies
 from structlearn.drawing.documents import draw_document
 from structlearn.drawing.grids import draw_grid
 from structlearn.drawing.label_sets import draw_label_set
+from structlearn.drawing.matchings import draw_matching
 from structlearn.drawing.networks import draw_network
 from structlearn.drawing.patterns import draw_pattern
 from structlearn.drawing.rankings import draw_ranking
@@ -19,6 +20,7 @@ __all__ = [
     "draw_document",
     "draw_grid",
     "draw_label_set",
+    "draw_matching",
     "draw_network",
     "draw_pattern",
     "draw_ranking",

@@ -55,10 +55,10 @@ class StructuralSVM(StructuredEstimator):
         output alike (ξ ≥ 1 − ⟨w, δΨ⟩).
     slack : {"linear", "squared", "hard"}
         SVM₁, SVM₂ (with √Δ in place of Δ and ½ξ² in place of ξ), or no slack at all, SVM₀, with rescaling=None.
-    nonnegative : {"pairs"}, True, int array or bool array, optional
+    nonnegative : {"pairs", "further"}, True, int array or bool array, optional
         Weights that must be ≥ 0: those of the labels of neighbours in graphs and images, which then never like to
-        differ; all of them; those of these indices; or a mask of them. For the solvers
-        "block_coordinate", "n_slack" and "one_slack", which certify the minimum under that constraint.
+        differ; the price of further partners in matchings; all of them; those of these indices; or a mask of them. For
+        the solvers "block_coordinate", "n_slack" and "one_slack", which certify the minimum under that constraint.
     solver : str or Solver
         How w is found: "block_coordinate", "n_slack", "one_slack", "subgradient"; for losses that are sums over parts
         also "exponentiated_gradient", "extragradient", "excessive_gap"; "auto" is "block_coordinate", or "n_slack" for

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from structlearn.features.text import TextFeatures
     from structlearn.features.token_transformer import TokenTransformer
     from structlearn.features.token_union import TokenUnion
+    from structlearn.features.word_pairs import WordPairs
 else:
     # All but features of words derive from scikit-learn's classes, for which who has words only need not wait.
     __getattr__, __dir__ = names(
@@ -24,6 +25,7 @@ else:
             "TextFeatures": "text",
             "TokenTransformer": "token_transformer",
             "TokenUnion": "token_union",
+            "WordPairs": "word_pairs",
             "read_crfpp_templates": "crfpp",
         },
     )
@@ -36,5 +38,6 @@ __all__ = [
     "TextFeatures",
     "TokenTransformer",
     "TokenUnion",
+    "WordPairs",
     "read_crfpp_templates",
 ]

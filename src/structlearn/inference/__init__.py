@@ -14,7 +14,12 @@ if TYPE_CHECKING:
         k_best_alignments,
         sample_alignments,
     )
-    from structlearn.inference.assignment import Assignment, best_assignment, k_best_assignments
+    from structlearn.inference.assignment import (
+        Assignment,
+        best_assignment,
+        k_best_assignments,
+        largest_matching,
+    )
     from structlearn.inference.binary_labels import most_violating_labels
     from structlearn.inference.chain import ChainMarginals, best_per_loss_level, k_best, marginals, sample, viterbi
     from structlearn.inference.clustering import best_clustering, greedy_clustering, relaxed_clustering
@@ -92,6 +97,7 @@ else:
             "k_best": "chain",
             "k_best_alignments": "alignment",
             "k_best_assignments": "assignment",
+            "largest_matching": "assignment",
             "k_best_dependency_trees": "dependency",
             "k_best_derivations": "hypergraph",
             "k_best_labellings": "graphs",
@@ -156,6 +162,7 @@ __all__ = [
     "k_best_segmentations",
     "k_best_trees",
     "labelling_marginals",
+    "largest_matching",
     "marginals",
     "markov_violations",
     "most_violating_labels",

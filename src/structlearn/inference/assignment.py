@@ -7,6 +7,7 @@ forbids. Sums over all matchings are permanents, for which there is no fast algo
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, LabelArray, checked_scores
 from structlearn.data.fields import LARGEST
+from structlearn.data.matchings import checked_pairs, pairs_of
 from structlearn.data.options import whole_option
 from structlearn.inference.given import scores_of
 from structlearn.wording import shown
@@ -101,6 +103,33 @@ def k_best_assignments(
     pairs, rows, columns = _read(scores, unmatched)
     partners, values = _core.k_best_matchings(pairs, rows, columns, k)
     return list(zip(partners.reshape(len(values), len(pairs)), values.tolist(), strict=True))
+
+
+def largest_matching(
+    pairs: Iterable[tuple[int, int]], shape: tuple[int, int], fertility: int = 1
+) -> tuple[tuple[int, int], ...]:
+    """As many of some pairs as rows with at most `fertility` partners and columns with one can have.
+
+    Examples
+    --------
+    >>> links = [(0, 0), (0, 1), (1, 1), (1, 2)]
+    >>> largest_matching(links, (2, 3)), largest_matching(links, (2, 3), fertility=2)
+    (((0, 0), (1, 2)), ((0, 0), (0, 1), (1, 2)))
+    """
+    fertility = whole_option("fertility", fertility, 1, LARGEST)
+    found = checked_pairs(list(pairs), shape, "pairs", "the table")
+    n, m = shape
+    forbidden = np.ones((n, m), np.uint8)
+    # Of equally many those near the diagonal, so that the answer does not depend on how equals are found.
+    scores = np.zeros(n * m + n + m)
+    for i, j in found:
+        forbidden[i, j] = 0
+        scores[i * m + j] = 1.0 - abs((i + 0.5) / n - (j + 0.5) / m) / (2.0 * min(n * fertility, m))
+    mask = np.concatenate([forbidden.ravel(), np.zeros(n + m, np.uint8)])
+    engine = _core.MatchingEngine(np.array([0, n]), np.array([0, m]), True, fertility, False, mask)
+    given = _core.GivenMatchings(engine, _core.GivenScores(0, np.array([0, len(scores)])))
+    (codes, _), _ = given.best(scores, np.array([0]), 1)
+    return pairs_of(codes, fertility)
 
 
 def _read(

@@ -26,6 +26,7 @@ from structlearn.io.svmlight import SvmLight
 from structlearn.io.tagged import Tagged
 from structlearn.io.text import EncodingError, FormatError, Lines, open_text
 from structlearn.io.uai import read_evidence, read_uai, write_uai
+from structlearn.io.word_alignments import WordAlignments
 
 __all__ = [
     "FORMATS",
@@ -58,6 +59,7 @@ __all__ = [
     "SvmHmm",
     "SvmLight",
     "Tagged",
+    "WordAlignments",
     "beside",
     "format_of",
     "open_text",

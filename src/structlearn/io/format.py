@@ -19,6 +19,7 @@ Structure = Literal[
     "tree",
     "dependencies",
     "pair",
+    "translation",
     "document",
     "sequence",
     "query",
@@ -35,6 +36,7 @@ STRUCTURES: dict[Structure, str] = {
     "tree": "trees",
     "dependencies": "dependency trees",
     "pair": "pairs of sequences",
+    "translation": "translated sentences",
     "document": "documents",
     "sequence": "labelled sequences",
     "query": "queries",
@@ -46,6 +48,7 @@ STRUCTURES: dict[Structure, str] = {
 ONLY_WHOLE: dict[Structure, str] = {
     "tree": "they hold whole trees; from Python, LatentStructuralSVM also learns from phrases that are known",
     "pair": "they hold whole alignments; from Python, LatentStructuralSVM also learns from matches that are known",
+    "translation": "they hold all links; from Python, LatentStructuralSVM also learns from links that are known",
     "document": "a mention is of one entity or of none",
     "sequence": "whether a sequence holds the motif is what the model learns from",
     "query": "relevance is a number",
@@ -112,7 +115,8 @@ class Reader(ABC):
         for every token, a dict of names and numbers or, where all numbers are 1, a list of names. "row": one dict of
         names and numbers. "tree": a list of (word, tag) pairs, with a tree as y. "dependencies": as
         "words", with a list as y that has (head, label), or a head, for every token. "pair": two sequences, with the
-        places of letters that belong together as y. "document": a `Document`, with labels of its mentions as y.
+        places of letters that belong together as y. "translation": a `SentencePair`, with `Links` as y. "document": a
+        `Document`, with labels of its mentions as y.
         "sequence": one sequence as a string, with its label as y. "query": a list with a dict of names and numbers for
         every document, with their relevance as y. "set": one dict of names and numbers, with a set of labels as y.
         "network": a `Network`, with a label for each node as y. "image": an array of rows, columns and channels, with

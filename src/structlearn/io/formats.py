@@ -28,6 +28,7 @@ from structlearn.io.svmhmm import SvmHmm
 from structlearn.io.svmlight import SvmLight
 from structlearn.io.tagged import Tagged
 from structlearn.io.text import Lines, Source, open_text
+from structlearn.io.word_alignments import WordAlignments
 
 #: In the order in which they are tried: from those that are hard to mistake to columns of anything.
 FORMATS: dict[str, type[Format]] = {
@@ -37,6 +38,7 @@ FORMATS: dict[str, type[Format]] = {
         JsonLines,
         LabelledFasta,
         Pairs,
+        WordAlignments,
         ConllU,
         Conll2012,
         ArffSets,

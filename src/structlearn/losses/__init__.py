@@ -4,7 +4,7 @@ from structlearn.losses.brackets import BracketF1, MissedBrackets
 from structlearn.losses.dependencies import WrongArcs
 from structlearn.losses.f_measure import FMeasure
 from structlearn.losses.labels import Hamming, LabelCosts, LabelF1, LabelLoss
-from structlearn.losses.matches import MatchF1, MissedMatches
+from structlearn.losses.matches import MatchF1, MissedMatches, MissedPairs
 from structlearn.losses.parts import MissedParts, PartF1
 from structlearn.losses.segments import MissedSegments, SpanF1
 from structlearn.waist.loss import AdditiveLoss, CountedLoss, LocalParts, Loss, ZeroOneLoss, loss_option
@@ -23,6 +23,7 @@ __all__ = [
     "MatchF1",
     "MissedBrackets",
     "MissedMatches",
+    "MissedPairs",
     "MissedParts",
     "MissedSegments",
     "PartF1",

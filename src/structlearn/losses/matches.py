@@ -1,4 +1,4 @@
-"""Losses of alignments."""
+"""Losses of alignments and matchings."""
 
 from __future__ import annotations
 
@@ -55,6 +55,35 @@ class MissedMatches(AdditiveLoss):
                 found[i, max(j - self.shift, 0) : j + self.shift + 1] = 1.0
         losses = -found if self.beta is None else 1.0 - (1.0 + float(self.beta) ** 2) * found
         return losses / max(len(truth), 1)
+
+
+class MissedPairs(AdditiveLoss):
+    """``Δ(y, ŷ) = |ŷ \\ y| + β² |y \\ ŷ|``: pairs that are made up, and pairs that are missed.
+
+    Where the truth is of `structlearn.data.Links`, pairs that are possible cost nothing.
+
+    Parameters
+    ----------
+    beta : float
+        A pair that is missed weighs β² times one that is made up.
+    """
+
+    def __init__(self, beta: float = 1.0):
+        self.beta = beta
+
+    def check_options(self) -> None:
+        real_option("beta", self.beta, positive=True)
+
+    def in_words(self) -> str:
+        return f"pairs that are missed or made up{missed_more(self.beta)}"
+
+    def parts(self, truth: Any, local: LocalParts) -> FloatArray:
+        losses = np.ones(local.shape)
+        for i, j in getattr(truth, "possible", ()):
+            losses[i, j] = 0.0
+        for i, j in truth:
+            losses[i, j] = -(float(self.beta) ** 2)
+        return losses
 
 
 class MatchF1(FMeasure):

@@ -38,6 +38,7 @@ from structlearn.metrics.labels import (
     sequence_accuracy,
     token_accuracy,
 )
+from structlearn.metrics.matchings import alignment_error_rate, matching_measures, pair_counts
 from structlearn.metrics.measures import Measures
 from structlearn.metrics.nodes import (
     correct_nodes,
@@ -70,6 +71,7 @@ __all__ = [
     "Report",
     "Score",
     "SiteRecovery",
+    "alignment_error_rate",
     "average_precision",
     "bootstrap",
     "bootstrap_counts",
@@ -99,6 +101,7 @@ __all__ = [
     "label_set_report",
     "las",
     "macro_f1",
+    "matching_measures",
     "mcnemar",
     "mean_iou",
     "micro_f1",
@@ -106,6 +109,7 @@ __all__ = [
     "node_accuracy",
     "node_measures",
     "overlaps",
+    "pair_counts",
     "pair_losses",
     "paired_t_test",
     "precision_at_k",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from structlearn.models.grammar.spec import GrammarSpec
     from structlearn.models.graph.graph import Graph, GraphSpec
     from structlearn.models.grid.grid import Grid, GridSpec
+    from structlearn.models.matching.matching import Matching, MatchingSpec
     from structlearn.models.motif.best_word import BestWord
     from structlearn.models.motif.motif import Motif, MotifSpec
     from structlearn.models.multiclass.multiclass import Multiclass
@@ -67,6 +68,8 @@ else:
             "LatentChain": "chain.latent_chain",
             "LatentForest": "clustering.latent_forest",
             "LinearSpec": "base",
+            "Matching": "matching.matching",
+            "MatchingSpec": "matching.matching",
             "Model": "base",
             "Motif": "motif.motif",
             "MotifSpec": "motif.motif",
@@ -111,6 +114,8 @@ __all__ = [
     "LatentChain",
     "LatentForest",
     "LinearSpec",
+    "Matching",
+    "MatchingSpec",
     "Model",
     "Motif",
     "MotifSpec",

@@ -11,6 +11,7 @@ structure       shape of the local parts         entry
 ``Segments``    (length, longest, n_labels)      a segment with label l begins at t and has k + 1 tokens
 ``Grammar``     (length + 1, length + 1, n_labels)  a phrase with label l spans the tokens begin, …, end − 1
 ``Alignment``   (length of s, length of t)       letters i and j are partners
+``Matching``    (n_rows, n_columns)              row i and column j are partners
 hypergraphs     (n_parts,)                       the output has the part, which stands among the labels
 ==============  ===============================  ===================================================
 """

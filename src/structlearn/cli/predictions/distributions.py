@@ -20,6 +20,7 @@ from structlearn.io.format import Example, Reader
 from structlearn.io.json_values import listed
 from structlearn.io.jsonl import JsonLines
 from structlearn.io.node_link import NodeLink
+from structlearn.io.word_alignments import write_links
 from structlearn.models.base import Ability
 from structlearn.persistence.model_file import steps_of
 
@@ -161,6 +162,9 @@ def _input(reader: Reader, example: Example) -> dict[str, Any]:
         form = NodeLink() if content == "network" else JsonLines(content)
         found: dict[str, Any] = json.loads(form.write(example.x, example.y))
         return found
+    if reader.structure == "translation":
+        links = {} if example.y is None else {"links": write_links(example.y)}
+        return {"source": list(example.x.source), "target": list(example.x.target)} | links
     return {"names": [sequence.header for sequence in example.x]} if reader.structure == "pair" else {}
 
 

@@ -1,0 +1,1 @@
+"""Matchings of two sides."""
