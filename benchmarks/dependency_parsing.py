@@ -1,8 +1,8 @@
-"""How fast dependency trees are found: decoders alone on given scores, scores of features, and both from tokens to trees.
+"""How fast dependency trees are found: by decoders alone on given scores, with features, and from tokens to trees.
 
-``python benchmarks/dependency_parsing.py`` needs UD English EWT, see `structlearn.datasets.fetch_ud_english_trees`. Weights
-are drawn at random, since time does not depend on them; seconds are those of one thread's processor time, the median of
-some turns that take all kinds in rotation. Peak memory is that of the process.
+``python benchmarks/dependency_parsing.py`` needs UD English EWT, see `structlearn.datasets.fetch_ud_english_trees`.
+Weights are drawn at random, since time does not depend on them; seconds are those of one thread's processor time, the
+median of some turns that take all kinds in rotation. Peak memory is that of the process.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ def main() -> None:
         "engine alone, projective, without labels": engine_alone(test.X, True),
         "engine alone, all trees, without labels": engine_alone(test.X, False),
     }
+    every = np.arange(len(test.X))
     for name, given in MODELS.items():
         made = fitted(given, train.X, train.Y)
         problem = made.model.bind(made.spec_, test.X)
-        every = np.arange(len(test.X))
         kinds[f"{name}: features and trees"] = lambda p=problem, w=made.w_: p.best_scored(w, every)
         kinds[f"{name}: from tokens to trees"] = lambda m=made: m.predict(test.X)
     found: dict[str, list[float]] = {name: [] for name in kinds}
@@ -73,7 +73,8 @@ def main() -> None:
             found[name].append(seconds(work))
     print(f"{n_tokens:,} tokens in {len(test.X):,} sentences; tokens a second")
     for name, times in found.items():
-        print(f"{name:55} {n_tokens / statistics.median(times):10,.0f}   ({n_tokens / max(times):,.0f} to {n_tokens / min(times):,.0f})")
+        middle, least, most = (n_tokens / seconds for seconds in (statistics.median(times), max(times), min(times)))
+        print(f"{name:55} {middle:10,.0f}   ({least:,.0f} to {most:,.0f})")
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 

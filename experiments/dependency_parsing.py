@@ -1,21 +1,21 @@
-"""Dependency trees of English web texts: margins and likelihoods, first and second order, with crossing arcs and without
+"""Dependency trees of English web texts: margins and likelihoods, first and second order, crossing arcs or none
 
-**Data.** Universal Dependencies English EWT, its own split into train (12,544 sentences), dev and test. Tokens are forms
-with their universal parts of speech as given in the treebank; labels are the relations with their subtypes.
+**Data.** Universal Dependencies English EWT, its own split into train (12,544 sentences), dev and test. Tokens are
+forms with their universal parts of speech as given in the treebank; labels are the relations with their subtypes.
 
-**Learners.** Structural SVM (a wrong head or label costs 1) to a relative duality gap of 0.03 and CRF to one of 0.01, each
-with three models: projective trees of first order, projective trees with siblings (`order=2`), and all trees
+**Learners.** Structural SVM (a wrong head or label costs 1) to a relative duality gap of 0.03 and CRF to one of 0.01,
+each with three models: projective trees of first order, projective trees with siblings (`order=2`), and all trees
 (`projective=False`). Features are the default templates, counted: those that the arcs of train have. For projective
 models, training aims at the nearest projective tree of the 288 training trees with crossing arcs.
 
 **Settings.** C/n is chosen by labelled attachment on dev, with models of first order without crossing arcs that are
-trained on the first 1,500 sentences of train; all models of a learner have the same C/n. Then each is trained once on all
-of train. Nothing is random.
+trained on the first 1,500 sentences of train; all models of a learner have the same C/n. Then each is trained once on
+all of train. Nothing is random.
 
-**Measure.** Labelled and unlabelled attachment (LAS, UAS) on test, of all tokens and of those that are no punctuation (all
-characters of Unicode category P), and trees that are right as a whole. 95 % percentile bootstrap intervals over sentences
-(seed 0, 2,000 resamples), paired for differences. Seconds are processor time of one thread, memory is the most that the
-process of a run had.
+**Measure.** Labelled and unlabelled attachment (LAS, UAS) on test, of all tokens and of those that are no punctuation
+(all characters of Unicode category P), and trees that are right as a whole. 95 % percentile bootstrap intervals over
+sentences (seed 0, 2,000 resamples), paired for differences. Seconds are processor time of one thread, memory is the
+most that the process of a run had.
 
 This was fixed before test was looked at. Dev was looked at with C/n 0.1 for the SVM while the model was written.
 """
@@ -32,7 +32,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from report import Run, percent, publish, table, verdict
 
 from structlearn import ConditionalRandomField, StructuralSVM
