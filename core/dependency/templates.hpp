@@ -13,8 +13,8 @@ namespace structlearn {
 // between head and modifier; or in how these lie to each other.
 enum class Place : std::int32_t { head, modifier, sibling, between, direction, distance };
 
-// Values are numbers. These come before those of the data, whose columns have `n_columns` of them a token.
-inline constexpr std::int32_t outside_value = 0, root_value = 1, rare_value = 2, n_special_values = 3;
+// Values of tokens are numbers; the first ones are for what lies beyond the ends of a sentence, and for the root.
+inline constexpr std::int32_t outside_value = 0, root_value = 1;
 
 // The tokens 1, …, n of a sentence, by their values.
 struct SentenceValues {
@@ -72,7 +72,6 @@ public:
     std::span<const Field> fields(std::int64_t t) const {
         return {fields_.data() + begins_[t], static_cast<std::size_t>(begins_[t + 1] - begins_[t])};
     }
-    std::uint64_t salt(std::int64_t t) const { return salts_[t]; }
 
     // Templates of each kind: those that ask for no more than the head, or the modifier, and the direction; those that are of one
     // feature an arc; and those of one for each value between head and modifier.
