@@ -11,7 +11,6 @@ import numpy as np
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.dependency_trees import DependencyTrees, read_dependency_trees
-from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
 from structlearn.data.labels import declared_classes, observed_classes
 from structlearn.data.options import flag_option, whole_option
@@ -26,7 +25,13 @@ from structlearn.metrics.dependencies import dependency_measures
 from structlearn.models.base import Ability, ByDecoder, Decoder
 from structlearn.models.dependency.description import feature_blocks
 from structlearn.models.dependency.problem import DependencyProblem
-from structlearn.models.dependency.spec import DependencySpec, known_values, read_sentences
+from structlearn.models.dependency.spec import (
+    DependencySpec,
+    check_columns,
+    check_trainable,
+    known_values,
+    read_sentences,
+)
 from structlearn.models.dependency.templates import (
     MOST_VALUES_BETWEEN,
     Template,
@@ -36,7 +41,13 @@ from structlearn.models.dependency.templates import (
     parse_templates,
     template_rows,
 )
-from structlearn.models.dependency.truths import contradictions, known_arcs, nearest_projective, restriction
+from structlearn.models.dependency.truths import (
+    check_labelled,
+    contradictions,
+    known_arcs,
+    nearest_projective,
+    restriction,
+)
 from structlearn.models.description import WeightBlock, refuse_names
 from structlearn.models.partial import PartialModel
 from structlearn.wording import shown
@@ -164,12 +175,7 @@ class DependencyTree(PartialModel):
         return self.loss if isinstance(self.loss, Loss) else _LOSSES[self.loss]
 
     def check_options(self) -> None:
-        if not is_listed(self.columns) or not all(
-            isinstance(name, str) and name.isidentifier() for name in self.columns
-        ):
-            raise ValueError(f"columns is {shown(self.columns)}; expected names such as ('word', 'tag')")
-        if not self.columns or len(set(self.columns)) < len(self.columns):
-            raise ValueError(f"columns is {shown(self.columns)}; expected different names, one at least")
+        check_columns(self.columns)
         loss_option(self.loss, tuple(_LOSSES))
         for name in ("projective", "single_root"):
             flag_option(name, getattr(self, name))
@@ -198,10 +204,12 @@ class DependencyTree(PartialModel):
         return found if self.order == 2 else [*found[:2], []]
 
     def read(self, X: Any, Y: Any) -> tuple[Sentences, DependencyTrees]:
+        self.check_options()
         sentences = self._sentences(X)
         return sentences, read_dependency_trees(Y, sentences.tokens, single_root=bool(self.single_root))
 
     def read_partial(self, X: Any, Y: Any) -> tuple[Sentences, DependencyTrees]:
+        self.check_options()
         sentences = self._sentences(X)
         trees = read_dependency_trees(Y, sentences.tokens, single_root=bool(self.single_root), partial=True)
         return sentences, trees
@@ -210,20 +218,19 @@ class DependencyTree(PartialModel):
         return X if isinstance(X, Sentences) else Sentences(read_sentences(X, tuple(self.columns)))
 
     def specify(self, X: Any, Y: Any) -> DependencySpec:
-        self.check_options()
         return self._specified(*self.read(X, Y))
 
     def specify_partial(self, X: Any, Y: Any) -> DependencySpec:
         """See `PartialModel`; where a head is not known, the features of all arcs that there may be have weights."""
-        self.check_options()
         return self._specified(*self.read_partial(X, Y))
 
     def _specified(self, X: Sentences, trees: DependencyTrees) -> DependencySpec:
+        check_trainable(X.tokens)
         values = known_values(X.tokens, len(self.columns), int(self.min_count))
         self._check_between(values)
         labels: tuple[Any, ...] = ()
         if self.labels is not None:
-            labels = declared_classes(self.labels)
+            labels = declared_classes(self.labels, "labels")
         elif trees.labels is not None:
             labels = observed_classes([label for tree in trees.labels for label in tree if label is not None])
         spec = DependencySpec(values, labels)
@@ -277,14 +284,15 @@ class DependencyTree(PartialModel):
         sentences = self._sentences(X)
         offsets = offsets_of([len(x) for x in sentences.tokens])
         values = spec.encode(sentences.tokens)
-        restricted = (
-            None if allowed is None else restriction(spec, allowed, offsets, single_root=bool(self.single_root))
-        )
+        restricted = None
+        if allowed is not None:
+            restricted = restriction(spec, allowed, sentences.tokens, offsets, single_root=bool(self.single_root))
         engine = self._engine(spec, offsets, restricted)
         codes = possible = None
         loss = judged_loss = BoundLoss()
         if Y is not None:
             trees = read_dependency_trees(Y, sentences.tokens, single_root=bool(self.single_root) and not allow_unknown)
+            check_labelled(spec, trees)
             judged = aims = known_arcs(spec, trees, offsets, allow_unknown=allow_unknown)
             if self.projective:
                 aims = nearest_projective(judged, offsets)

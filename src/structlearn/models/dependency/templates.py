@@ -150,11 +150,7 @@ def default_label_templates(columns: Sequence[str]) -> tuple[str, ...]:
 def default_sibling_templates(columns: Sequence[str]) -> tuple[str, ...]:
     """For two modifiers beside each other, after McDonald and Pereira (2006)."""
     word, tag = columns[0], columns[min(1, len(columns) - 1)]
-    found = [
-        f"head.{tag}|sibling.{tag}|modifier.{tag}",
-        f"sibling.{tag}|modifier.{tag}",
-        f"sibling.{word}|modifier.{word}",
-    ]
+    found = [f"head.{tag}|sibling.{tag}|modifier.{tag}", f"sibling.{tag}|modifier.{tag}"]
     if len(columns) > 1:
-        found += [f"sibling.{word}|modifier.{tag}", f"sibling.{tag}|modifier.{word}"]
+        found += [f"sibling.{word}|modifier.{word}", f"sibling.{word}|modifier.{tag}", f"sibling.{tag}|modifier.{word}"]
     return (*(f"{template}|direction" for template in found), f"sibling.{tag}|modifier.{tag}|distance")
