@@ -33,8 +33,8 @@ from structlearn.models.dependency.spec import (
     read_sentences,
 )
 from structlearn.models.dependency.templates import (
-    MOST_VALUES_BETWEEN,
     Template,
+    check_between,
     default_label_templates,
     default_sibling_templates,
     default_templates,
@@ -227,7 +227,7 @@ class DependencyTree(PartialModel):
     def _specified(self, X: Sentences, trees: DependencyTrees) -> DependencySpec:
         check_trainable(X.tokens)
         values = known_values(X.tokens, len(self.columns), int(self.min_count))
-        self._check_between(values)
+        check_between(self._templates(), tuple(self.columns), values)
         labels: tuple[Any, ...] = ()
         if self.labels is not None:
             labels = declared_classes(self.labels, "labels")
@@ -245,16 +245,6 @@ class DependencyTree(PartialModel):
             for group, each in zip(listed, templates, strict=True)
         )
         return DependencySpec(values, labels, features)
-
-    def _check_between(self, values: tuple[tuple[str, ...], ...]) -> None:
-        for name, templates in zip(("templates", "label_templates"), self._templates(), strict=False):
-            for k, template in enumerate(templates):
-                for field in template:
-                    if field.place == "between" and len(values[field.column]) > MOST_VALUES_BETWEEN:
-                        raise ValueError(
-                            f"{name}[{k}] is about {self.columns[field.column]} of the tokens between two, of which "
-                            f"there are {len(values[field.column])}; at most {MOST_VALUES_BETWEEN} can be told apart"
-                        )
 
     def _core_features(self, spec: DependencySpec) -> _core.DependencyFeatures:
         templates = self._templates()
@@ -391,7 +381,7 @@ class DependencyTree(PartialModel):
             raise ValueError(f"values are those of {len(spec.values)} columns, but there are {len(self.columns)}")
         if (spec.features is None) != (self.n_hashed is not None):
             raise ValueError("features are listed if and only if they are not hashed")
-        self._check_between(spec.values)
+        check_between(templates, tuple(self.columns), spec.values)
         if spec.features is not None:
             widths = [[len(template) for template in group] for group in templates]
             if widths != [[rows.shape[1] for rows in group] for group in spec.features]:

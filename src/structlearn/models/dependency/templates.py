@@ -89,6 +89,20 @@ def _parse(text: str, columns: Sequence[str], name: str, siblings: bool) -> Temp
     return tuple(fields)
 
 
+def check_between(
+    groups: Sequence[Sequence[Template]], columns: Sequence[str], values: Sequence[Sequence[str]]
+) -> None:
+    """Refuses templates of arcs and of labels that ask for one of too many values between head and modifier."""
+    for name, templates in zip(("templates", "label_templates"), groups, strict=False):
+        for k, template in enumerate(templates):
+            for field in template:
+                if field.place == "between" and len(values[field.column]) > MOST_VALUES_BETWEEN:
+                    raise ValueError(
+                        f"{name}[{k}] is about {columns[field.column]} of the tokens between two, of which there are "
+                        f"{len(values[field.column])}; at most {MOST_VALUES_BETWEEN} can be told apart"
+                    )
+
+
 def template_rows(templates: Sequence[Template]) -> npt.NDArray[np.int32]:
     """Their fields as ``core/dependency/templates.hpp`` takes them: template, place, column and offset a row."""
     rows = [
