@@ -289,6 +289,11 @@ def arc_truth(known: npt.NDArray[np.int32], labels: Sequence[Any]) -> Truth:
     )
 
 
+def most_arcs(counts: list[Counts]) -> IntArray:
+    """The most that a dependency tree counts, which has one arc to each token."""
+    return np.array([count[:, 1:].max(axis=(0, 2), initial=0).sum() for count in counts], np.int64)
+
+
 def most_phrases(counts: list[Counts], longest_chain: int) -> IntArray:
     """The most that a tree counts, of whose phrases at most `longest_chain` + 1 span the same words."""
     found = []

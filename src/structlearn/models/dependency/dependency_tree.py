@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -19,7 +20,7 @@ from structlearn.drawing import Drawing
 from structlearn.drawing.dependencies import draw_dependencies
 from structlearn.losses import Loss, WrongArcs, ZeroOneLoss, loss_option
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss
-from structlearn.losses.own import arc_truth, bound_own
+from structlearn.losses.own import arc_truth, bound_own, most_arcs
 from structlearn.metrics import Measures
 from structlearn.metrics.dependencies import dependency_measures
 from structlearn.models.base import Ability, ByDecoder, Decoder
@@ -338,7 +339,11 @@ class DependencyTree(PartialModel):
         if isinstance(loss, ZeroOneLoss):
             lengths = np.diff(offsets)
             return BoundLoss(max_losses=((lengths > 1) | ((lengths == 1) & (spec.n_labels > 1))).astype(np.float64))
-        return bound_own(loss, [arc_truth(known[begin:end], spec.labels) for begin, end in pairwise(offsets.tolist())])
+        truths = [arc_truth(known[begin:end], spec.labels) for begin, end in pairwise(offsets.tolist())]
+        bound = bound_own(loss, truths, most=most_arcs)
+        if not self.projective and bound.parts is None:
+            raise ValueError(f"loss={shown(self.loss)} counts arcs, and needs projective=True")
+        return bound if self.projective else replace(bound, levels=None)
 
     def _bound_arcs(
         self, loss: WrongArcs, engine: _core.DependencyEngine, known: LabelArray, offsets: IntArray
