@@ -57,7 +57,7 @@ def feature_blocks(
         if spec.features is None:
             assert n_hashed is not None
             size = max(1, n_hashed // len(labels)) if g == 1 else n_hashed if group else 0
-            names: list[Sequence[str]] = [HashedNames(size)]
+            names: list[Sequence[str]] = [HashedNames(size)] if size else []
         else:
             pairs = zip(group, spec.features[g], strict=True)
             names = [FeatureNames(template, rows, spec, columns) for template, rows in pairs]
