@@ -324,8 +324,8 @@ class DependencyTree(PartialModel):
         known = known_arcs(spec, trees, offsets, allow_unknown=allow_unknown)
         engine = self._engine(spec, offsets)
         if isinstance(loss, WrongArcs):
-            return self._bound_arcs(loss, spec, engine, known, offsets)
-        wrong = self._bound_arcs(WrongArcs(), spec, engine, known, offsets)
+            return self._bound_arcs(loss, spec.n_labels, engine, known, offsets)
+        wrong = self._bound_arcs(WrongArcs(), spec.n_labels, engine, known, offsets)
         if wrong.levels is None:
             raise ValueError("loss='zero_one' of trees known in part needs projective=True")
         return BoundLoss(levels=wrong.levels.zero_one(), identity=wrong.identity)
@@ -335,7 +335,7 @@ class DependencyTree(PartialModel):
     ) -> BoundLoss:
         loss = self.loss_object()
         if isinstance(loss, WrongArcs):
-            return self._bound_arcs(loss, spec, engine, known, offsets)
+            return self._bound_arcs(loss, spec.n_labels, engine, known, offsets)
         if isinstance(loss, ZeroOneLoss):
             lengths = np.diff(offsets)
             return BoundLoss(max_losses=((lengths > 1) | ((lengths == 1) & (spec.n_labels > 1))).astype(np.float64))
@@ -346,17 +346,12 @@ class DependencyTree(PartialModel):
         return bound if self.projective else replace(bound, levels=None)
 
     def _bound_arcs(
-        self,
-        loss: WrongArcs,
-        spec: DependencySpec,
-        engine: _core.DependencyEngine,
-        known: LabelArray,
-        offsets: IntArray,
+        self, loss: WrongArcs, n_labels: int, engine: _core.DependencyEngine, known: LabelArray, offsets: IntArray
     ) -> BoundLoss:
         lengths = np.diff(offsets)
         # A decoder of levels has seven kinds of spans.
         few = 56 * (int(lengths.max(initial=0)) + 1) ** 3 <= MAX_LEVEL_TABLE
-        return loss.bound(engine, known, lengths, spec.n_labels, with_levels=bool(self.projective) and few)
+        return loss.bound(engine, known, lengths, n_labels, with_levels=bool(self.projective) and few)
 
     def _check_possible(self, problem: DependencyProblem, restricted: LabelArray, offsets: IntArray) -> None:
         some = np.flatnonzero(reduced(np.logical_or, np.any(restricted >= 0, axis=1), offsets))
