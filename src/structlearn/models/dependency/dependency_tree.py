@@ -25,7 +25,7 @@ from structlearn.metrics import Measures
 from structlearn.metrics.dependencies import dependency_measures
 from structlearn.models.base import Ability, ByDecoder, Decoder
 from structlearn.models.dependency.description import feature_blocks
-from structlearn.models.dependency.problem import DependencyProblem
+from structlearn.models.dependency.problem import NO_LEVELS, DependencyProblem
 from structlearn.models.dependency.spec import (
     DependencySpec,
     check_columns,
@@ -162,10 +162,7 @@ class DependencyTree(PartialModel):
     def refusals(self) -> ByDecoder:  # type: ignore[override]
         found: dict[Any, str] = {"pair_marginals": "arcs have no neighbours; probabilities of arcs are predict_proba"}
         if not self.projective:
-            found["loss_levels"] = (
-                "the best of all trees with a given number of wrong arcs is not found by contractions; "
-                "projective=True has it"
-            )
+            found["loss_levels"] = NO_LEVELS
         return found
 
     def loss_in_words(self) -> str:
