@@ -112,7 +112,7 @@ class DependencyTree(PartialModel):
 
     takes_allowed = True
     example = "sentence"
-    in_words = "arcs from heads to their modifiers"
+    in_words = "gives each token of a sentence a head, so that arcs from heads make up a tree"
 
     def __init__(
         self,
