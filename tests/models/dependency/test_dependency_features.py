@@ -70,6 +70,10 @@ def test_explanations_add_up_by_the_features_that_two_trees_have(options):
         outputs = sorted(reference.outputs(x), key=lambda y: -reference.joint_feature(x, y) @ parser.w_)
         assert [told.output, told.against] == outputs[:2]
         both = [reference.joint_feature(x, y) for y in outputs[:2]]
+        # Words that training never saw are rare ones.
+        new = [("never", tag) for _, tag in x[:2]]
+        score = max(reference.joint_feature(new, y) @ parser.w_ for y in reference.outputs(new))
+        assert parser.k_best([new], 1)[0][0][1] == pytest.approx(score)
         assert told.difference == pytest.approx((both[0] - both[1]) @ parser.w_)
         assert sum(part.amount for part in told.parts) == pytest.approx(told.difference)
     told = parser.explain(row.X[2], label=row.Y[2], against=[(0, "a"), (1, "b"), (1, "b")])

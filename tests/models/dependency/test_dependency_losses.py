@@ -98,8 +98,17 @@ def test_the_largest_loss_and_the_loss_of_every_tree_agree_with_enumeration(opti
     assert problem.max_losses().tolist() == pytest.approx(most)
     for ys in zip(*(ys * (1 + 24 // len(ys)) for ys in outputs), strict=False):
         judged = model.bind(spec, X, list(ys))
+        sums = [arc_sum(problem.part_losses(np.array([i])), y, labels) for i, y in enumerate(ys)]
+        assert sums == pytest.approx(problem.losses(judged.truths).tolist())
         found = problem.losses(judged.truths)
         assert found.tolist() == pytest.approx([cost(y, other) for y, other in zip(truths, ys, strict=True)])
+
+
+def arc_sum(local, y, labels):
+    """⟨ℓ, μ(y)⟩, given numbers of all parts of a sentence, of which arcs come first."""
+    n = len(y) + 1
+    arcs = local[: n * n * len(labels)].reshape(n, n, len(labels))
+    return sum(arcs[head, token, labels.index(label)] for token, (head, label) in enumerate(y, 1))
 
 
 class OwnArcs(AdditiveLoss):
