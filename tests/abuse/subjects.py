@@ -24,6 +24,7 @@ from structlearn.models import (
     Alignment,
     Chain,
     CorrelationClustering,
+    DependencyTree,
     Factor,
     Grammar,
     LatentChain,
@@ -84,6 +85,8 @@ TEXT = TypedGraph({"three": Factor(("word", "word", "text"))}, {"text": ["arts",
 #: Pairs of which the near ones belong together.
 TABLES = [np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.5]]]), np.ones((1, 2, 2))]
 PAIRED = [[(0, 0), (1, 1)], [(0, 1)]]
+PARSED = [[("dogs", "NOUN"), ("bark", "VERB")], [("a", "DET"), ("cat", "NOUN"), ("sleeps", "VERB")]]
+ARCS = [[(2, "nsubj"), (0, "root")], [(2, "det"), (3, "nsubj"), (0, "root")]]
 SUBJECTS: dict[str, Subject] = {
     name: Subject(case.estimator, case.X, case.Y) for name, case in CASES.items() if name not in OF_SCIKIT_LEARN
 } | {
@@ -123,6 +126,14 @@ SUBJECTS: dict[str, Subject] = {
     "frequencies_of_words": Subject(RelativeFrequencies(Grammar("words")), data.TAGGED, data.TREES),
     "multiclass_crf_intercept": Subject(
         ConditionalRandomField(Multiclass(), fit_intercept=True, **SHORT), data.POINTS, data.CLASSES
+    ),
+    "dependency_tree": Subject(StructuralSVM(DependencyTree(), C=10, **SHORT), PARSED, ARCS),
+    "dependency_tree_perceptron": Subject(StructuredPerceptron(DependencyTree(order=2), **SHORT), PARSED, ARCS),
+    "dependency_tree_crf": Subject(
+        ConditionalRandomField(DependencyTree(projective=False, n_hashed=50), **SHORT), PARSED, ARCS
+    ),
+    "dependency_tree_known_in_part": Subject(
+        LatentConditionalRandomField(DependencyTree(), **SHORT), PARSED, [[(2, None), *ARCS[0][1:]], *ARCS[1:]]
     ),
     "hidden_markov_discrete": Subject(HiddenMarkov(Discrete()), data.WORDS, data.TAGS),
     "hidden_markov_gaussian": Subject(HiddenMarkov(Gaussian()), data.ROWS, data.LETTERS),

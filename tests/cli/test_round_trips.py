@@ -79,6 +79,14 @@ CASES = {
     "conllu xpos": Case(
         "conllu", tabs(CONLLU), tabs(CONLLU).replace("DT", "NN"), r"\t(?:DT|NN|POS)", True, ("--label", "xpos")
     ),
+    "conllu of trees": Case(
+        "conllu",
+        tabs(CONLLU),
+        tabs(f"\n\n{CONLLU}\n# end\n\n{CONLLU}").replace("2\tdet", "3\tcase"),
+        r"\t\d\t(?:det|root|case)",
+        True,
+        ("--label", "tree"),
+    ),
     "svmlight": Case("svmlight", "1 1:1 2:.5\n2 3:1\n", "\n# rows\n1 1:1 # one\n\n 1 3:1e0\n\n", r"^ ?\d", True),
     "svmhmm": Case(
         "svmhmm",

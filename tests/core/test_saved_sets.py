@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structlearn import _core
+from structlearn.models import DependencyTree
 from structlearn.solvers import BlockCoordinate, OneSlack
 from structlearn.waist import MarginObjective
+from tests.abilities.with_sums import dependency_tree
 from tests.core.test_working_sets import filled, instance
 from tests.models.instances import chain_twins, multiclass_twins
 
@@ -18,10 +20,19 @@ def trained(problem):
     return BlockCoordinate(max_iter=4, tol=1e-12).run(problem, objective).state
 
 
+def parsed(**options):
+    row = dependency_tree(np.random.default_rng(0))
+    model = DependencyTree(**options)
+    X, Y = list(row.X) * 3, [*row.Y, *row.Y[:2], *row.Y[:1:-1], *row.Y]
+    return model.bind(model.specify(X, Y), X, Y)
+
+
 KINDS = {
     "chains": lambda: chain_twins(np.random.default_rng(0), lengths=(1, 2, 5, 4, 6) * 3).problem,
     "classes": lambda: multiclass_twins(np.random.default_rng(0), n=20).problem,
     "chains with pairs": lambda: chain_twins(np.random.default_rng(0), lengths=(2, 5, 6), pair_features=True).problem,
+    "dependency trees": lambda: parsed(order=2),
+    "dependency trees of any shape": lambda: parsed(projective=False, n_hashed=60),
     "written out": lambda: chain_twins(np.random.default_rng(0), lengths=(2, 3, 4, 3)).python_problem(),
 }
 

@@ -8,6 +8,7 @@ from structlearn.models import (
     Alignment,
     Chain,
     CorrelationClustering,
+    DependencyTree,
     LatentChain,
     Model,
     Motif,
@@ -36,6 +37,7 @@ class Bare:
     [
         Chain(order=2),
         Segments(),
+        DependencyTree(projective=False),
         CorrelationClustering(),
         MultivariateBinary(),
         Ranking(),

@@ -10,7 +10,7 @@ from structlearn.data.tokens.sequences import Sequences
 from structlearn.estimators.generative import Discrete, Gaussian
 from structlearn.evaluation import evaluate
 from structlearn.features import TextFeatures, TokenTransformer
-from structlearn.models import Chain, LatentChain, Segments
+from structlearn.models import Chain, DependencyTree, LatentChain, Segments
 from tests.losses.test_own_losses import LabelF1, Uneven, mark_labels
 
 WORDS = [["the", "dog"], ["a", "cat", "sleeps"]]
@@ -49,6 +49,24 @@ def test_segments_and_latent_states_of_nothing_are_none():
     latent = LatentStructuralSVM(LatentChain(2)).fit(X, TAGS)
     assert latent.predict(BETWEEN)[1::2] == latent.predict_latent(BETWEEN)[1::2] == [[], []]
     assert latent.complete(BETWEEN, TAGS_BETWEEN)[1] == []
+
+
+@pytest.mark.parametrize("options", [{}, {"order": 2}, {"projective": False, "n_hashed": 50}])
+def test_the_tree_of_nothing_is_nothing(options):
+    trees = [[(2, "det"), (0, "root")], [(2, "det"), (3, "nsubj"), (0, "root")]]
+    model = DependencyTree(columns=["word"], **options)
+    crf = ConditionalRandomField(model).fit(WORDS, trees)
+    between, with_trees = [WORDS[0], [], WORDS[1], []], [trees[0], [], trees[1], []]
+    assert crf.predict(between)[1::2] == crf.predict(between, posterior=True)[1::2] == [[], []]
+    assert crf.predict_marginals(between)[1].shape == (1, 1, 3)
+    assert crf.k_best(between, 2)[1] == [([], 0.0)]
+    assert crf.predict_log_proba(between, with_trees)[[1, 3]].tolist() == [0.0, 0.0]
+    assert crf.entropy(between)[1] == 0.0
+    assert crf.sample(between, 2, random_state=0)[1] == [[], []]
+    assert crf.score(between, with_trees) == crf.score(WORDS, trees)
+    assert evaluate(crf, between, with_trees).n_examples == 4
+    with pytest.raises(ValueError, match=r"X\[1\] is a sentence without tokens"):
+        StructuralSVM(model).fit(between, with_trees)
 
 
 @pytest.mark.parametrize("ends", [None, "DET"])

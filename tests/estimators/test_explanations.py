@@ -18,6 +18,7 @@ from structlearn.models import (
     Chain,
     Composed,
     CorrelationClustering,
+    DependencyTree,
     Grammar,
     Homologues,
     HypergraphModel,
@@ -30,6 +31,7 @@ from structlearn.models import (
 from structlearn.models.explanation import Comparison
 from structlearn.persistence import registry
 from structlearn.persistence.model_file import steps_of
+from tests.abuse.subjects import ARCS, PARSED
 from tests.models.enumerated import EnumeratedChain
 from tests.models.own.test_composed import N_INPUTS, N_LABELS, chain
 from tests.models.own.test_hypergraph_model import Bracketings
@@ -78,6 +80,9 @@ SUBJECTS = {name: case for name, case in CASES.items() if not name.startswith("s
     "chain_pairs": dicts(SVM(Chain(pair_features=True, order=2, balance=0.5))),
     "chain_allowed": dicts(SVM(Chain(allowed_transitions="BIO"))),
     "grammar_spans": Case(SVM(Grammar("words", spans=True, min_count=1)), TAGGED, TREES, NEW_TAGGED),
+    "dependency_tree": Case(SVM(DependencyTree()), PARSED, ARCS, PARSED),
+    "dependency_tree_siblings": Case(SVM(DependencyTree(order=2)), PARSED, ARCS, PARSED),
+    "dependency_tree_hashed": Case(SVM(DependencyTree(projective=False, n_hashed=500)), PARSED, ARCS, PARSED),
     "alignment_sum": CASES["alignment_annotated"]._replace(
         estimator=SVM(Alignment(features="sum", gaps="affine", normalise=True))
     ),

@@ -18,6 +18,7 @@ from structlearn.io import Lines
 from structlearn.persistence import checkpoint, container, model_file
 from tests.fuzz.children import in_child, watched
 from tests.fuzz.edits import edited
+from tests.fuzz.newer_models import NEWER, write
 from tests.fuzz.stopped_runs import RUNS
 from tests.persistence.version_2_cases import CASES
 from tests.persistence.version_2_commands import COMMANDS
@@ -28,33 +29,36 @@ FOLDER = Path(__file__).parents[1] / "persistence" / "version_2"
 def fuzz(numbers, seed, *, checkpoints=True):
     """What became of the files of these numbers."""
     with tempfile.TemporaryDirectory() as folder:
-        stopped = {name: Path(folder, name) for name in RUNS} if checkpoints else {}
+        written = {name: Path(folder, name) for name in (*RUNS, *NEWER)} if checkpoints else {}
         # Kernels start threads, which a process that goes on to fork must not have.
-        in_child(leave_checkpoints, stopped).join()
+        in_child(leave_files, written).join()
 
         def read(k):
-            name, random = chosen(k, seed, stopped)
-            outcome, details = read_one(name, random, Path(folder, "edited.slm"), stopped)
+            name, random = chosen(k, seed, written)
+            outcome, details = read_one(name, random, Path(folder, "edited.slm"), written)
             return outcome, f"{name}\n{details}"
 
         return watched(numbers, read)
 
 
-def leave_checkpoints(stopped):
-    for name, path in stopped.items():
-        RUNS[name].stop(path)
+def leave_files(written):
+    for name, path in written.items():
+        if name in RUNS:
+            RUNS[name].stop(path)
+        else:
+            write(name, path)
 
 
-def chosen(k, seed, stopped):
+def chosen(k, seed, written):
     """Which file is edited, and the random numbers that say how."""
     random = Random(f"{seed} {k}")
-    return random.choice(sorted([*CASES, *COMMANDS, *stopped])), random
+    return random.choice(sorted([*CASES, *COMMANDS, *written])), random
 
 
-def read_one(name, random, path, stopped):
+def read_one(name, random, path, written):
     """Edits a file, reads it and asks it; what became of it."""
     path.unlink(missing_ok=True)
-    original, kind = (stopped[name], checkpoint.KIND) if name in stopped else (original_of(name), model_file.FORMAT)
+    original, kind = written.get(name, original_of(name)), checkpoint.KIND if name in RUNS else model_file.FORMAT
     try:
         container.write(path, kind, *edited(*container.read(original, kind, what="file"), random))
     except RecursionError:
@@ -84,7 +88,7 @@ def opened(name, path):
     if name in COMMANDS:
         estimator, (_, X) = model_file.read(path).estimator, command_inputs(name)
         return lambda: estimator.predict(X)
-    case = CASES[name]
+    case = (CASES | NEWER)[name]
     estimator = structlearn.load(path, model=case.model)
 
     def ask():

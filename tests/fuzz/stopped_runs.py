@@ -12,7 +12,8 @@ from structlearn import (
     StructuralSVM,
     StructuredPerceptron,
 )
-from structlearn.models import Chain, LatentChain, Multiclass
+from structlearn.models import Chain, DependencyTree, LatentChain, Multiclass
+from tests.abuse.subjects import ARCS, PARSED
 from tests.estimators.test_checkpoint import StopAt, sequences
 
 SEQUENCES = sequences(8)
@@ -55,6 +56,7 @@ RUNS = {
         lambda: ConditionalRandomField(Multiclass(), solver="dual_coordinate", max_iter=12)
     ),
     "run_chain": of_sequences(lambda: StructuralSVM(Chain(), max_iter=12)),
+    "run_dependency_tree": Run(lambda: StructuralSVM(DependencyTree(), max_iter=12), (PARSED, ARCS), {}),
     "run_latent_crf": of_sequences(
         lambda: LatentConditionalRandomField(LatentChain(2), C=10, solver="em", max_iter=6, random_state=0)
     ),

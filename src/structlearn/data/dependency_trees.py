@@ -35,7 +35,12 @@ class DependencyTrees:
 
 
 def read_dependency_trees(
-    Y: Any, X: Sequence[Any] | None = None, *, single_root: bool = False, partial: bool = False
+    Y: Any,
+    X: Sequence[Any] | None = None,
+    *,
+    single_root: bool = False,
+    partial: bool = False,
+    name: str = "Y",
 ) -> DependencyTrees:
     """Heads and labels of trees; what is none is refused by a message that names sentence and token.
 
@@ -47,7 +52,9 @@ def read_dependency_trees(
     single_root : bool
         Whether only one token may have the root as head.
     partial : bool
-        Whether trees may be known in part.
+        Whether trees may be known in part; with X, None is one of which nothing is.
+    name : str
+        What messages call Y.
 
     Examples
     --------
@@ -60,21 +67,24 @@ def read_dependency_trees(
     """
     if isinstance(Y, DependencyTrees):
         return Y
-    check_examples("Y", Y)
+    check_examples(name, Y)
     if X is not None and len(X) != len(Y):
-        raise ValueError(f"X has {len(X)} sentences but Y has {len(Y)}")
+        raise ValueError(f"X has {len(X)} sentences but {name} has {len(Y)}")
     heads, labels = [], []
     first: tuple[int, bool] | None = None
     for i, y in enumerate(Y):
+        where = f"{name}[{i}]"
+        if X is not None and partial and y is None:
+            y = [None] * len(X[i])
         if X is not None and is_listed(y) and len(y) != len(X[i]):
-            raise ValueError(f"Y[{i}] has {len(y)} entries but X[{i}] has {len(X[i])} tokens")
-        found, names = split_tree(y, f"Y[{i}]", partial=partial)
-        check_tree(found, f"Y[{i}]", single_root=single_root)
+            raise ValueError(f"{where} has {len(y)} entries but X[{i}] has {len(X[i])} tokens")
+        found, names = split_tree(y, where, partial=partial)
+        check_tree(found, where, single_root=single_root)
         if len(found) and not partial:
             first = (i, names is not None) if first is None else first
             if first[1] != (names is not None):
                 has, other = ("no labels", "has some") if first[1] else ("labels", "has none")
-                raise ValueError(f"Y[{i}] has {has}, but Y[{first[0]}] {other}")
+                raise ValueError(f"{where} has {has}, but {name}[{first[0]}] {other}")
         heads.append(found)
         labels.append([None] * len(found) if names is None else names)
     labelled = any(name is not None for names in labels for name in names)

@@ -30,17 +30,17 @@ def observed_classes(labels: Iterable[Any]) -> tuple[Any, ...]:
         return distinct
 
 
-def declared_classes(classes: Iterable[Any]) -> tuple[Any, ...]:
+def declared_classes(classes: Iterable[Any], name: str = "classes") -> tuple[Any, ...]:
     if not isinstance(classes, Iterable):
-        raise ValueError(f"classes is {shown(classes)}; it must be a list of labels")
+        raise ValueError(f"{name} is {shown(classes)}; it must be a list of labels")
     result = tuple(plain(label) for label in classes)
     for k, label in enumerate(result):
-        check_label(label, f"classes[{k}]")
+        check_label(label, f"{name}[{k}]")
     if not result:
-        raise ValueError("classes is empty; declare at least one label or leave it None")
+        raise ValueError(f"{name} is empty; declare at least one label or leave it None")
     repeated = [label for label in result if result.count(label) > 1]
     if repeated:
-        raise ValueError(f"classes has {shown(repeated[0])} more than once")
+        raise ValueError(f"{name} has {shown(repeated[0])} more than once")
     return result
 
 

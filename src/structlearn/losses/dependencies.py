@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from structlearn import _core
-from structlearn.data.arrays import FloatArray, LabelArray
+from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.options import real_option
+from structlearn.data.ragged import offsets_of
 from structlearn.losses.bound import MAX_LEVELS, BoundLoss, Levels, unit_of
 from structlearn.waist.loss import AdditiveLoss, LocalParts
 
@@ -46,7 +48,9 @@ class WrongArcs(AdditiveLoss):
         found[:, 0] = 0.0
         return found
 
-    def bound(self, engine: _core.DependencyEngine, known: LabelArray, lengths: Any, *, with_levels: bool) -> BoundLoss:
+    def bound(
+        self, engine: _core.DependencyEngine, known: LabelArray, lengths: IntArray, n_labels: int, *, with_levels: bool
+    ) -> BoundLoss:
         """The loss on truths (n_tokens, 2), see ``core/dependency/losses.hpp``."""
         truth, price = _core.TrueArcs(engine, known), float(self.label)
         unit = unit_of(np.array([1.0, price]))
@@ -55,4 +59,24 @@ class WrongArcs(AdditiveLoss):
             head, label = round(1.0 / unit), round(price / unit)
             n_levels = np.asarray(1 + max(head, label) * lengths, np.int64)
             levels = Levels.of_units(_core.WrongArcSteps(truth, head, label), n_levels, unit)
-        return BoundLoss(_core.WrongArcs(truth, 1.0, price), levels, identity=(known, np.array([price])))
+        identity = (known, np.array([price]))
+        return BoundLoss(
+            _core.WrongArcs(truth, 1.0, price), levels, self._local(known, lengths, n_labels), None, identity
+        )
+
+    def _local(self, known: LabelArray, lengths: IntArray, n_labels: int) -> Callable[[int], FloatArray] | None:
+        """ℓ of an example, where all is known of all of them."""
+        if known.min(initial=0) < 0:
+            return None
+        offsets = offsets_of(lengths)
+
+        def local(i: int) -> FloatArray:
+            heads, labels = known[offsets[i] : offsets[i + 1]].T
+            tokens = np.arange(1, len(heads) + 1)
+            found = np.ones((len(heads) + 1, len(heads) + 1, n_labels))
+            found[:, 0] = 0.0
+            found[heads, tokens] = float(self.label)
+            found[heads, tokens, labels] = 0.0
+            return found.ravel()
+
+        return local

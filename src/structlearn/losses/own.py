@@ -280,13 +280,18 @@ def arc_truth(known: npt.NDArray[np.int32], labels: Sequence[Any]) -> Truth:
     """A dependency tree, given the head and the number of the label of every token, −2 for one never seen."""
     heads, codes = known.T.astype(np.int64)
     names = [*labels, *([None] if (codes < 0).any() else [])]
-    y = [(head, names[code]) for head, code in known.tolist()] if labels else heads.tolist()
+    y = [(head, names[max(code, -1)]) for head, code in known.tolist()] if labels else heads.tolist()
     n = len(heads) + 1
     shape = (n, n, len(names)) if labels else (n, n, 1)
     known_parts = (slice(None), slice(None), slice(max(len(labels), 1)))
     return Truth(
         y, LocalParts(shape, tuple(names)), known_parts, (heads, np.arange(1, n), np.where(codes < 0, -1, codes))
     )
+
+
+def most_arcs(counts: list[Counts]) -> IntArray:
+    """The most that a dependency tree counts, which has one arc to each token."""
+    return np.array([count[:, 1:].max(axis=(0, 2), initial=0).sum() for count in counts], np.int64)
 
 
 def most_phrases(counts: list[Counts], longest_chain: int) -> IntArray:

@@ -3,17 +3,18 @@
 Outputs are made of parts, and a loss speaks of the local ones: labels at places, labelled spans, pairs of letters. How
 they lie in an array depends on the structure:
 
-==============  ===============================  ===================================================
-structure       shape of the local parts         entry
-==============  ===============================  ===================================================
-``Multiclass``  (n_labels,)                      the label
-``Chain``       (length, n_labels)               token t has label l
-``Segments``    (length, longest, n_labels)      a segment with label l begins at t and has k + 1 tokens
-``Grammar``     (length + 1, length + 1, n_labels)  a phrase with label l spans the tokens begin, …, end − 1
-``Alignment``   (length of s, length of t)       letters i and j are partners
-``Matching``    (n_rows, n_columns)              row i and column j are partners
-hypergraphs     (n_parts,)                       the output has the part, which stands among the labels
-==============  ===============================  ===================================================
+==================  ==================================  ===========================================================
+structure           shape of the local parts            entry
+==================  ==================================  ===========================================================
+``Multiclass``      (n_labels,)                         the label
+``Chain``           (length, n_labels)                  token t has label l
+``Segments``        (length, longest, n_labels)         a segment with label l begins at t and has k + 1 tokens
+``Grammar``         (length + 1, length + 1, n_labels)  a phrase with label l spans the tokens begin, …, end − 1
+``DependencyTree``  (length + 1, length + 1, n_labels)  an arc with label l from a head, 0 for the root, to a token
+``Alignment``       (length of s, length of t)          letters i and j are partners
+``Matching``        (n_rows, n_columns)                 row i and column j are partners
+hypergraphs         (n_parts,)                          the output has the part, which stands among the labels
+==================  ==================================  ===========================================================
 """
 
 from __future__ import annotations

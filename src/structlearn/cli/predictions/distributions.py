@@ -127,14 +127,19 @@ def _of(label: Any, by_label: dict[str, float]) -> float:
 def _parts(reader: Reader, last: Any, X: Any, outputs: Any) -> Iterator[Any]:
     """The probabilities of what outputs are made of.
 
-    Of sequences, networks, sets and single examples all labels; of trees and alignments the phrases and matches that
-    are predicted.
+    Of sequences, networks, sets and single examples all labels; of trees, dependency trees and alignments the phrases,
+    arcs and matches that are predicted.
     """
     marginals = last.predict_marginals(X)
     if reader.structure == "tree":
         places = {label: k for k, label in enumerate(last.spec_.labels)}
         for tree, P in zip(outputs, marginals, strict=True):
             yield [[label, i, j, _rounded(P[i, j, places[label]])] for label, i, j in brackets(tree)]
+    elif reader.structure == "dependencies":
+        places = {label: k for k, label in enumerate(last.spec_.labels)}
+        for tree, P in zip(outputs, marginals, strict=True):
+            arcs = ((*entry, places[entry[1]]) if isinstance(entry, tuple) else (entry,) for entry in tree)
+            yield [[*arc[:2], _rounded(P[arc[0], token, *arc[2:]])] for token, arc in enumerate(arcs, 1)]
     elif reader.structure == "pair":
         for matches, P in zip(outputs, marginals, strict=True):
             yield [[i, j, _rounded(P[i, j])] for i, j in matches]

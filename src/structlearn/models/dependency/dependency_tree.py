@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -11,7 +12,6 @@ import numpy as np
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.dependency_trees import DependencyTrees, read_dependency_trees
-from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
 from structlearn.data.labels import declared_classes, observed_classes
 from structlearn.data.options import flag_option, whole_option
@@ -20,23 +20,35 @@ from structlearn.drawing import Drawing
 from structlearn.drawing.dependencies import draw_dependencies
 from structlearn.losses import Loss, WrongArcs, ZeroOneLoss, loss_option
 from structlearn.losses.bound import MAX_LEVEL_TABLE, BoundLoss
-from structlearn.losses.own import arc_truth, bound_own
+from structlearn.losses.own import arc_truth, bound_own, most_arcs
 from structlearn.metrics import Measures
 from structlearn.metrics.dependencies import dependency_measures
 from structlearn.models.base import Ability, ByDecoder, Decoder
 from structlearn.models.dependency.description import feature_blocks
-from structlearn.models.dependency.problem import DependencyProblem
-from structlearn.models.dependency.spec import DependencySpec, known_values, read_sentences
+from structlearn.models.dependency.problem import NO_LEVELS, DependencyProblem
+from structlearn.models.dependency.spec import (
+    DependencySpec,
+    check_columns,
+    check_trainable,
+    known_values,
+    read_sentences,
+)
 from structlearn.models.dependency.templates import (
-    MOST_VALUES_BETWEEN,
     Template,
+    check_between,
     default_label_templates,
     default_sibling_templates,
     default_templates,
     parse_templates,
     template_rows,
 )
-from structlearn.models.dependency.truths import contradictions, known_arcs, nearest_projective, restriction
+from structlearn.models.dependency.truths import (
+    check_labelled,
+    contradictions,
+    known_arcs,
+    nearest_projective,
+    restriction,
+)
 from structlearn.models.description import WeightBlock, refuse_names
 from structlearn.models.partial import PartialModel
 from structlearn.wording import shown
@@ -100,7 +112,7 @@ class DependencyTree(PartialModel):
 
     takes_allowed = True
     example = "sentence"
-    in_words = "arcs from heads to their modifiers"
+    in_words = "gives each token of a sentence a head, so that arcs from heads make up a tree"
 
     def __init__(
         self,
@@ -150,10 +162,7 @@ class DependencyTree(PartialModel):
     def refusals(self) -> ByDecoder:  # type: ignore[override]
         found: dict[Any, str] = {"pair_marginals": "arcs have no neighbours; probabilities of arcs are predict_proba"}
         if not self.projective:
-            found["loss_levels"] = (
-                "the best of all trees with a given number of wrong arcs is not found by contractions; "
-                "projective=True has it"
-            )
+            found["loss_levels"] = NO_LEVELS
         return found
 
     def loss_in_words(self) -> str:
@@ -164,12 +173,7 @@ class DependencyTree(PartialModel):
         return self.loss if isinstance(self.loss, Loss) else _LOSSES[self.loss]
 
     def check_options(self) -> None:
-        if not is_listed(self.columns) or not all(
-            isinstance(name, str) and name.isidentifier() for name in self.columns
-        ):
-            raise ValueError(f"columns is {shown(self.columns)}; expected names such as ('word', 'tag')")
-        if not self.columns or len(set(self.columns)) < len(self.columns):
-            raise ValueError(f"columns is {shown(self.columns)}; expected different names, one at least")
+        check_columns(self.columns)
         loss_option(self.loss, tuple(_LOSSES))
         for name in ("projective", "single_root"):
             flag_option(name, getattr(self, name))
@@ -198,10 +202,12 @@ class DependencyTree(PartialModel):
         return found if self.order == 2 else [*found[:2], []]
 
     def read(self, X: Any, Y: Any) -> tuple[Sentences, DependencyTrees]:
+        self.check_options()
         sentences = self._sentences(X)
         return sentences, read_dependency_trees(Y, sentences.tokens, single_root=bool(self.single_root))
 
     def read_partial(self, X: Any, Y: Any) -> tuple[Sentences, DependencyTrees]:
+        self.check_options()
         sentences = self._sentences(X)
         trees = read_dependency_trees(Y, sentences.tokens, single_root=bool(self.single_root), partial=True)
         return sentences, trees
@@ -210,20 +216,19 @@ class DependencyTree(PartialModel):
         return X if isinstance(X, Sentences) else Sentences(read_sentences(X, tuple(self.columns)))
 
     def specify(self, X: Any, Y: Any) -> DependencySpec:
-        self.check_options()
         return self._specified(*self.read(X, Y))
 
     def specify_partial(self, X: Any, Y: Any) -> DependencySpec:
         """See `PartialModel`; where a head is not known, the features of all arcs that there may be have weights."""
-        self.check_options()
         return self._specified(*self.read_partial(X, Y))
 
     def _specified(self, X: Sentences, trees: DependencyTrees) -> DependencySpec:
+        check_trainable(X.tokens)
         values = known_values(X.tokens, len(self.columns), int(self.min_count))
-        self._check_between(values)
+        check_between(self._templates(), tuple(self.columns), values)
         labels: tuple[Any, ...] = ()
         if self.labels is not None:
-            labels = declared_classes(self.labels)
+            labels = declared_classes(self.labels, "labels")
         elif trees.labels is not None:
             labels = observed_classes([label for tree in trees.labels for label in tree if label is not None])
         spec = DependencySpec(values, labels)
@@ -238,16 +243,6 @@ class DependencyTree(PartialModel):
             for group, each in zip(listed, templates, strict=True)
         )
         return DependencySpec(values, labels, features)
-
-    def _check_between(self, values: tuple[tuple[str, ...], ...]) -> None:
-        for name, templates in zip(("templates", "label_templates"), self._templates(), strict=False):
-            for k, template in enumerate(templates):
-                for field in template:
-                    if field.place == "between" and len(values[field.column]) > MOST_VALUES_BETWEEN:
-                        raise ValueError(
-                            f"{name}[{k}] is about {self.columns[field.column]} of the tokens between two, of which "
-                            f"there are {len(values[field.column])}; at most {MOST_VALUES_BETWEEN} can be told apart"
-                        )
 
     def _core_features(self, spec: DependencySpec) -> _core.DependencyFeatures:
         templates = self._templates()
@@ -277,14 +272,15 @@ class DependencyTree(PartialModel):
         sentences = self._sentences(X)
         offsets = offsets_of([len(x) for x in sentences.tokens])
         values = spec.encode(sentences.tokens)
-        restricted = (
-            None if allowed is None else restriction(spec, allowed, offsets, single_root=bool(self.single_root))
-        )
+        restricted = None
+        if allowed is not None:
+            restricted = restriction(spec, allowed, sentences.tokens, offsets, single_root=bool(self.single_root))
         engine = self._engine(spec, offsets, restricted)
         codes = possible = None
         loss = judged_loss = BoundLoss()
         if Y is not None:
             trees = read_dependency_trees(Y, sentences.tokens, single_root=bool(self.single_root) and not allow_unknown)
+            check_labelled(spec, trees)
             judged = aims = known_arcs(spec, trees, offsets, allow_unknown=allow_unknown)
             if self.projective:
                 aims = nearest_projective(judged, offsets)
@@ -325,8 +321,8 @@ class DependencyTree(PartialModel):
         known = known_arcs(spec, trees, offsets, allow_unknown=allow_unknown)
         engine = self._engine(spec, offsets)
         if isinstance(loss, WrongArcs):
-            return self._bound_arcs(loss, engine, known, offsets)
-        wrong = self._bound_arcs(WrongArcs(), engine, known, offsets)
+            return self._bound_arcs(loss, spec.n_labels, engine, known, offsets)
+        wrong = self._bound_arcs(WrongArcs(), spec.n_labels, engine, known, offsets)
         if wrong.levels is None:
             raise ValueError("loss='zero_one' of trees known in part needs projective=True")
         return BoundLoss(levels=wrong.levels.zero_one(), identity=wrong.identity)
@@ -336,19 +332,23 @@ class DependencyTree(PartialModel):
     ) -> BoundLoss:
         loss = self.loss_object()
         if isinstance(loss, WrongArcs):
-            return self._bound_arcs(loss, engine, known, offsets)
+            return self._bound_arcs(loss, spec.n_labels, engine, known, offsets)
         if isinstance(loss, ZeroOneLoss):
             lengths = np.diff(offsets)
             return BoundLoss(max_losses=((lengths > 1) | ((lengths == 1) & (spec.n_labels > 1))).astype(np.float64))
-        return bound_own(loss, [arc_truth(known[begin:end], spec.labels) for begin, end in pairwise(offsets.tolist())])
+        truths = [arc_truth(known[begin:end], spec.labels) for begin, end in pairwise(offsets.tolist())]
+        bound = bound_own(loss, truths, most=most_arcs)
+        if not self.projective and bound.parts is None:
+            raise ValueError(f"loss={shown(self.loss)} counts arcs, and needs projective=True")
+        return bound if self.projective else replace(bound, levels=None)
 
     def _bound_arcs(
-        self, loss: WrongArcs, engine: _core.DependencyEngine, known: LabelArray, offsets: IntArray
+        self, loss: WrongArcs, n_labels: int, engine: _core.DependencyEngine, known: LabelArray, offsets: IntArray
     ) -> BoundLoss:
         lengths = np.diff(offsets)
         # A decoder of levels has seven kinds of spans.
         few = 56 * (int(lengths.max(initial=0)) + 1) ** 3 <= MAX_LEVEL_TABLE
-        return loss.bound(engine, known, lengths, with_levels=bool(self.projective) and few)
+        return loss.bound(engine, known, lengths, n_labels, with_levels=bool(self.projective) and few)
 
     def _check_possible(self, problem: DependencyProblem, restricted: LabelArray, offsets: IntArray) -> None:
         some = np.flatnonzero(reduced(np.logical_or, np.any(restricted >= 0, axis=1), offsets))
@@ -383,7 +383,7 @@ class DependencyTree(PartialModel):
             raise ValueError(f"values are those of {len(spec.values)} columns, but there are {len(self.columns)}")
         if (spec.features is None) != (self.n_hashed is not None):
             raise ValueError("features are listed if and only if they are not hashed")
-        self._check_between(spec.values)
+        check_between(templates, tuple(self.columns), spec.values)
         if spec.features is not None:
             widths = [[len(template) for template in group] for group in templates]
             if widths != [[rows.shape[1] for rows in group] for group in spec.features]:

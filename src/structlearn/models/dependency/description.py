@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from structlearn.data.arrays import FloatArray
 from structlearn.models.dependency.spec import DependencySpec, Values
 from structlearn.models.dependency.templates import Template, template_text, value_text
@@ -12,20 +14,30 @@ from structlearn.models.description import WeightBlock, blocks_of
 
 
 class FeatureNames(Sequence[str]):
-    """The names of the features of a template, made when they are asked for."""
+    """The names of the features of some templates, one template after another, made when they are asked for."""
 
-    def __init__(self, template: Template, rows: Values, spec: DependencySpec, columns: Sequence[str]):
-        self._template, self._rows, self._spec = template, rows, spec
-        self._fields = template_text(template, columns).split("|")
+    def __init__(
+        self,
+        templates: Sequence[Template],
+        features: Sequence[Values],
+        values: Sequence[Sequence[str]],
+        columns: Sequence[str],
+    ):
+        self._templates, self._features, self._values = templates, features, values
+        self._fields = [template_text(template, columns).split("|") for template in templates]
+        self._ends = np.cumsum([len(rows) for rows in features], dtype=np.int64)
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return int(self._ends[-1]) if len(self._ends) else 0
 
     def __getitem__(self, k: Any) -> Any:
         if isinstance(k, slice):
             return [self[j] for j in range(len(self))[k]]
-        values = zip(self._fields, self._template, self._rows[k].tolist(), strict=True)
-        return " ".join(f"{name}={value_text(field, value, self._spec.values)}" for name, field, value in values)
+        k = range(len(self))[k]
+        t = int(np.searchsorted(self._ends, k, side="right"))
+        row = self._features[t][k - self._ends[t]].tolist()
+        named = zip(self._fields[t], self._templates[t], row, strict=True)
+        return " ".join(f"{name}={value_text(field, value, self._values)}" for name, field, value in named)
 
 
 class HashedNames(Sequence[str]):
@@ -50,19 +62,15 @@ def feature_blocks(
     n_hashed: int | None,
     w: FloatArray,
 ) -> tuple[WeightBlock, ...]:
-    """w in its order: features of arcs, of labels and of siblings, template by template."""
+    """w in its order: features of arcs, of labels and of siblings."""
     described: list[tuple[Any, ...]] = []
     labels = spec.labels or ("",)
     for g, (title, group) in enumerate(zip(("arcs", "labels", "siblings"), templates, strict=True)):
         if spec.features is None:
             assert n_hashed is not None
-            size = max(1, n_hashed // len(labels)) if g == 1 else n_hashed if group else 0
-            names: list[Sequence[str]] = [HashedNames(size)]
+            names: Sequence[str] = HashedNames(max(1, n_hashed // len(labels)) if g == 1 else n_hashed if group else 0)
         else:
-            pairs = zip(group, spec.features[g], strict=True)
-            names = [FeatureNames(template, rows, spec, columns) for template, rows in pairs]
-        if g == 1 and spec.labels:
-            described += [(title, (each, labels), "features") for each in names]
-        else:
-            described += [(title, (each,)) for each in names]
+            names = FeatureNames(group, spec.features[g], spec.values, columns)
+        if names:
+            described.append((title, (names, labels), "features") if g == 1 and spec.labels else (title, (names,)))
     return blocks_of(w, *described)

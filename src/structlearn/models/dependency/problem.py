@@ -16,6 +16,11 @@ from structlearn.losses.bound import NO_UNIT, BoundLoss
 from structlearn.models.composed import ComposedProblem
 from structlearn.waist.planes import Outputs
 
+#: Why trees with arcs that cross have no decoder of loss levels.
+NO_LEVELS = (
+    "the best of all trees with a given number of wrong arcs is not found by contractions; projective=True has it"
+)
+
 
 class DependencyProblem(ComposedProblem):
     """A `DependencyTree` model bound to data. Outputs are one code a token, its head × n_labels + its label.
@@ -77,12 +82,7 @@ class DependencyProblem(ComposedProblem):
         )
 
     def missing(self, oracle: str) -> str:
-        if self._projective:
-            return NO_UNIT
-        return (
-            ": the best of all trees with a given number of wrong arcs is not found by contractions; use "
-            "projective=True, or rescaling='margin' with slack='linear'"
-        )
+        return NO_UNIT if self._projective else f": {NO_LEVELS}; or use rescaling='margin' with slack='linear'"
 
     def reachable(self) -> Flags:
         assert self._possible is not None

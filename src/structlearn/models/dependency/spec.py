@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from structlearn.data.examples import is_listed
 from structlearn.data.fields import check_distinct, check_tuple, check_within
-from structlearn.data.ragged import offsets_of
 from structlearn.models.base import Spec
 from structlearn.models.dependency.templates import SPECIAL_VALUES
 from structlearn.wording import shown
@@ -80,6 +79,14 @@ class DependencySpec(Spec):
         return {"values": self.values, "labels": self.labels, "features": self.features}
 
 
+def check_columns(names: Any) -> None:
+    """Refuses what are no names of columns."""
+    if not is_listed(names) or not all(isinstance(name, str) and name.isidentifier() for name in names):
+        raise ValueError(f"columns is {shown(names)}; expected names such as ('word', 'tag')")
+    if not len(names) or len(set(names)) < len(names):
+        raise ValueError(f"columns is {shown(names)}; expected different names, one at least")
+
+
 def read_sentences(X: Any, columns: Sequence[str]) -> list[list[tuple[str, ...]]]:
     """Tokens as tuples with a text for each column; refuses by name what is none.
 
@@ -108,6 +115,15 @@ def _read_sentence(x: Any, i: int, columns: Sequence[str]) -> list[tuple[str, ..
     return found
 
 
+def check_trainable(sentences: Sequence[Sequence[Any]]) -> None:
+    """Refuses what nothing can be learnt from."""
+    if not sentences:
+        raise ValueError("X is empty; at least one sentence is needed")
+    for i, sentence in enumerate(sentences):
+        if not sentence:
+            raise ValueError(f"X[{i}] is a sentence without tokens, from which nothing can be learnt")
+
+
 def known_values(
     sentences: Sequence[Sequence[tuple[str, ...]]], n_columns: int, min_count: int
 ) -> tuple[tuple[str, ...], ...]:
@@ -119,7 +135,3 @@ def known_values(
         )
         for count in counts
     )
-
-
-def token_offsets(sentences: Sequence[Sequence[Any]]) -> npt.NDArray[np.int64]:
-    return offsets_of([len(sentence) for sentence in sentences])

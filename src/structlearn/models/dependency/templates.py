@@ -89,6 +89,20 @@ def _parse(text: str, columns: Sequence[str], name: str, siblings: bool) -> Temp
     return tuple(fields)
 
 
+def check_between(
+    groups: Sequence[Sequence[Template]], columns: Sequence[str], values: Sequence[Sequence[str]]
+) -> None:
+    """Refuses templates of arcs and of labels that ask for one of too many values between head and modifier."""
+    for name, templates in zip(("templates", "label_templates"), groups, strict=False):
+        for k, template in enumerate(templates):
+            for field in template:
+                if field.place == "between" and len(values[field.column]) > MOST_VALUES_BETWEEN:
+                    raise ValueError(
+                        f"{name}[{k}] is about {columns[field.column]} of the tokens between two, of which there are "
+                        f"{len(values[field.column])}; at most {MOST_VALUES_BETWEEN} can be told apart"
+                    )
+
+
 def template_rows(templates: Sequence[Template]) -> npt.NDArray[np.int32]:
     """Their fields as ``core/dependency/templates.hpp`` takes them: template, place, column and offset a row."""
     rows = [
@@ -150,11 +164,7 @@ def default_label_templates(columns: Sequence[str]) -> tuple[str, ...]:
 def default_sibling_templates(columns: Sequence[str]) -> tuple[str, ...]:
     """For two modifiers beside each other, after McDonald and Pereira (2006)."""
     word, tag = columns[0], columns[min(1, len(columns) - 1)]
-    found = [
-        f"head.{tag}|sibling.{tag}|modifier.{tag}",
-        f"sibling.{tag}|modifier.{tag}",
-        f"sibling.{word}|modifier.{word}",
-    ]
+    found = [f"head.{tag}|sibling.{tag}|modifier.{tag}", f"sibling.{tag}|modifier.{tag}"]
     if len(columns) > 1:
-        found += [f"sibling.{word}|modifier.{tag}", f"sibling.{tag}|modifier.{word}"]
+        found += [f"sibling.{word}|modifier.{word}", f"sibling.{word}|modifier.{tag}", f"sibling.{tag}|modifier.{word}"]
     return (*(f"{template}|direction" for template in found), f"sibling.{tag}|modifier.{tag}|distance")

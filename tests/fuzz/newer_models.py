@@ -1,0 +1,18 @@
+"""Models that are younger than the kept files of version 2: their files are written anew for every run."""
+
+import structlearn
+from structlearn.models import DependencyTree
+from tests.abuse.subjects import ARCS, PARSED
+from tests.persistence.version_2_cases import CRF, K_BEST, PROBABILITIES, SVM, Case
+
+NEWER = {
+    "dependency_tree": Case(SVM(DependencyTree(order=2)), PARSED, ARCS, PARSED[::-1], K_BEST),
+    "dependency_tree_hashed": Case(SVM(DependencyTree(n_hashed=40, loss="zero_one")), PARSED, ARCS, [[], PARSED[0]]),
+    "dependency_tree_crf": Case(
+        CRF(DependencyTree(projective=False)), PARSED, ARCS, [[("cats", "NOUN")]], (*K_BEST, *PROBABILITIES)
+    ),
+}
+
+
+def write(name, path):
+    structlearn.save(NEWER[name].estimator.fit(NEWER[name].X, NEWER[name].Y), path)
