@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 
-from structlearn import LatentStructuralSVM
 from structlearn.solvers.n_slack import InseparableError
 from tests.abilities.structures import structures
 from tests.abilities.training import learners, refusal
