@@ -1,0 +1,398 @@
+"""What a kernel is, and the algebra by which kernels make kernels."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from structlearn.contract import Parameters
+from structlearn.data.arrays import FloatArray
+from structlearn.data.examples import check_examples
+from structlearn.data.matrices import check_finite, checked_matrix
+from structlearn.data.memory import available_memory, memory_option
+from structlearn.data.options import real_option, whole_option
+from structlearn.wording import count, in_bytes, shown
+
+#: Bytes of a block of rows, if nobody says.
+BLOCK = 2**26
+
+
+class Kernel(Parameters, ABC):
+    """k(x, z) = ⟨φ(x), φ(z)⟩ for some map φ into a space with inner products: symmetric, with eigenvalues ≥ 0.
+
+    A kernel is a function of two lists of examples: ``k(X, Z)`` is the (n, m) matrix of all k(x_i, z_j), and ``k(X)``
+    is ``k(X, X)``. Kernels make kernels, for c ≥ 0 and whole p ≥ 1:
+
+    ==========================  ==================================================
+    ``k1 + k2``, ``k1 * k2``    k₁(x, z) + k₂(x, z), k₁(x, z) k₂(x, z)
+    ``c + k``, ``c * k``        c + k(x, z), c k(x, z)
+    ``k ** p``, ``k.exp()``     k(x, z)ᵖ, exp k(x, z)
+    ``k.weighted(f)``           f(x) k(x, z) f(z)
+    ``k.normalised()``          k(x, z) / √(k(x, x) k(z, z))
+    ``k.centred(X)``            ⟨φ(x) − φ̄, φ(z) − φ̄⟩ with the mean φ̄ of φ over X
+    ==========================  ==================================================
+
+    Options are arguments of the constructor, kept under their names, so that kernels can be cloned and searched.
+
+    Notes
+    -----
+    A kernel of one's own is a `FunctionKernel`, or a class with `values` and, where examples are no rows of a matrix,
+    `of_rows` and `read`.
+
+    Examples
+    --------
+    >>> from structlearn.kernels import RBF, Linear
+    >>> kernel = 0.5 * RBF(gamma=1.0) + Linear() ** 2
+    >>> kernel([[0.0], [1.0]])
+    array([[0.5       , 0.18393972],
+           [0.18393972, 1.5       ]])
+    """
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether examples are the rows of a matrix."""
+        return True
+
+    def check_options(self) -> None:
+        """Refuses options that cannot be; called before any work, and when a model file is read."""
+
+    def read(self, X: Any, name: str) -> Any:
+        """Examples in a form that has a length and slices, all checked; `name` is for messages."""
+        return checked_rows(X, name)
+
+    @abstractmethod
+    def values(self, X: Any, Z: Any) -> FloatArray:
+        """k(x_i, z_j) of examples that were read, (n, m)."""
+
+    def diagonal_values(self, X: Any) -> FloatArray:
+        """k(x_i, x_i) of examples that were read, (n,)."""
+        return np.array([self.values(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(length(X))])
+
+    def __call__(self, X: Any, Z: Any = None) -> FloatArray:
+        """k(x_i, z_j) of all pairs.
+
+        Parameters
+        ----------
+        X, Z : (n, d) and (m, d) arrays or sparse matrices, or lists of strings or networks
+            What the kernel is about. Without Z it is X.
+
+        Returns
+        -------
+        (n, m) array
+        """
+        X, Z = self._both(X, Z)
+        check_fits(length(X), length(Z))
+        return self.checked_values(X, Z)
+
+    def diagonal(self, X: Any) -> FloatArray:
+        """k(x_i, x_i) of all examples, (n,), without the rest of the matrix."""
+        self.check_options()
+        values = np.array(self.diagonal_values(self.read(X, "X")), np.float64)
+        check_finite(values[:, None], lambda i, _: f"the kernel of X[{i}] and itself")
+        return values
+
+    def blocks(self, X: Any, Z: Any = None, *, max_memory: int | str = BLOCK) -> Iterator[tuple[slice, FloatArray]]:
+        """Rows of the matrix, some at a time, where all together would not fit into memory.
+
+        Parameters
+        ----------
+        X, Z
+            As for the whole matrix.
+        max_memory : int or str
+            How many bytes a block may take, as a number or as "64MB"; it has at least one row.
+
+        Yields
+        ------
+        (slice, (rows, m) array)
+
+        Examples
+        --------
+        >>> from structlearn.kernels import Linear
+        >>> sum(part.sum() for _, part in Linear().blocks([[1.0], [2.0], [3.0]], max_memory=48))
+        np.float64(36.0)
+        """
+        X, Z = self._both(X, Z)
+        size = memory_option("max_memory", max_memory) or BLOCK
+        step = max(1, size // (8 * length(Z)))
+        for begin in range(0, length(X), step):
+            rows = slice(begin, min(begin + step, length(X)))
+            yield rows, self.checked_values(X[rows], Z, begin)
+
+    def _both(self, X: Any, Z: Any) -> tuple[Any, Any]:
+        self.check_options()
+        X = self.read(X, "X")
+        Z = X if Z is None else self.read(Z, "Z")
+        if self.of_rows and X.shape[1] != Z.shape[1]:
+            raise ValueError(f"Z has {count(Z.shape[1], 'column')} but X has {X.shape[1]}")
+        return X, Z
+
+    def checked_values(self, X: Any, Z: Any, begin: int = 0) -> FloatArray:
+        """`values`, refused where they are no numbers; X begins with the example of this number, for messages."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = np.array(self.values(X, Z), np.float64)
+        if found.shape != (length(X), length(Z)):
+            raise ValueError(
+                f"{type(self).__name__} gave an array of shape {found.shape} for {count(length(X), 'example')} "
+                f"and {length(Z)}; expected {(length(X), length(Z))}"
+            )
+        check_finite(found, lambda i, j: f"the kernel of X[{begin + i}] and {'X' if Z is X else 'Z'}[{j}]")
+        return found
+
+    def __add__(self, other: Any) -> Kernel:
+        return Sum(self, other) if isinstance(other, Kernel) else Sum(self, Constant(other))
+
+    def __mul__(self, other: Any) -> Kernel:
+        return Product(self, other) if isinstance(other, Kernel) else Product(self, Constant(other))
+
+    def __radd__(self, other: Any) -> Kernel:
+        return Sum(Constant(other), self)
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return Product(Constant(other), self)
+
+    def __pow__(self, exponent: int) -> Kernel:
+        return Power(self, exponent)
+
+    def exp(self) -> Kernel:
+        """exp k(x, z)."""
+        return Exponential(self)
+
+    def weighted(self, weight: Callable[[Any], Any]) -> Kernel:
+        """f(x) k(x, z) f(z), where f takes a list of examples and gives a number for each."""
+        return Weighted(self, weight)
+
+    def normalised(self) -> Kernel:
+        """k(x, z) / √(k(x, x) k(z, z)), and 0 where one of these is 0."""
+        return Normalised(self)
+
+    def centred(self, X: Any) -> Kernel:
+        """⟨φ(x) − φ̄, φ(z) − φ̄⟩ with the mean φ̄ of φ over X."""
+        return Centred(self, X)
+
+
+class _OfOne(Kernel):
+    """A kernel made of one."""
+
+    kernel: Kernel
+
+    @property
+    def of_rows(self) -> bool:
+        return self.kernel.of_rows
+
+    def check_options(self) -> None:
+        _check_kernel("kernel", self.kernel)
+
+    def read(self, X: Any, name: str) -> Any:
+        return self.kernel.read(X, name)
+
+
+class _OfTwo(Kernel):
+    """A kernel made of two, of the same examples."""
+
+    def __init__(self, left: Kernel, right: Kernel):
+        self.left = left
+        self.right = right
+
+    @property
+    def of_rows(self) -> bool:
+        return self.left.of_rows or self.right.of_rows
+
+    def check_options(self) -> None:
+        _check_kernel("left", self.left)
+        _check_kernel("right", self.right)
+
+    def read(self, X: Any, name: str) -> Any:
+        # Constants take examples of every kind, and hand them on as they are.
+        return self.right.read(self.left.read(X, name), name)
+
+
+class Sum(_OfTwo):
+    """k₁(x, z) + k₂(x, z); written ``k1 + k2``."""
+
+    def values(self, X: Any, Z: Any) -> FloatArray:
+        return np.asarray(self.left.values(X, Z) + self.right.values(X, Z))
+
+    def diagonal_values(self, X: Any) -> FloatArray:
+        return np.asarray(self.left.diagonal_values(X) + self.right.diagonal_values(X))
+
+
+class Product(_OfTwo):
+    """k₁(x, z) k₂(x, z); written ``k1 * k2``."""
+
+    def values(self, X: Any, Z: Any) -> FloatArray:
+        return np.asarray(self.left.values(X, Z) * self.right.values(X, Z))
+
+    def diagonal_values(self, X: Any) -> FloatArray:
+        return np.asarray(self.left.diagonal_values(X) * self.right.diagonal_values(X))
+
+
+class Constant(Kernel):
+    """k(x, z) = c for all examples, whatever these are; as a summand or factor it is written as the number.
+
+    Parameters
+    ----------
+    value : float
+        c ≥ 0.
+    """
+
+    def __init__(self, value: float):
+        self.value = value
+
+    @property
+    def of_rows(self) -> bool:
+        return False
+
+    def check_options(self) -> None:
+        real_option("the number that a kernel is added to or multiplied with", self.value)
+
+    def read(self, X: Any, name: str) -> Any:
+        check_examples(name, X)
+        return X
+
+    def values(self, X: Any, Z: Any) -> FloatArray:
+        return np.broadcast_to(np.float64(self.value), (length(X), length(Z)))
+
+    def diagonal_values(self, X: Any) -> FloatArray:
+        return np.full(length(X), float(self.value))
+
+
+class Power(_OfOne):
+    """k(x, z)ᵖ for a whole number p ≥ 1; written ``k ** p``."""
+
+    def __init__(self, kernel: Kernel, exponent: int):
+        self.kernel = kernel
+        self.exponent = exponent
+
+    def check_options(self) -> None:
+        super().check_options()
+        whole_option("exponent", self.exponent, 1)
+
+    def values(self, X: Any, Z: Any) -> FloatArray:
+        return np.asarray(self.kernel.values(X, Z) ** self.exponent)
+
+    def diagonal_values(self, X: Any) -> FloatArray:
+        return np.asarray(self.kernel.diagonal_values(X) ** self.exponent)
+
+
+class Exponential(_OfOne):
+    """exp k(x, z); written ``k.exp()``."""
+
+    def __init__(self, kernel: Kernel):
+        self.kernel = kernel
+
+    def values(self, X: Any, Z: Any) -> FloatArray:
+        return np.exp(self.kernel.values(X, Z))
+
+    def diagonal_values(self, X: Any) -> FloatArray:
+        return np.exp(self.kernel.diagonal_values(X))
+
+
+class Weighted(_OfOne):
+    """f(x) k(x, z) f(z); written ``k.weighted(f)``.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    weight : callable
+        f of n examples, (n,) numbers.
+    """
+
+    def __init__(self, kernel: Kernel, weight: Callable[[Any], Any]):
+        self.kernel = kernel
+        self.weight = weight
+
+    def check_options(self) -> None:
+        super().check_options()
+        if not callable(self.weight):
+            raise ValueError(f"weight is {shown(self.weight)}; expected a function of examples")
+
+    def values(self, X: Any, Z: Any) -> FloatArray:
+        return np.asarray(self._weights(X)[:, None] * self.kernel.values(X, Z) * self._weights(Z))
+
+    def diagonal_values(self, X: Any) -> FloatArray:
+        return np.asarray(self._weights(X) ** 2 * self.kernel.diagonal_values(X))
+
+    def _weights(self, X: Any) -> FloatArray:
+        found = np.asarray(self.weight(X), np.float64)
+        if found.shape != (length(X),):
+            raise ValueError(f"weight gave an array of shape {found.shape} for {count(length(X), 'example')}")
+        return found
+
+
+class Normalised(_OfOne):
+    """k(x, z) / √(k(x, x) k(z, z)), and 0 where one of these is 0; written ``k.normalised()``."""
+
+    def __init__(self, kernel: Kernel):
+        self.kernel = kernel
+
+    def values(self, X: Any, Z: Any) -> FloatArray:
+        return np.asarray(self._factors(X)[:, None] * self.kernel.values(X, Z) * self._factors(Z))
+
+    def diagonal_values(self, X: Any) -> FloatArray:
+        return np.asarray(self._factors(X) > 0, np.float64)
+
+    def _factors(self, X: Any) -> FloatArray:
+        squares = self.kernel.diagonal_values(X)
+        if squares.min(initial=0.0) < 0:
+            i = int(squares.argmin())
+            raise ValueError(f"an example has the kernel {squares[i]:g} with itself; a kernel must give a number ≥ 0")
+        with np.errstate(divide="ignore"):
+            return np.where(squares > 0, 1.0 / np.sqrt(squares), 0.0)
+
+
+class Centred(_OfOne):
+    """⟨φ(x) − φ̄, φ(z) − φ̄⟩, where φ̄ is the mean of φ over given examples; written ``k.centred(X)``."""
+
+    def __init__(self, kernel: Kernel, X: Any):
+        self.kernel = kernel
+        self.X = X
+
+    def values(self, X: Any, Z: Any) -> FloatArray:
+        of_x, mean = self._means(X)
+        of_z = of_x if Z is X else self._means(Z)[0]
+        return np.asarray(self.kernel.values(X, Z) - of_x[:, None] - of_z + mean)
+
+    def diagonal_values(self, X: Any) -> FloatArray:
+        of_x, mean = self._means(X)
+        return np.asarray(self.kernel.diagonal_values(X) - 2.0 * of_x + mean)
+
+    def _means(self, X: Any) -> tuple[FloatArray, float]:
+        """The means of k over the given examples, for each of X and for the given ones themselves."""
+        given = self.kernel.read(self.X, "the X of the mean")
+        return self.kernel.values(X, given).mean(axis=1), float(self.kernel.values(given, given).mean())
+
+
+def checked_rows(X: Any, name: str) -> Any:
+    """A matrix of finite numbers with at least one row, dense or sparse."""
+    X = checked_matrix(X, name)
+    if X.ndim != 2:
+        raise ValueError(f"{name} has {count(X.ndim, 'dimension')}; expected a matrix with a row an example")
+    if not prod(X.shape):
+        raise ValueError(f"{name} has shape {X.shape}; at least one row and one column are needed")
+    X = X.astype(np.float64, copy=False)
+    check_finite(X, lambda i, j: f"{name}[{i}, {j}]")
+    return X
+
+
+def length(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def _check_kernel(name: str, kernel: Any) -> None:
+    if not isinstance(kernel, Kernel):
+        raise ValueError(f"{name} is {shown(kernel)}; expected a kernel")
+    kernel.check_options()
+
+
+def check_fits(n: int, m: int) -> None:
+    """Refuses a matrix for which there is no memory."""
+    available = available_memory()
+    if available is not None and 8 * n * m > available:
+        raise ValueError(
+            f"the kernel matrix of {count(n)} × {count(m)} numbers would take {in_bytes(8.0 * n * m)}, and "
+            f"{in_bytes(available)} are available; use blocks(), or a basis: structlearn.features.KernelMap"
+        )
