@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
@@ -21,6 +22,8 @@ from structlearn.kernels.base import length
 from structlearn.wording import shown
 
 METHODS = ("uniform", "k_means", "leverage", "cholesky", "random_features")
+#: Of more rows, that many times as many as clusters are drawn for k-means.
+ROWS_A_CENTRE = 50
 Method = Literal["uniform", "k_means", "leverage", "cholesky", "random_features"]
 
 
@@ -229,12 +232,18 @@ def _frequencies(kernel: Kernel, n_features: int, n_components: int, random: np.
 
 
 def _centres(kernel: Kernel, rows: Any, size: int, random: np.random.Generator) -> Any:
-    from sklearn.cluster import MiniBatchKMeans
+    """The centres of as many clusters, or of fewer where there are fewer points; of many rows, from some of them."""
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
 
     if not kernel.of_rows:
         raise ValueError(f"kernel is {shown(kernel)}; method='k_means' needs examples that are rows of numbers")
-    seed = int(random.integers(2**31 - 1))
-    found = MiniBatchKMeans(size, n_init=1, random_state=seed).fit(rows).cluster_centers_
+    some = _taken(rows, random.choice(length(rows), min(ROWS_A_CENTRE * size, length(rows)), replace=False))
+    clusters = KMeans(size, n_init=1, max_iter=20, random_state=int(random.integers(2**31 - 1)))
+    with warnings.catch_warnings():
+        # That there are fewer points than clusters is no fault here.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = clusters.fit(some).cluster_centers_
     return kernel.read(np.unique(found, axis=0), "the centres of clusters")
 
 

@@ -53,8 +53,8 @@ class Kernel(Parameters, ABC):
     """
 
     @property
-    def of_rows(self) -> bool:
-        """Whether examples are the rows of a matrix."""
+    def of_rows(self) -> bool | None:
+        """Whether examples are the rows of a matrix; None if they may be anything."""
         return True
 
     def check_options(self) -> None:
@@ -180,7 +180,7 @@ class _OfOne(Kernel):
     kernel: Kernel
 
     @property
-    def of_rows(self) -> bool:
+    def of_rows(self) -> bool | None:
         return self.kernel.of_rows
 
     def check_options(self) -> None:
@@ -198,12 +198,14 @@ class _OfTwo(Kernel):
         self.right = right
 
     @property
-    def of_rows(self) -> bool:
-        return self.left.of_rows or self.right.of_rows
+    def of_rows(self) -> bool | None:
+        return self.right.of_rows if self.left.of_rows is None else self.left.of_rows
 
     def check_options(self) -> None:
         _check_kernel("left", self.left)
         _check_kernel("right", self.right)
+        if {self.left.of_rows, self.right.of_rows} == {True, False}:
+            raise ValueError(f"of {self.left} and {self.right}, one takes rows of a matrix and the other does not")
 
     def read(self, X: Any, name: str) -> Any:
         # Constants take examples of every kind, and hand them on as they are.
@@ -243,8 +245,8 @@ class Constant(Kernel):
         self.value = value
 
     @property
-    def of_rows(self) -> bool:
-        return False
+    def of_rows(self) -> None:
+        return None
 
     def check_options(self) -> None:
         real_option("the number that a kernel is added to or multiplied with", self.value)

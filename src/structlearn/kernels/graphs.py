@@ -80,10 +80,11 @@ class RandomWalk(Kernel):
             last = alike * walks
             walks = self.decay * sum((B @ (A @ last).T).T for A, B in steps)
             total += walks
-            if not np.abs(walks).max() > 1e-16 * np.abs(total).max():
-                return float((alike * total).sum())
-            if not np.isfinite(walks).all():
+            largest = np.abs(total).max()
+            if not np.isfinite(largest):
                 break
+            if np.abs(walks).max() <= 1e-16 * largest:
+                return float((alike * total).sum())
         raise ValueError(f"decay is {self.decay}, with which walks do not die out; choose it smaller")
 
 
