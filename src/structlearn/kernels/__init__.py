@@ -1,6 +1,7 @@
 """Kernels: inner products of examples that need no features, as objects that combine to others."""
 
-from structlearn.kernels.base import Centred, Constant, Exponential, Kernel, Normalised, Power, Product, Sum, Weighted
+from structlearn.kernels.algebra import Centred, Constant, Exponential, Normalised, Power, Product, Sum, Weighted
+from structlearn.kernels.base import Kernel
 from structlearn.kernels.given import FunctionKernel, PairwiseKernel, Precomputed, kernel_option
 from structlearn.kernels.gram import (
     IncompleteCholesky,
