@@ -1,6 +1,14 @@
 """Data sets: generators and digit sequences that need no files, and readers of published sets."""
 
 from structlearn.datasets.balibase import ProteinStructures, fetch_balibase_structures
+from structlearn.datasets.binary import (
+    BinaryRows,
+    ForestCover,
+    fetch_adult,
+    fetch_covertype,
+    fetch_ijcnn1,
+    make_checkerboard,
+)
 from structlearn.datasets.citation import CitationGraph, fetch_citation
 from structlearn.datasets.conll import TaggedSentences, fetch_conll2000, fetch_conll2002
 from structlearn.datasets.digits import DigitSequences, load_digit_sequences
@@ -44,6 +52,7 @@ from structlearn.datasets.yeast_origins import ReplicationOrigins, fetch_yeast_o
 __all__ = [
     "AlignedPairs",
     "AlignedSentences",
+    "BinaryRows",
     "BlockSequences",
     "CitationGraph",
     "ClassifiedImages",
@@ -51,6 +60,7 @@ __all__ = [
     "CoreferenceDocuments",
     "DependencyTreebank",
     "DigitSequences",
+    "ForestCover",
     "GraphicalModel",
     "HMMSequences",
     "HomologueData",
@@ -67,13 +77,16 @@ __all__ = [
     "StripedImages",
     "TaggedSentences",
     "TaggedWords",
+    "fetch_adult",
     "fetch_balibase_pairs",
     "fetch_balibase_structures",
     "fetch_citation",
     "fetch_conll2000",
     "fetch_conll2002",
     "fetch_hansards",
+    "fetch_covertype",
     "fetch_homstrad",
+    "fetch_ijcnn1",
     "fetch_imclef07a",
     "fetch_letters",
     "fetch_litbank",
@@ -92,6 +105,7 @@ __all__ = [
     "fetch_yeast_origins",
     "load_digit_sequences",
     "make_block_sequences",
+    "make_checkerboard",
     "make_hmm_sequences",
     "make_homologues",
     "make_motifs",

@@ -6,6 +6,7 @@ from structlearn.lazy import names
 
 if TYPE_CHECKING:
     from structlearn.features.crfpp import CrfppTemplates, read_crfpp_templates
+    from structlearn.features.kernel_map import KernelMap
     from structlearn.features.mention_pairs import MentionPairs
     from structlearn.features.monotone import MonotoneCurves
     from structlearn.features.piecewise_linear import PiecewiseLinear
@@ -19,6 +20,7 @@ else:
         __name__,
         {
             "CrfppTemplates": "crfpp",
+            "KernelMap": "kernel_map",
             "MentionPairs": "mention_pairs",
             "MonotoneCurves": "monotone",
             "PiecewiseLinear": "piecewise_linear",
@@ -32,6 +34,7 @@ else:
 
 __all__ = [
     "CrfppTemplates",
+    "KernelMap",
     "MentionPairs",
     "MonotoneCurves",
     "PiecewiseLinear",

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
+from structlearn.data.matrices import checked_sparse
 from structlearn.persistence.container import Tensors
 from structlearn.persistence.declared import check_declared
 from structlearn.persistence.learnt import check_learnt
@@ -65,6 +67,9 @@ def encode(value: Any, what: str, tensors: MutableMapping[str, npt.NDArray[Any]]
         return {"array": value.tolist(), "dtype": value.dtype.str, "shape": list(value.shape)}
     if isinstance(value, np.ndarray):
         return encode(value.tolist(), what, tensors)
+    if isinstance(value, sp.csr_array):
+        parts = [encode(part, what, tensors) for part in (value.data, value.indices, value.indptr)]
+        return {"rows": parts, "shape": list(value.shape)}
     if isinstance(value, Mapping):
         return {"mapping": [[encode(key, what, tensors), encode(item, what, tensors)] for key, item in value.items()]}
     name = type(value).__name__
@@ -104,6 +109,10 @@ def decode(value: Any, tensors: Tensors | None = None) -> Any:
             return _tensor(name, tensors)
         case {"places": places, "values": values, "shape": shape}:
             return _filled(_tensor(places, tensors), _tensor(values, tensors), shape)
+        case {"rows": [data, indices, indptr], "shape": shape}:
+            _size(shape)
+            rows = sp.csr_array(tuple(decode(part, tensors) for part in (data, indices, indptr)), shape=tuple(shape))
+            return checked_sparse(rows, "an array of the file")
         case {"texts": name}:
             return (
                 _tensor(name, tensors)

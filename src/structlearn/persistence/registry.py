@@ -14,12 +14,14 @@ from structlearn.models.base import Model
 #: What may be built from a file by its name, beside models, losses, solvers and file formats, which say so themselves.
 _MODULES = {
     "structlearn.features": (
-        "MentionPairs",
-        "MonotoneCurves",
-        "PiecewiseLinear",
-        "TextFeatures",
-        "TokenTransformer",
+        *("KernelMap", "MentionPairs", "MonotoneCurves", "PiecewiseLinear", "TextFeatures", "TokenTransformer"),
         "WordPairs",
+    ),
+    "structlearn.kernels": (
+        *("Centred", "Constant", "Exponential", "Normalised", "Power", "Product", "Sum"),
+        *("HistogramIntersection", "Laplacian", "Linear", "Polynomial", "RBF"),
+        *("GapWeighted", "Mismatch", "Spectrum"),
+        *("PairwiseKernel", "Precomputed"),
     ),
     "structlearn.models.typed_graph.templates": ("Factor",),
     "structlearn.features.template_columns": ("Vocabulary", "Hashing"),

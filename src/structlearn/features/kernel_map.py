@@ -1,0 +1,288 @@
+"""Kernels as features: coordinates of few columns each, with which every linear learner is a kernel learner."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from structlearn.contract import available_if
+from structlearn.data.arrays import FloatArray
+from structlearn.data.fields import check_whole
+from structlearn.data.options import choice_option, whole_option
+from structlearn.data.tokens.sequences import Sequences, read_sequences, stack
+from structlearn.kernels import RBF, Kernel, Laplacian, incomplete_cholesky, kernel_option, pivoted_cholesky
+from structlearn.kernels.base import length
+from structlearn.wording import shown
+
+METHODS = ("uniform", "k_means", "leverage", "cholesky", "random_features")
+#: Of more rows, that many times as many as clusters are drawn for k-means.
+ROWS_A_CENTRE = 50
+Method = Literal["uniform", "k_means", "leverage", "cholesky", "random_features"]
+
+
+def _has_basis(transformer: KernelMap) -> bool:
+    return transformer.method != "random_features"
+
+
+class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
+    """z(x) with ⟨z(x), z(x′)⟩ ≈ k(x, x′), by a basis of few examples (Nyström's method) or by random features.
+
+    With a basis b_1, …, b_r and K_bb = LLᵀ the coordinates are z(x) = L⁻¹k(b, x): those of the projection of φ(x) onto
+    the span of φ(b_1), …, φ(b_r). A linear learner with the penalty ½‖w‖² on them is the kernel learner among functions
+    of that span, and with all examples as the basis it is the kernel learner itself.
+
+    Parameters
+    ----------
+    kernel : Kernel, str or callable
+        An object of `structlearn.kernels`, such as ``RBF(gamma=0.1)``; or the name of one, with its own options; or a
+        function of two matrices.
+    n_components : int
+        The size of the basis, or the number of random features. A basis has no more than there are examples.
+    method : {"uniform", "k_means", "leverage", "cholesky", "random_features"}
+        How the basis is chosen. "uniform" draws examples; "leverage" draws them by their ridge leverage scores, which
+        are large where few others are near; "k_means" takes the centres of clusters; "cholesky" takes the examples that
+        incomplete Cholesky factorisation pivots on, each the one that those before explain least. "random_features",
+        for `RBF` and `Laplacian`, has no basis: √(2/D) cos(⟨ω_c, x⟩ + β_c) with ω_c drawn from the kernel's Fourier
+        transform (Rahimi and Recht 2007).
+    random_state : int or numpy Generator, optional
+        Seed of the draws.
+
+    Attributes
+    ----------
+    basis_ : (r, d) array or sparse matrix, or list
+        The basis, without what depends on the rest of it, as duplicates do: so r may be less than `n_components`.
+    factor_ : (r, r) array
+        L.
+    frequencies_, offsets_ : (d, D) and (D,) arrays
+        ω and β, in the place of a basis.
+
+    Notes
+    -----
+    Takes a matrix with a row an example; or sequences with a row a token, as `Chain` takes them; or, for kernels of
+    strings and graphs, a list of these. `kernel__gamma` is the name of an option of the kernel in a search.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from structlearn import StructuralSVM
+    >>> from structlearn.kernels import RBF
+    >>> from structlearn.models import Multiclass
+    >>> X, Y = np.array([[-2.0], [-1.0], [0.0], [1.0], [2.0]]), ["out", "in", "in", "in", "out"]
+    >>> svm = make_pipeline(KernelMap(RBF(gamma=0.5), n_components=5), StructuralSVM(Multiclass(), C=100))
+    >>> svm.fit(X, Y).predict([[-3.0], [0.5]]).tolist()
+    ['out', 'in']
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | str | Callable[[Any, Any], Any] = "rbf",
+        n_components: int = 100,
+        method: Method = "uniform",
+        random_state: int | np.random.Generator | None = None,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.method = method
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        whole_option("n_components", self.n_components, 1)
+        choice_option("method", self.method, METHODS)
+        kernel = kernel_option(self.kernel)
+        rows, _ = self._examples(X, kernel, reset=True)
+        random = np.random.default_rng(self.random_state)
+        if self.method == "random_features":
+            self.frequencies_ = _frequencies(kernel, rows.shape[1], self.n_components, random)
+            self.offsets_ = random.uniform(0.0, 2.0 * np.pi, self.n_components)
+            return self
+        basis = self._chosen(kernel, rows, random)
+        kept, self.factor_ = pivoted_cholesky(kernel(basis), name="the kernel matrix of the basis")
+        if not len(kept):
+            raise ValueError("every example of the basis has the kernel 0 with itself; there are no coordinates")
+        self.basis_ = _taken(basis, kept)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        check_is_fitted(self)
+        kernel = kernel_option(self.kernel)
+        rows, lengths = self._examples(X, kernel, reset=False)
+        found = self._coordinates(kernel, rows)
+        return found if lengths is None else Sequences(found, lengths)
+
+    @available_if(_has_basis)
+    def residual(self, X: Any) -> FloatArray:
+        """k(x, x) − ‖z(x)‖² ≥ 0 of every row or token: the squared distance of φ(x) to the span of the basis.
+
+        The matrix of k(x, x′) − ⟨z(x), z(x′)⟩ over X has no eigenvalues below 0, so that the sum of these is its trace
+        norm, and bounds how far any kernel of two examples is off.
+        """
+        check_is_fitted(self)
+        kernel = kernel_option(self.kernel)
+        rows, _ = self._examples(X, kernel, reset=False)
+        found = self._coordinates(kernel, rows)
+        return _residual(kernel, rows, found)
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
+        check_is_fitted(self)
+        return np.array([f"kernel_map{c}" for c in range(self._n_columns())], object)
+
+    def check_learnt(self) -> None:
+        """Refuses what `fit` could not have learnt; who loads a transformer asks for it."""
+        kernel = kernel_option(self.kernel)
+        choice_option("method", self.method, METHODS)
+        check_whole("n_features_in_", getattr(self, "n_features_in_", 1), 1)
+        if self.method == "random_features":
+            _frequencies(kernel, 1, 1, np.random.default_rng(0))
+            n = len(_learnt_numbers("offsets_", self.offsets_, 1))
+            self._check_width(_learnt_numbers("frequencies_", self.frequencies_, 2, n), "frequencies_", 0)
+            return
+        n = len(_learnt_numbers("factor_", self.factor_, 2))
+        _learnt_numbers("factor_", self.factor_, 2, n)
+        if np.triu(self.factor_, 1).any() or (self.factor_.diagonal() <= 0).any():
+            raise ValueError("factor_ is not lower triangular with numbers above 0 on its diagonal")
+        basis = kernel.read(self.basis_, "basis_")
+        if length(basis) != n:
+            raise ValueError(f"basis_ has {length(basis)} examples but factor_ has {n} rows")
+        if kernel.of_rows:
+            self._check_width(basis, "basis_", 1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_width(self, array: Any, name: str, axis: int) -> None:
+        if array.shape[axis] != self.n_features_in_:
+            raise ValueError(f"{name} has shape {array.shape} but n_features_in_ is {self.n_features_in_}")
+
+    def _n_columns(self) -> int:
+        return len(self.offsets_ if self.method == "random_features" else self.factor_)
+
+    def _examples(self, X: Any, kernel: Kernel, *, reset: bool) -> tuple[Any, npt.NDArray[np.int64] | None]:
+        """All rows or other examples, and how many of them each sequence has, if these are sequences."""
+        if not kernel.of_rows:
+            return kernel.read(X, "X"), None
+        if not _are_sequences(X):
+            rows = validate_data(self, X, reset=reset, dtype=np.float64, accept_sparse="csr")
+            return (sp.csr_array(rows) if sp.issparse(rows) else rows), None
+        if reset:
+            read = read_sequences(X)
+            if read.names is not None:
+                raise ValueError("X has features by name; a kernel needs numbers: put TextFeatures before, or a matrix")
+            self.n_features_in_ = int(read.tokens.shape[1])
+            return kernel.read(read.tokens, "X"), read.lengths
+        tokens, offsets = stack(X, None, self.n_features_in_)
+        return tokens, np.diff(offsets)
+
+    def _chosen(self, kernel: Kernel, rows: Any, random: np.random.Generator) -> Any:
+        """The basis, before what depends on the rest of it is left out."""
+        n = length(rows)
+        size = min(self.n_components, n)
+        match self.method:
+            case "k_means":
+                return _centres(kernel, rows, size, random)
+            case "cholesky":
+                return _taken(rows, incomplete_cholesky(kernel, rows, size).pivots)
+            case "leverage":
+                scores = _leverage_scores(kernel, rows, size, random)
+                return _taken(rows, random.choice(n, size, replace=False, p=scores / scores.sum()))
+            case _:
+                return _taken(rows, random.choice(n, size, replace=False))
+
+    def _coordinates(self, kernel: Kernel, rows: Any) -> FloatArray:
+        found = np.empty((length(rows), self._n_columns()))
+        if not len(found):
+            return found
+        if self.method == "random_features":
+            found[:] = rows @ self.frequencies_
+            found += self.offsets_
+            return np.asarray(np.sqrt(2.0 / found.shape[1]) * np.cos(found))
+        for some, part in kernel.blocks(rows, self.basis_):
+            found[some] = _solved(self.factor_, part)
+        return found
+
+
+def _are_sequences(X: Any) -> bool:
+    """Whether X holds a matrix for each of several sequences, and is not one itself."""
+    if isinstance(X, Sequences):
+        return True
+    if isinstance(X, np.ndarray) or sp.issparse(X) or not isinstance(X, (list, tuple)):
+        return isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1 and _are_sequences(X.tolist())
+    first = next((x for x in X if getattr(x, "shape", None) != (0,) and (not hasattr(x, "__len__") or len(x))), None)
+    if isinstance(first, (list, tuple)):
+        return not isinstance(first[0], str) and (hasattr(first[0], "__len__") or isinstance(first[0], dict))
+    return getattr(first, "ndim", 0) == 2
+
+
+def _frequencies(kernel: Kernel, n_features: int, n_components: int, random: np.random.Generator) -> FloatArray:
+    """Draws from the Fourier transform of the kernel."""
+    if type(kernel) is RBF:
+        return random.normal(0.0, np.sqrt(2.0 * kernel.gamma), (n_features, n_components))
+    if type(kernel) is Laplacian:
+        return kernel.gamma * random.standard_cauchy((n_features, n_components))
+    raise ValueError(f"kernel is {shown(kernel)}; random features are there for RBF and Laplacian only")
+
+
+def _centres(kernel: Kernel, rows: Any, size: int, random: np.random.Generator) -> Any:
+    """The centres of as many clusters, or of fewer where there are fewer points; of many rows, from some of them."""
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    if not kernel.of_rows:
+        raise ValueError(f"kernel is {shown(kernel)}; method='k_means' needs examples that are rows of numbers")
+    some = _taken(rows, random.choice(length(rows), min(ROWS_A_CENTRE * size, length(rows)), replace=False))
+    clusters = KMeans(size, n_init=1, max_iter=20, random_state=int(random.integers(2**31 - 1)))
+    with warnings.catch_warnings():
+        # That there are fewer points than clusters is no fault here.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = clusters.fit(some).cluster_centers_
+    return kernel.read(np.unique(found, axis=0), "the centres of clusters")
+
+
+def _leverage_scores(kernel: Kernel, rows: Any, size: int, random: np.random.Generator) -> FloatArray:
+    """(K(K + λI)⁻¹)_ii with the λ that leaves about `size` directions, from twice as many columns of K or all.
+
+    What the columns do not span counts as residual / λ, as if it were orthogonal to everything else.
+    """
+    n = length(rows)
+    pilot = _taken(rows, random.choice(n, min(2 * size, n), replace=False))
+    kept, factor = pivoted_cholesky(kernel(pilot), name="the kernel matrix of the basis")
+    pilot = _taken(pilot, kept)
+    found = np.concatenate([_solved(factor, part) for _, part in kernel.blocks(rows, pilot)])
+    residual = _residual(kernel, rows, found)
+    values, vectors = np.linalg.eigh(found.T @ found)
+    ridge = max((values[: max(len(values) - size, 0)].sum() + residual.sum()) / size, 1e-10 * values[-1])
+    scores = ((found @ vectors) ** 2 / (values + ridge)).sum(axis=1) + residual / ridge
+    # Draws without replacement need a chance for everyone.
+    return np.asarray(np.clip(scores, 1e-10, 1.0))
+
+
+def _residual(kernel: Kernel, rows: Any, coordinates: FloatArray) -> FloatArray:
+    return np.asarray(np.maximum(kernel.diagonal(rows) - np.einsum("ij,ij->i", coordinates, coordinates), 0.0))
+
+
+def _solved(factor: FloatArray, kernels: FloatArray) -> FloatArray:
+    """L⁻¹k(b, x) in rows."""
+    from scipy.linalg import solve_triangular
+
+    return np.asarray(solve_triangular(factor, kernels.T, lower=True, check_finite=False).T)
+
+
+def _taken(examples: Any, which: npt.NDArray[Any]) -> Any:
+    return [examples[i] for i in which.tolist()] if isinstance(examples, list) else examples[which]
+
+
+def _learnt_numbers(name: str, array: Any, ndim: int, width: int | None = None) -> FloatArray:
+    """Finite numbers in an array with as many dimensions, and perhaps so many columns."""
+    fits = isinstance(array, np.ndarray) and array.dtype == np.float64 and array.ndim == ndim and array.size
+    if not fits or not np.isfinite(array).all() or (width is not None and array.shape[-1] != width):
+        raise ValueError(f"{name} does not hold finite numbers in the shape that fits the rest")
+    return np.asarray(array)

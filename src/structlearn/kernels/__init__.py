@@ -1,0 +1,46 @@
+"""Kernels: inner products of examples that need no features, as objects that combine to others."""
+
+from structlearn.kernels.algebra import Centred, Constant, Exponential, Normalised, Power, Product, Sum, Weighted
+from structlearn.kernels.base import Kernel
+from structlearn.kernels.given import FunctionKernel, PairwiseKernel, Precomputed, kernel_option
+from structlearn.kernels.gram import (
+    IncompleteCholesky,
+    check_psd,
+    incomplete_cholesky,
+    mercer_map,
+    pivoted_cholesky,
+)
+from structlearn.kernels.graphs import RandomWalk
+from structlearn.kernels.strings import GapWeighted, Mismatch, Spectrum
+from structlearn.kernels.vectors import RBF, HistogramIntersection, Laplacian, Linear, Polynomial, median_gamma
+
+__all__ = [
+    "RBF",
+    "Centred",
+    "Constant",
+    "Exponential",
+    "FunctionKernel",
+    "GapWeighted",
+    "HistogramIntersection",
+    "IncompleteCholesky",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Mismatch",
+    "Normalised",
+    "PairwiseKernel",
+    "Polynomial",
+    "Power",
+    "Precomputed",
+    "Product",
+    "RandomWalk",
+    "Spectrum",
+    "Sum",
+    "Weighted",
+    "check_psd",
+    "incomplete_cholesky",
+    "kernel_option",
+    "median_gamma",
+    "mercer_map",
+    "pivoted_cholesky",
+]

@@ -1,0 +1,204 @@
+"""Kernels of vectors, the rows of dense or sparse matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from structlearn.data.arrays import FloatArray
+from structlearn.data.options import real_option, whole_option
+from structlearn.kernels.base import Kernel, checked_rows
+from structlearn.kernels.gram import check_psd
+from structlearn.wording import count
+
+
+class Linear(Kernel):
+    """k(x, z) = ⟨x, z⟩, or xᵀAz.
+
+    Parameters
+    ----------
+    A : (d, d) array, optional
+        Symmetric, with eigenvalues ≥ 0.
+    """
+
+    def __init__(self, A: npt.ArrayLike | None = None):
+        self.A = A
+
+    def check_options(self) -> None:
+        if self.A is not None:
+            check_psd(self.A, name="A")
+
+    def read(self, X: Any, name: str) -> Any:
+        X = checked_rows(X, name)
+        if self.A is not None and X.shape[1] != np.shape(self.A)[0]:
+            raise ValueError(f"{name} has {count(X.shape[1], 'column')} but A has shape {np.shape(self.A)}")
+        return X
+
+    def values(self, X: Any, Z: Any) -> FloatArray:
+        return inner_products(X if self.A is None else X @ np.asarray(self.A, np.float64), Z)
+
+    def diagonal_values(self, X: Any) -> FloatArray:
+        if self.A is None:
+            return squared_norms(X)
+        moved = X @ np.asarray(self.A, np.float64)
+        return np.asarray((X * moved).sum(axis=1)).ravel()
+
+
+class Polynomial(Kernel):
+    """k(x, z) = (s⟨x, z⟩ + c)ᵖ.
+
+    Parameters
+    ----------
+    degree : int
+        p ≥ 1.
+    scale : float
+        s > 0.
+    constant : float
+        c ≥ 0; if it is 0, only products of exactly p features count.
+    """
+
+    def __init__(self, degree: int = 2, scale: float = 1.0, constant: float = 1.0):
+        self.degree = degree
+        self.scale = scale
+        self.constant = constant
+
+    def check_options(self) -> None:
+        whole_option("degree", self.degree, 1)
+        real_option("scale", self.scale, positive=True)
+        real_option("constant", self.constant)
+
+    def values(self, X: Any, Z: Any) -> FloatArray:
+        return self._of(inner_products(X, Z))
+
+    def diagonal_values(self, X: Any) -> FloatArray:
+        return self._of(squared_norms(X))
+
+    def _of(self, products: FloatArray) -> FloatArray:
+        return np.asarray((self.scale * products + self.constant) ** self.degree)
+
+
+class RBF(Kernel):
+    """k(x, z) = exp(−γ‖x − z‖²), the Gaussian kernel.
+
+    Parameters
+    ----------
+    gamma : float
+        γ > 0; `median_gamma` proposes one.
+    """
+
+    def __init__(self, gamma: float = 1.0):
+        self.gamma = gamma
+
+    def check_options(self) -> None:
+        real_option("gamma", self.gamma, positive=True)
+
+    def values(self, X: Any, Z: Any) -> FloatArray:
+        found = squared_distances(X, Z)
+        found *= -self.gamma
+        return np.exp(found, out=found)
+
+    def diagonal_values(self, X: Any) -> FloatArray:
+        return np.ones(X.shape[0])
+
+
+class Laplacian(Kernel):
+    """k(x, z) = exp(−γ‖x − z‖₁).
+
+    Parameters
+    ----------
+    gamma : float
+        γ > 0.
+    """
+
+    def __init__(self, gamma: float = 1.0):
+        self.gamma = gamma
+
+    def check_options(self) -> None:
+        real_option("gamma", self.gamma, positive=True)
+
+    def values(self, X: Any, Z: Any) -> FloatArray:
+        return np.exp(-self.gamma * city_block_distances(X, Z))
+
+    def diagonal_values(self, X: Any) -> FloatArray:
+        return np.ones(X.shape[0])
+
+
+class HistogramIntersection(Kernel):
+    """k(x, z) = Σ_j min(x_j, z_j) of features ≥ 0, such as counts."""
+
+    def read(self, X: Any, name: str) -> Any:
+        X = checked_rows(X, name)
+        if X.min() < 0:
+            i, j = (int(places[0]) for places in (X < 0).nonzero())
+            raise ValueError(f"{name}[{i}, {j}] is {X[i, j]:g}; histograms hold numbers ≥ 0")
+        return X
+
+    def values(self, X: Any, Z: Any) -> FloatArray:
+        # min(x, z) = (x + z − |x − z|) / 2, and sums of differences are there for sparse matrices as well.
+        sums = self.diagonal_values(X)[:, None] + self.diagonal_values(Z)
+        return np.asarray(0.5 * (sums - city_block_distances(X, Z)))
+
+    def diagonal_values(self, X: Any) -> FloatArray:
+        return np.asarray(X.sum(axis=1), np.float64).ravel()
+
+
+def inner_products(X: Any, Z: Any) -> FloatArray:
+    """⟨x_i, z_j⟩ of dense or sparse rows."""
+    found = X @ Z.T
+    return np.asarray(found.toarray() if sp.issparse(found) else found, np.float64)
+
+
+def squared_norms(X: Any) -> FloatArray:
+    if sp.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), np.float64).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, X))
+
+
+def squared_distances(X: Any, Z: Any) -> FloatArray:
+    """‖x_i − z_j‖² of dense or sparse rows; exactly 0 of a row and itself where X is Z."""
+    found = inner_products(X, Z)
+    found *= -2.0
+    found += squared_norms(X)[:, None]
+    found += squared_norms(Z)
+    np.maximum(found, 0.0, out=found)
+    if Z is X:
+        np.fill_diagonal(found, 0.0)
+    return found
+
+
+def city_block_distances(X: Any, Z: Any) -> FloatArray:
+    """Σ_j |x_j − z_j| of dense or sparse rows."""
+    from sklearn.metrics.pairwise import manhattan_distances
+
+    return np.asarray(manhattan_distances(X, Z), np.float64)
+
+
+def median_gamma(X: Any, *, max_rows: int = 1000, random_state: int = 0) -> float:
+    """γ = 1 / median ‖x − z‖² of different rows, so that the median of exp(−γ‖x − z‖²) is 1/e.
+
+    Parameters
+    ----------
+    X : (n, d) array or sparse matrix
+    max_rows : int
+        Of more, as many are drawn.
+    random_state : int
+        The seed of the draw.
+
+    Examples
+    --------
+    >>> median_gamma([[0.0], [1.0], [3.0]])
+    0.25
+    """
+    X = checked_rows(X, "X")
+    whole_option("max_rows", max_rows, 2)
+    if X.shape[0] > max_rows:
+        X = X[np.sort(np.random.default_rng(random_state).choice(X.shape[0], max_rows, replace=False))]
+    distances = squared_distances(X, X)[np.triu_indices(X.shape[0], 1)]
+    # Rounding leaves a little between rows that are the same.
+    apart = distances[distances > 1e-12 * squared_norms(X).max()]
+    if not len(apart):
+        raise ValueError(f"all of the {count(X.shape[0], 'row')} of X are the same, and have no median distance")
+    return float(1.0 / np.median(apart))

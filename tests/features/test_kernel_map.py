@@ -1,0 +1,294 @@
+"""Coordinates of kernels against the kernels, and linear learners on them against kernel machines."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import make_circles
+from sklearn.kernel_approximation import Nystroem
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import structlearn
+from structlearn import StructuralSVM
+from structlearn.data.tokens.sequences import Sequences
+from structlearn.datasets import load_digit_sequences
+from structlearn.features import KernelMap
+from structlearn.kernels import (
+    RBF,
+    FunctionKernel,
+    HistogramIntersection,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Spectrum,
+    incomplete_cholesky,
+    median_gamma,
+)
+from structlearn.models import Chain, Multiclass
+from structlearn.persistence import container
+
+RANDOM = np.random.default_rng(0)
+X, NEW = RANDOM.standard_normal((40, 3)), RANDOM.standard_normal((11, 3))
+BASES = ("uniform", "k_means", "leverage", "cholesky")
+ALL = (*BASES, "random_features")
+
+
+@parametrize_with_checks([KernelMap(n_components=5, method=method) for method in ("uniform", "leverage", "cholesky")])
+def test_scikit_learns_checks_pass(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("method", ["uniform", "leverage", "cholesky"])
+@pytest.mark.parametrize("kernel", [RBF(0.5), Laplacian(0.5), Polynomial(3), 0.5 * RBF() + Linear()], ids=repr)
+def test_a_full_basis_has_the_kernel_itself(kernel, method):
+    # More components than examples are as many as examples.
+    mapped = KernelMap(kernel, 1000, method, random_state=0).fit(X)
+    z, new = mapped.transform(X), mapped.transform(NEW)
+    scale = kernel.diagonal(X).max()
+    np.testing.assert_allclose(z @ z.T, kernel(X), atol=1e-8 * scale)
+    np.testing.assert_allclose(z @ new.T, kernel(X, NEW), atol=1e-4 * scale)
+    assert mapped.residual(X).max() <= 1e-8 * scale
+
+
+@pytest.mark.parametrize("method", BASES)
+def test_coordinates_are_those_of_nystroem_and_rows_of_the_basis_keep_their_kernels(method):
+    mapped = KernelMap(RBF(0.3), 8, method, random_state=0).fit(X)
+    B = mapped.basis_
+    assert B.shape == (8, 3)
+    Z = mapped.transform(NEW)
+    K_nb, K_bb = RBF(0.3)(NEW, B), RBF(0.3)(B)
+    np.testing.assert_allclose(Z @ Z.T, K_nb @ np.linalg.solve(K_bb, K_nb.T), atol=1e-9)
+    # scikit-learn's, with all of its examples as the basis, projects to the same.
+    theirs = Nystroem(kernel="rbf", gamma=0.3, n_components=8).fit(B).transform(NEW)
+    np.testing.assert_allclose(Z @ Z.T, theirs @ theirs.T, atol=1e-7)
+    residual = mapped.residual(NEW)
+    error = RBF(0.3)(NEW) - Z @ Z.T
+    np.testing.assert_allclose(residual, error.diagonal(), atol=1e-9)
+    assert np.linalg.norm(error, "nuc") == pytest.approx(residual.sum())
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_errors_fall_with_more_components(method):
+    K = RBF(0.3)(X)
+
+    def error(n):
+        found = [KernelMap(RBF(0.3), n, method, random_state=seed).fit_transform(X) for seed in range(5)]
+        return np.mean([np.linalg.norm(K - z @ z.T) for z in found])
+
+    few, some, many = (error(n) for n in (2, 10, 30))
+    assert few > 1.5 * some > 2 * many
+
+
+def test_cholesky_takes_the_pivots_and_bounds_every_basis_by_its_residual():
+    found = incomplete_cholesky(RBF(0.3), X, 6)
+    mapped = KernelMap(RBF(0.3), 6, "cholesky").fit(X)
+    assert {tuple(b) for b in mapped.basis_} == {tuple(x) for x in X[found.pivots]}
+    np.testing.assert_allclose(mapped.residual(X), found.residual, atol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.4), Laplacian(0.4)], ids=repr)
+def test_random_features_converge_to_the_kernel(kernel):
+    z = KernelMap(kernel, 40_000, "random_features", random_state=0).fit_transform(NEW)
+    np.testing.assert_allclose(z @ z.T, kernel(NEW), atol=0.03)
+    coarse = KernelMap(kernel, 400, "random_features", random_state=0).fit_transform(NEW)
+    assert np.abs(coarse @ coarse.T - kernel(NEW)).max() > np.abs(z @ z.T - kernel(NEW)).max()
+
+
+def test_leverage_finds_what_is_rare():
+    crowd = np.concatenate([RANDOM.standard_normal((200, 2)) * 0.01, [[5.0, 5.0], [-5.0, 5.0]]])
+    rare = [KernelMap(RBF(), 4, "leverage", random_state=seed).fit(crowd).residual(crowd[-2:]) for seed in range(10)]
+    drawn = [KernelMap(RBF(), 4, "uniform", random_state=seed).fit(crowd).residual(crowd[-2:]) for seed in range(10)]
+    assert np.mean(rare) < 0.3 < 0.8 < np.mean(drawn)
+
+
+@pytest.mark.parametrize("method", BASES)
+def test_duplicated_points_are_in_the_basis_once(method):
+    twice = np.repeat(X[:5], 4, axis=0)
+    mapped = KernelMap(RBF(), 20, method, random_state=0).fit(twice)
+    assert len(np.unique(mapped.basis_, axis=0)) == len(mapped.basis_) == mapped.transform(X).shape[1] == 5
+    z = mapped.transform(twice)
+    np.testing.assert_allclose(z @ z.T, RBF()(twice), atol=1e-7)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_sparse_rows_and_tokens_have_the_coordinates_of_dense_rows(method):
+    mapped = KernelMap(RBF(0.3), 6, method, random_state=0)
+    dense = mapped.fit(X).transform(NEW)
+    sparse = clone(mapped).fit(sp.csr_array(X)).transform(sp.csr_array(NEW))
+    np.testing.assert_allclose(np.abs(sparse), np.abs(dense), atol=1e-9)
+    tokens = clone(mapped).fit([X[:7], X[7:]]).transform([NEW[:2], np.empty((0, 3)), NEW[2:]])
+    assert isinstance(tokens, Sequences)
+    assert tokens.lengths.tolist() == [2, 0, 9]
+    np.testing.assert_allclose(tokens.tokens, dense, atol=1e-12)
+    np.testing.assert_array_equal(mapped.transform(Sequences(NEW, [11])).tokens, dense)
+    np.testing.assert_array_equal(mapped.transform([NEW.tolist()]).tokens, dense)
+
+
+def test_strings_and_numbers_of_precomputed_rows_have_coordinates():
+    words = ["abab", "bab", "cc", "abab"]
+    z = KernelMap(Spectrum(1), 10).fit_transform(words)
+    assert z.shape == (4, 3)
+    np.testing.assert_allclose(z @ z.T, Spectrum(1)(words), atol=1e-12)
+    rows = np.arange(len(X))[:, None]
+    z = KernelMap(Precomputed(RBF()(X)), 100).fit_transform(rows)
+    np.testing.assert_allclose(z @ z.T, RBF()(X), atol=1e-8)
+
+
+def test_a_linear_learner_is_as_good_as_a_kernel_machine():
+    rows, labels = make_circles(300, noise=0.1, factor=0.5, random_state=0)
+    new, truth = make_circles(1000, noise=0.1, factor=0.5, random_state=1)
+    gamma = median_gamma(rows)
+    theirs = SVC(C=1.0, gamma=gamma).fit(rows, labels).score(new, truth)
+    assert StructuralSVM(Multiclass(), C=300).fit(rows, labels).score(new, truth) < 0.7
+    for method in ALL:
+        mapped = KernelMap(RBF(gamma), 40, method, random_state=0)
+        ours = make_pipeline(mapped, StructuralSVM(Multiclass(), C=300)).fit(rows, labels).score(new, truth)
+        assert ours > theirs - 0.01
+
+
+def test_chains_gain_from_kernels_of_their_tokens():
+    train, test = (load_digit_sequences(part, n_sequences=100, random_state=0) for part in ("train", "test"))
+    mapped = KernelMap(RBF(median_gamma(np.concatenate(train.X))), 150, random_state=0)
+    linear = StructuralSVM(Chain(), C=100).fit(train.X, train.Y)
+    kernel = make_pipeline(mapped, StructuralSVM(Chain(), C=100)).fit(train.X, train.Y)
+    assert kernel.score(test.X, test.Y) > linear.score(test.X, test.Y)
+
+
+def test_options_of_the_kernel_are_searched():
+    rows, labels = make_circles(60, noise=0.05, factor=0.4, random_state=0)
+    pipeline = make_pipeline(KernelMap(RBF(), 20, random_state=0), StructuralSVM(Multiclass(), C=60))
+    grid = {"kernelmap__kernel__gamma": [1e-6, 1.0], "kernelmap__n_components": [20]}
+    assert GridSearchCV(pipeline, grid, cv=2).fit(rows, labels).best_params_["kernelmap__kernel__gamma"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "rows", "message"),
+    [
+        ({"kernel": RBF(0)}, X, "gamma is 0; it must be a positive number"),
+        ({"kernel": "gauss"}, X, "kernel is 'gauss'; it may be 'linear'"),
+        ({"n_components": 0}, X, "n_components is 0; it must be a whole number ≥ 1"),
+        ({"method": "random"}, X, "method is 'random'; it may be 'uniform'"),
+        ({"kernel": Linear(), "method": "random_features"}, X, "random features are there for RBF and Laplacian only"),
+        ({"kernel": Spectrum(1), "method": "k_means"}, ["ab"], "needs examples that are rows of numbers"),
+        ({"kernel": Linear()}, np.zeros((3, 2)), "every example of the basis has the kernel 0 with itself"),
+        ({"kernel": HistogramIntersection()}, -X, r"X\[\d+, \d+\] is -.*; histograms hold numbers ≥ 0"),
+        ({"kernel": Precomputed([[0, 1], [1, 0]])}, [[0], [1]], "matrix of the basis is not positive semidefinite"),
+        ({"kernel": FunctionKernel(lambda X, Z: np.nan * (X @ Z.T))}, X, r"the kernel of X\[0\] and X\[0\] is nan"),
+        ({}, [[{"word": "a"}]], "X has features by name"),
+        ({}, [np.full((1, 2), np.nan)], r"X\[0\]\[0, 0\] is nan"),
+    ],
+)
+def test_what_has_no_coordinates_is_refused_by_name(options, rows, message):
+    with pytest.raises(ValueError, match=message):
+        KernelMap(**options).fit(rows)
+
+
+def test_rows_and_tokens_of_another_width_are_refused():
+    mapped = KernelMap(n_components=3).fit([X])
+    with pytest.raises(ValueError, match=r"X\[0\] has 2 features a token but training had 3"):
+        mapped.transform([X[:, :2]])
+    with pytest.raises(ValueError, match="X has 2 features, but KernelMap is expecting 3 features"):
+        mapped.transform(X[:, :2])
+    assert not hasattr(KernelMap(method="random_features"), "residual")
+
+
+@pytest.mark.parametrize("method", ALL)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_pipelines_with_kernels_come_back_from_files(tmp_path, method, form):
+    labels = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")
+    kernel = RBF(0.5) if method == "random_features" else 0.5 * RBF(0.5) + (1.0 + Linear(np.eye(3))) ** 2
+    mapped = KernelMap(kernel, 30, method, random_state=0)
+    pipeline = make_pipeline(mapped, StructuralSVM(Multiclass())).fit(form(X), labels)
+    structlearn.save(pipeline, tmp_path / "svm.slm")
+    loaded = structlearn.load(tmp_path / "svm.slm")
+    np.testing.assert_array_equal(loaded[0].transform(form(NEW)), pipeline[0].transform(form(NEW)))
+    assert loaded.predict(form(NEW)).tolist() == pipeline.predict(form(NEW)).tolist()
+
+
+def test_chains_and_strings_come_back_from_files(tmp_path):
+    for mapped, rows, labels, model in [
+        (KernelMap("rbf", 5), [X[:2], X[2:4]], [["a", "b"], ["b", "a"]], Chain()),
+        (KernelMap(Spectrum(1).normalised(), 5), ["ab", "ba", "cc"], ["x", "x", "y"], Multiclass()),
+    ]:
+        pipeline = make_pipeline(mapped, StructuralSVM(model)).fit(rows, labels)
+        structlearn.save(pipeline, tmp_path / "svm.slm")
+        found, expected = (one.predict(rows) for one in (structlearn.load(tmp_path / "svm.slm"), pipeline))
+        assert list(found) == list(expected)
+
+
+def test_functions_of_users_cannot_be_saved(tmp_path):
+    pipeline = make_pipeline(KernelMap(lambda X, Z: X @ Z.T), StructuralSVM(Multiclass())).fit(X, X[:, 0] > 0)
+    with pytest.raises(TypeError, match=r"the step 'kernelmap', <function .* cannot be saved"):
+        structlearn.save(pipeline, tmp_path / "svm.slm")
+
+
+def encoded(array):
+    array = np.asarray(array)
+    return {"array": array.tolist(), "dtype": array.dtype.str, "shape": list(array.shape)}
+
+
+def sparse(*parts, shape=(2, 3)):
+    return {"rows": [encoded(part) for part in parts], "shape": list(shape)}
+
+
+@pytest.mark.parametrize(
+    ("method", "place", "name", "value", "message"),
+    [
+        ("uniform", "learnt", "factor_", encoded(np.eye(3)), "basis_ has 2 examples but factor_ has 3 rows"),
+        ("uniform", "learnt", "factor_", encoded(np.ones((2, 2))), "factor_ is not lower triangular"),
+        ("uniform", "learnt", "factor_", encoded(np.zeros((2, 2))), "factor_ is not lower triangular"),
+        ("uniform", "learnt", "factor_", encoded([[1.0, 0.0]]), "factor_ does not hold"),
+        ("uniform", "learnt", "factor_", encoded([["a"]]), "factor_ does not hold"),
+        ("uniform", "learnt", "factor_", {"mapping": []}, "factor_ does not hold"),
+        ("uniform", "learnt", "basis_", encoded([[np.nan]]), r"basis_\[0, 0\] is nan"),
+        ("uniform", "learnt", "basis_", encoded(np.ones((2, 2))), r"basis_ has shape \(2, 2\) but n_features_in_ is 3"),
+        ("uniform", "learnt", "basis_", ["a", "b"], "basis_"),
+        (
+            "uniform",
+            "learnt",
+            "basis_",
+            {"rows": [encoded([1.0]), encoded([9]), encoded([0, 1, 1])], "shape": [2, 3]},
+            "9",
+        ),
+        ("uniform", "learnt", "basis_", {"rows": [encoded([1.0]), encoded([0])], "shape": [2, 3]}, "unknown kind"),
+        ("uniform", "learnt", "basis_", {"rows": [encoded([1.0])] * 3, "shape": [-2, 3]}, "shape"),
+        ("uniform", "learnt", "n_features_in_", -1, "n_features_in_ is -1"),
+        ("uniform", "options", "kernel", 3, "kernel of KernelMap is 3"),
+        ("uniform", "options", "kernel", "gauss", "kernel is 'gauss'"),
+        ("uniform", "options", "method", "magic", "method of KernelMap is 'magic'"),
+        ("uniform", "options", "method", "random_features", "offsets_"),
+        ("random_features", "learnt", "offsets_", encoded([1.0]), "frequencies_ does not hold"),
+        ("random_features", "learnt", "frequencies_", encoded(np.ones((2, 2))), r"frequencies_ has shape \(2, 2\)"),
+        ("random_features", "options", "kernel", "linear", "random features are there for RBF and Laplacian only"),
+    ],
+)
+def test_what_files_say_was_learnt_must_fit_together(tmp_path, method, place, name, value, message):
+    path = tmp_path / "svm.slm"
+    pipeline = make_pipeline(KernelMap("rbf", 2, method), StructuralSVM(Multiclass())).fit(X, X[:, 0] > 0)
+    structlearn.save(pipeline, path)
+    metadata, tensors = container.read(path, "structlearn", what="model")
+    step = metadata["steps"][0][1]
+    next(pair for pair in step[place]["mapping"] if pair[0] == name)[1] = value
+    container.write(path, "structlearn", metadata, dict(tensors))
+    with pytest.raises(ValueError, match=rf"svm\.slm.*({message})"):
+        structlearn.load(path)[0]
+
+
+def test_kernels_in_files_are_checked(tmp_path):
+    path = tmp_path / "svm.slm"
+    structlearn.save(make_pipeline(KernelMap(RBF() + 1.0, 2), StructuralSVM(Multiclass())).fit(X, X[:, 0] > 0), path)
+    for value, message in [
+        ({"object": "RBF", "options": {"mapping": [["gamma", -1.0]]}}, "gamma is -1.0"),
+        ({"object": "OneSlack", "options": {"mapping": []}}, "left of Sum is"),
+        ({"object": "FunctionKernel", "options": {"mapping": []}}, "an object 'FunctionKernel', which"),
+    ]:
+        metadata, tensors = container.read(path, "structlearn", what="model")
+        kernel = next(pair for pair in metadata["steps"][0][1]["options"]["mapping"] if pair[0] == "kernel")[1]
+        next(pair for pair in kernel["options"]["mapping"] if pair[0] == "left")[1] = value
+        container.write(tmp_path / "edited.slm", "structlearn", metadata, dict(tensors))
+        with pytest.raises(ValueError, match=rf"edited\.slm.*({message})"):
+            structlearn.load(tmp_path / "edited.slm")[0]
