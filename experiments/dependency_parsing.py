@@ -17,9 +17,9 @@ all of train. Nothing is random.
 sentences (seed 0, 2,000 resamples), paired for differences. Seconds are processor time of one thread, memory is the
 most that the process of a run had.
 
-This was fixed before test was looked at. Dev was looked at with C/n 0.1 for the SVM while the model was written. The CRF
-was to be tried with C/n 3 as well, which was left out for want of time before test was looked at: 1 is the end of its
-grid. Other work ran on the machine at the same time, so that seconds and speeds are too pessimistic.
+This was fixed before test was looked at. Dev was looked at with C/n 0.1 for the SVM while the model was written. The
+CRF was to be tried with C/n 3 as well, which was left out for want of time before test was looked at: 1 is the end of
+its grid. Other work ran on the machine at the same time, so that seconds and speeds are too pessimistic.
 """
 
 from __future__ import annotations

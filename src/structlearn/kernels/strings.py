@@ -38,7 +38,7 @@ class StringKernel(Kernel):
 
 
 class Spectrum(StringKernel):
-    """k(x, z) = Σ_u |x|_u |z|_u over all n-grams u, where |x|_u is how often u stands in x (Leslie et al. 2002).
+    """k(x, z) = Σ_u x(u) z(u) over all n-grams u, where x(u) is how often u stands in x (Leslie et al. 2002).
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Spectrum(StringKernel):
 
 
 class Mismatch(StringKernel):
-    """k(x, z) = Σ_u |x|_u |z|_u over all n-grams u, where |x|_u counts n-grams of x in at most m places other than u.
+    """k(x, z) = Σ_u x(u) z(u) over all n-grams u, where x(u) counts n-grams of x in at most m places other than u.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class GapWeighted(StringKernel):
 
     Notes
     -----
-    Takes time proportional to n |x| |z| for every pair, by filters along both strings.
+    Takes time proportional to n times the product of both lengths for every pair, by filters along both strings.
 
     Examples
     --------
