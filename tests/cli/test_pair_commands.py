@@ -75,7 +75,8 @@ def test_options_of_alignments_reach_the_model(folders, run):
 
 def test_options_of_other_structures_are_refused(folders, run):
     status, _, err = run("train", "train", "--order", "2")
-    assert (status, err) == (1, "structlearn: --order has no effect here: it is for files of sequences\n")
+    told = "it is for files of sequences or files of dependency trees"
+    assert (status, err) == (1, f"structlearn: --order has no effect here: {told}\n")
     folders.joinpath("train.txt").write_text("the D\ndog N\n\n")
     status, _, err = run("train", "train.txt", "--gaps", "affine")
     assert (status, err) == (1, "structlearn: --gaps has no effect here: it is for files of pairs\n")
