@@ -2,10 +2,10 @@
 
 #include "bindings/structures.hpp"
 #include "bindings/working_sets.hpp"
+#include "dependency/features/scorer.hpp"
 #include "dependency/losses.hpp"
 #include "dependency/nonprojective.hpp"
 #include "dependency/projective.hpp"
-#include "dependency/scorer.hpp"
 
 namespace structlearn::bindings {
 

@@ -15,7 +15,7 @@ namespace structlearn {
 // Planes as sparse differences δμ of parts: a plane is a list of moves. What planes of one example have in common is computed
 // once: moves between local parts stand in one list for all of them, and planes point there. See dual/working_sets.hpp for
 // what a store is. The scorer is that of scorers.hpp, or one that keeps
-// what it found for the parts of a block, see dependency/kept_arcs.hpp.
+// what it found for the parts of a block, see dependency/features/kept_arcs.hpp.
 template <class Scorer>
 class PartPlanes {
     // What a block keeps of the features of its parts, where these are found by work.

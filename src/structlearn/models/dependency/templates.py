@@ -26,7 +26,7 @@ import numpy.typing as npt
 from structlearn.data.examples import is_listed
 from structlearn.wording import shown
 
-#: As in ``core/dependency/templates.hpp``, by number.
+#: As in ``core/dependency/features/templates.hpp``, by number.
 PLACES = ("head", "modifier", "sibling", "between", "direction", "distance")
 DISTANCES = ("", "1", "2", "3", "4", "5-9", "10 or more")
 DIRECTIONS = ("right", "left")
@@ -104,7 +104,7 @@ def check_between(
 
 
 def template_rows(templates: Sequence[Template]) -> npt.NDArray[np.int32]:
-    """Their fields as ``core/dependency/templates.hpp`` takes them: template, place, column and offset a row."""
+    """Their fields as the core takes them: template, place, column and offset a row."""
     rows = [
         (t, PLACES.index(field.place), field.column, field.offset)
         for t, template in enumerate(templates)

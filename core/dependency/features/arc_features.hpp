@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "dependency/feature_index.hpp"
-#include "dependency/templates.hpp"
-#include "dependency/token_shares.hpp"
+#include "dependency/features/index.hpp"
+#include "dependency/features/templates.hpp"
+#include "dependency/features/token_shares.hpp"
 #include "linear/vector.hpp"
 
 namespace structlearn {

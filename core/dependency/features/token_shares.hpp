@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "dependency/templates.hpp"
+#include "dependency/features/templates.hpp"
 
 namespace structlearn {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "dependency/arc_features.hpp"
-#include "dependency/kept_arcs.hpp"
+#include "dependency/features/arc_features.hpp"
+#include "dependency/features/kept_arcs.hpp"
 #include "dependency/shape.hpp"
 #include "parts/scorers.hpp"
 
