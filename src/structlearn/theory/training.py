@@ -9,7 +9,7 @@ from typing import Any
 from structlearn.contract import check_is_fitted
 from structlearn.estimators.structural_svm import StructuralSVM
 from structlearn.solvers import NSlack, OneSlack, Solver
-from structlearn.theory.theorems import PreconditionError, constraints_added, cutting_plane_iterations
+from structlearn.theory.cutting_planes import PreconditionError, constraints_added, cutting_plane_iterations
 from structlearn.waist.objective import MarginObjective
 
 
