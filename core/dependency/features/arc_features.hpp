@@ -47,8 +47,8 @@ public:
         clear_common();
         each_common([&](std::int64_t at, double* common) { add_scaled(group_->width, 1.0, w + at, common); });
     }
-    // Adds the scores of the arcs from a head to all modifiers; those of a modifier begin at out + modifier × stride.
-    void add_scores(std::int64_t head, const double* w, double* out, std::int64_t stride) {
+    // The scores of the arcs from a head to all modifiers; those of a modifier begin at out + modifier × stride.
+    void scores(std::int64_t head, const double* w, double* out, std::int64_t stride) {
         const std::int64_t W = group_->width;
         each_from(head, w, [](std::int64_t) { return true; }, [&](std::int64_t modifier, std::span<const std::uint32_t> features) {
             const double *h = common_of(0, head, modifier < head), *m = common_of(1, modifier, modifier < head);
@@ -56,10 +56,10 @@ public:
             if (W == 1) {
                 double sum = *h + *m;
                 for (const std::uint32_t at : features) sum += w[at];
-                *scores += sum;
+                *scores = sum;
                 return;
             }
-            for (std::int64_t l = 0; l < W; ++l) scores[l] += h[l] + m[l];
+            for (std::int64_t l = 0; l < W; ++l) scores[l] = h[l] + m[l];
             for (const std::uint32_t at : features) add_scaled(W, 1.0, w + at, scores);
         });
     }
@@ -120,46 +120,36 @@ private:
     // The first weights of the features of the arcs from a head, found when they are first asked for: those of one modifier after
     // another, and where these end.
     struct Found {
-        std::vector<std::uint32_t> weights;
-        std::vector<std::size_t> ends;
+        std::vector<std::uint32_t> weights, ends;
     };
-    const Found& found(std::int64_t head) {
+    const Found& found(std::int64_t head, const double* w) {
         Found& found = found_[head];
         if (!found.ends.empty()) return found;
-        keys_.clear(), found.weights.clear();
+        keys_.clear();
         for (std::int64_t modifier = 1; modifier <= n_; ++modifier) {
             if (modifier != head) list_keys(head, modifier);
-            found.ends.push_back(keys_.size());
+            found.ends.push_back(static_cast<std::uint32_t>(keys_.size()));
         }
-        group_->index.find(keys_, numbers_);
-        std::size_t k = 0;
-        for (std::size_t& end : found.ends) {
-            for (; k < end; ++k)
-                if (numbers_[k] >= 0)
-                    found.weights.push_back(static_cast<std::uint32_t>(group_->at + numbers_[k] * group_->width));
-            end = found.weights.size();
+        group_->index.find(keys_, found.ends, found.weights);
+        // Weights are asked for here, so that misses of the cache overlap; compilers drop loops that do nothing else.
+        for (std::uint32_t& weight : found.weights) {
+            weight = static_cast<std::uint32_t>(group_->at + weight * group_->width);
+            for (std::int64_t l = 0; l < group_->width; l += 8) __builtin_prefetch(w + weight + l);
+            __builtin_prefetch(w + weight + group_->width - 1);
         }
         return found;
     }
-    // use(modifier, first weights) for the features of the arcs from a head to those modifiers that are wanted. All weights are
-    // asked for first, so that misses of the cache overlap.
+    // use(modifier, first weights) for the features of the arcs from a head to those modifiers that are wanted.
     template <class Wanted, class Use>
     void each_from(std::int64_t head, const double* w, Wanted&& wanted, Use&& use) {
-        const Found& all = found(head);
-        auto each = [&](auto&& then) {
-            std::size_t begin = 0;
-            for (std::int64_t modifier = 1; modifier <= n_; ++modifier) {
-                const std::size_t end = all.ends[modifier - 1];
-                if (modifier != head && wanted(modifier))
-                    then(modifier, std::span<const std::uint32_t>(all.weights.data() + begin, end - begin));
-                begin = end;
-            }
-        };
-        each([&](std::int64_t, std::span<const std::uint32_t> features) {
-            for (const std::uint32_t at : features)
-                for (std::int64_t l = 0; l < group_->width; l += 8) __builtin_prefetch(w + at + l);
-        });
-        each(use);
+        const Found& all = found(head, w);
+        std::uint32_t begin = 0;
+        for (std::int64_t modifier = 1; modifier <= n_; ++modifier) {
+            const std::uint32_t end = all.ends[modifier - 1];
+            if (modifier != head && wanted(modifier))
+                use(modifier, std::span<const std::uint32_t>(all.weights.data() + begin, end - begin));
+            begin = end;
+        }
     }
     void list_keys(std::int64_t head, std::int64_t modifier) {
         keys_.resize(keys_.size() + group_->templates.of_arcs().size());
@@ -193,7 +183,6 @@ private:
     std::int64_t n_ = 0;
     TokenShares of_arcs_, of_between_, of_heads_, of_modifiers_;
     std::vector<std::uint64_t> between_, keys_;
-    std::vector<std::int64_t> numbers_;
     std::vector<Found> found_;  // by heads
     std::vector<double> common_;
 };

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
+
+#include "linear/huge_pages.hpp"
 
 namespace structlearn {
 
@@ -25,21 +26,31 @@ public:
         const std::uint64_t mixed = mix(key);
         return slots_.empty() ? hashed_number(mixed) : slots_[place(mixed)].number;
     }
-    // The same for many; all memory that is needed is asked for first.
-    void find(std::span<const std::uint64_t> keys, std::vector<std::int64_t>& numbers) const {
+    // The numbers of those of many features that have one. Lists of keys lie one after another and end at `ends`, which become
+    // the ends of lists of numbers; keys are used up. All memory that is needed is asked for first.
+    void find(std::vector<std::uint64_t>& keys, std::vector<std::uint32_t>& ends, std::vector<std::uint32_t>& numbers) const {
         numbers.resize(keys.size());
         if (slots_.empty()) {
-            for (std::size_t k = 0; k < keys.size(); ++k) numbers[k] = hashed_number(mix(keys[k]));
+            for (std::size_t k = 0; k < keys.size(); ++k) numbers[k] = static_cast<std::uint32_t>(hashed_number(mix(keys[k])));
             return;
         }
-        // Most features of arcs that no tree has are unknown: a bit of a small table tells, for eight in nine of them.
-        for (const std::uint64_t key : keys) __builtin_prefetch(&bits_[bit(mix(key)) / 64]);
-        for (std::size_t k = 0; k < keys.size(); ++k) {
-            const std::uint64_t mixed = mix(keys[k]);
-            numbers[k] = bits_[bit(mixed) / 64] >> bit(mixed) % 64 & 1;
-            if (numbers[k]) __builtin_prefetch(&slots_[mixed & (slots_.size() - 1)]);
+        for (std::uint64_t& key : keys) {
+            key = mix(key);
+            __builtin_prefetch(&bits_[bit(key) / 64]);
         }
-        for (std::size_t k = 0; k < keys.size(); ++k) numbers[k] = numbers[k] ? slots_[place(mix(keys[k]))].number : -1;
+        // Most features of arcs that no tree has are unknown: a bit of a small table tells, for eight in nine of them.
+        each_kept(ends, [&](std::uint32_t k, std::uint32_t kept) {
+            const std::uint64_t mixed = keys[kept] = keys[k];
+            const std::uint64_t known = bits_[bit(mixed) / 64] >> bit(mixed) % 64 & 1;
+            __builtin_prefetch(&slots_[mixed & (slots_.size() - 1) & (0 - known)]);
+            return known;
+        });
+        each_kept(ends, [&](std::uint32_t k, std::uint32_t kept) {
+            const std::int32_t number = slots_[place(keys[k])].number;
+            numbers[kept] = static_cast<std::uint32_t>(number);
+            return number >= 0;
+        });
+        numbers.resize(ends.empty() ? 0 : ends.back());
     }
 
     // Whether the key is new; not for hashed features.
@@ -62,6 +73,15 @@ private:
         std::int32_t number = -1;
     };
 
+    // Lists that end at `ends` lose those for which keep(k, how many are kept so far) is false.
+    template <class Keep>
+    static void each_kept(std::vector<std::uint32_t>& ends, Keep&& keep) {
+        std::uint32_t k = 0, kept = 0;
+        for (std::uint32_t& end : ends) {
+            for (; k < end; ++k) kept += keep(k, kept) ? 1 : 0;
+            end = kept;
+        }
+    }
     static std::uint64_t mix(std::uint64_t key) {
         key = (key ^ (key >> 32)) * 0x9E3779B97F4A7C15u;
         return key ^ (key >> 29);
@@ -88,9 +108,9 @@ private:
     }
 
     std::int64_t size_ = 0;
-    std::vector<Slot> slots_;           // none if hashed
-    std::vector<std::uint64_t> bits_;   // one set for every key
-    std::vector<std::uint64_t> mixed_;  // keys by number
+    std::vector<Slot, HugePages<Slot>> slots_;                   // none if hashed
+    std::vector<std::uint64_t, HugePages<std::uint64_t>> bits_;  // one set for every key
+    std::vector<std::uint64_t> mixed_;                           // keys by number
 };
 
 }  // namespace structlearn

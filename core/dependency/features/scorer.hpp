@@ -45,15 +45,15 @@ public:
         const std::int64_t n = shape_.length(i), L = shape_.n_labels;
         read(i);
         arcs_.score_common(w), labels_.score_common(w);
-        std::fill_n(theta, shape_.n_arcs(i) * L, 0.0);
         sums_.resize(static_cast<std::size_t>(n + 1));
         for (std::int64_t head = 0; head <= n; ++head) {
             double* of_head = theta + shape_.arc(i, head, 0);
-            labels_.add_scores(head, w, of_head, L);
-            std::fill(sums_.begin(), sums_.end(), 0.0);
-            arcs_.add_scores(head, w, sums_.data(), 1);
+            labels_.scores(head, w, of_head, L);
+            arcs_.scores(head, w, sums_.data(), 1);
             for (std::int64_t modifier = 1; modifier <= n; ++modifier)
                 for (std::int64_t l = 0; l < L; ++l) of_head[modifier * L + l] += sums_[modifier];
+            // What is no arc.
+            for (const std::int64_t modifier : {std::int64_t{0}, head}) std::fill_n(of_head + modifier * L, L, 0.0);
         }
         if (!shape_.siblings) return;
         std::fill_n(theta + shape_.n_arcs(i) * L, shape_.n_siblings(i), 0.0);

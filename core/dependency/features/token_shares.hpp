@@ -13,14 +13,16 @@ public:
     void read(const FeatureTemplates& templates, const std::vector<std::int64_t>& chosen, const SentenceValues& sentence) {
         T_ = static_cast<std::int64_t>(chosen.size());
         const auto size = static_cast<std::size_t>((sentence.n + 1) * T_);
-        heads_.resize(size), modifiers_.resize(size), siblings_.resize(size), none_.resize(static_cast<std::size_t>(T_));
+        heads_.assign(size, 0), modifiers_.assign(size, 0), siblings_.assign(size, 0);
+        none_.resize(static_cast<std::size_t>(T_));
         distances_.resize(static_cast<std::size_t>(n_signed_distances * T_));
         for (std::int64_t k = 0; k < T_; ++k) {
             const std::int64_t t = chosen[k];
-            for (std::int64_t token = 0; token <= sentence.n; ++token) {
-                heads_[token * T_ + k] = templates.token_share(t, Place::head, token, sentence);
-                modifiers_[token * T_ + k] = templates.token_share(t, Place::modifier, token, sentence);
-                siblings_[token * T_ + k] = templates.token_share(t, Place::sibling, token, sentence);
+            for (const FeatureTemplates::Field& field : templates.fields(t)) {
+                if (field.place > Place::sibling) continue;
+                auto& shares = field.place == Place::head ? heads_ : field.place == Place::modifier ? modifiers_ : siblings_;
+                for (std::int64_t token = 0; token <= sentence.n; ++token)
+                    shares[token * T_ + k] += field.share(sentence.at(token + field.offset, field.column));
             }
             none_[k] = templates.sibling_share(t, 0, 0, sentence);
             for (std::int64_t d = 0; d < n_signed_distances; ++d) distances_[d * T_ + k] = templates.distance_share(t, d);

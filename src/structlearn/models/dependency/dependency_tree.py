@@ -40,7 +40,6 @@ from structlearn.models.dependency.templates import (
     default_sibling_templates,
     default_templates,
     parse_templates,
-    template_rows,
 )
 from structlearn.models.dependency.truths import (
     check_labelled,
@@ -245,16 +244,7 @@ class DependencyTree(PartialModel):
         return DependencySpec(values, labels, features)
 
     def _core_features(self, spec: DependencySpec) -> _core.DependencyFeatures:
-        templates = self._templates()
-        found = _core.DependencyFeatures(
-            [(template_rows(group), len(group)) for group in templates], spec.n_labels, int(self.n_hashed or 0)
-        )
-        for g, group in enumerate(spec.features or ()):
-            for t, rows in enumerate(group):
-                found.add(g, t, rows)
-        if found.n_weights >= 2**32:
-            raise ValueError(f"there would be {found.n_weights:,} weights; with n_hashed, features share fewer")
-        return found
+        return spec.core_features(self._templates(), int(self.n_hashed or 0))
 
     def _engine(
         self, spec: DependencySpec, offsets: IntArray, known: LabelArray | None = None

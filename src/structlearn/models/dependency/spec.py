@@ -6,15 +6,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, repeat
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from structlearn import _core
 from structlearn.data.examples import is_listed
 from structlearn.data.fields import check_distinct, check_tuple, check_within
 from structlearn.models.base import Spec
-from structlearn.models.dependency.templates import SPECIAL_VALUES
+from structlearn.models.dependency.templates import SPECIAL_VALUES, Template, template_rows
 from structlearn.wording import shown
 
 Values = npt.NDArray[np.int32]
@@ -64,15 +67,40 @@ class DependencySpec(Spec):
 
     def encode(self, sentences: Sequence[Sequence[tuple[str, ...]]]) -> Values:
         """The values of all tokens by their numbers, (n_tokens, n_columns)."""
-        columns = [
-            [numbers.get(token[k], RARE) for sentence in sentences for token in sentence]
+        found = [
+            np.fromiter(map(numbers.get, map(itemgetter(k), chain.from_iterable(sentences)), repeat(RARE)), np.int32)
             for k, numbers in enumerate(self._numbers)
         ]
-        return np.ascontiguousarray(np.array(columns, np.int32).reshape(len(self.values), -1).T)
+        return np.stack(found, axis=1)
 
     @cached_property
     def _numbers(self) -> list[dict[str, int]]:
         return [{value: k for k, value in enumerate(column, len(SPECIAL_VALUES))} for column in self.values]
+
+    def core_features(self, templates: Sequence[Sequence[Template]], n_hashed: int) -> _core.DependencyFeatures:
+        """The features as compiled decoders take them.
+
+        Those with weights of their own are kept: to index them takes as long as to parse hundreds of sentences.
+        """
+        key = (tuple(map(tuple, templates)), n_hashed)
+        if key in self._kept:
+            return self._kept[key]
+        found = _core.DependencyFeatures(
+            [(template_rows(group), len(group)) for group in templates], self.n_labels, n_hashed
+        )
+        for g, group in enumerate(self.features or ()):
+            for t, rows in enumerate(group):
+                found.add(g, t, rows)
+        if found.n_weights >= 2**32:
+            raise ValueError(f"there would be {found.n_weights:,} weights; with n_hashed, features share fewer")
+        if self.features is not None:
+            self._kept.clear()
+            self._kept[key] = found
+        return found
+
+    @cached_property
+    def _kept(self) -> dict[Any, _core.DependencyFeatures]:
+        return {}
 
     def __getstate__(self) -> dict[str, Any]:
         # What is looked up is quickly made again.
@@ -101,6 +129,8 @@ def read_sentences(X: Any, columns: Sequence[str]) -> list[list[tuple[str, ...]]
 def _read_sentence(x: Any, i: int, columns: Sequence[str]) -> list[tuple[str, ...]]:
     if not is_listed(x):
         raise ValueError(f"X[{i}] is {shown(x)}; expected a list of tokens")
+    if _are_texts(x, len(columns)):
+        return list(x)
     found = []
     for t, token in enumerate(x):
         values = (token,) if isinstance(token, str) else token
@@ -113,6 +143,11 @@ def _read_sentence(x: Any, i: int, columns: Sequence[str]) -> list[tuple[str, ..
                 raise ValueError(f"X[{i}][{t}] is {shown(token)}, whose {column} is no text")
         found.append(tuple(values))
     return found
+
+
+def _are_texts(x: Any, n: int) -> bool:
+    """Whether all tokens are tuples of n texts, as they nearly always are; this is seen without a loop."""
+    return set(map(type, x)) <= {tuple} and set(map(len, x)) <= {n} and set(map(type, chain.from_iterable(x))) <= {str}
 
 
 def check_trainable(sentences: Sequence[Sequence[Any]]) -> None:
