@@ -127,7 +127,8 @@ class BinaryPerceptron(ScalarPredictor):
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class that the sign of f tells."""
-        return np.asarray(self.classes_[(self._scores(X) > 0).astype(int)])
+        scores = self._scores(X)
+        return np.asarray(self.classes_[(scores > 0).astype(int)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of labels that are right."""

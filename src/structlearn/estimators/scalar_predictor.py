@@ -71,19 +71,19 @@ def read_signs(y: Any, n: int) -> tuple[npt.NDArray[Any], FloatArray]:
     labels = column(y, n)
     from sklearn.utils.multiclass import check_classification_targets
 
-    if labels.dtype.kind in "fc":
-        check_classification_targets(labels)
     given = labels.tolist()
     for i, label in enumerate(given):
         check_label(label, f"y[{i}]")
+    if labels.dtype.kind == "f":
+        check_classification_targets(labels)
     classes = observed_classes(given)
     if len(classes) == 1:
         raise ValueError(f"y has one class only, {shown(classes[0])}; two classes are needed")
     if len(classes) > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass: y has "
-            f"{count(len(classes), 'class', 'classes')}, {', '.join(map(shown, classes[:3]))} among them; StructuralSVM "
-            "with the model Multiclass is for more than two"
+            f"{count(len(classes), 'class', 'classes')}, {', '.join(map(shown, classes[:3]))} among them; for more "
+            "than two there is StructuralSVM with the model Multiclass"
         )
     return label_array(classes), np.where([label == classes[1] for label in given], 1.0, -1.0)
 

@@ -111,7 +111,7 @@ def test_logistic_regression():
 
 @pytest.mark.parametrize("ratio", [1.0, 0.5])
 def test_lasso_and_elastic_net(ratio):
-    ours = RegularizedRisk(Squared(), L1() if ratio == 1.0 else ElasticNet(ratio), C=5, tol=1e-9).fit(X, NUMBERS)
+    ours = RegularizedRisk(Squared(), L1() if ratio == 1.0 else ElasticNet(ratio), C=5, tol=1e-8).fit(X, NUMBERS)
     theirs = linear.ElasticNet(alpha=1 / 5, l1_ratio=ratio, tol=1e-10).fit(X, NUMBERS)
     close(ours, theirs.coef_, theirs.intercept_)
     np.testing.assert_array_equal(ours.coef_ == 0, theirs.coef_ == 0)
@@ -178,14 +178,14 @@ def test_sparse_rows_are_like_dense_ones(loss):
     dense = RegularizedRisk(loss, ElasticNet(0.2), tol=1e-7).fit(X, truths(loss))
     sparse = RegularizedRisk(loss, ElasticNet(0.2), tol=1e-7).fit(sp.csr_matrix(X), truths(loss))
     np.testing.assert_allclose(sparse.coef_, dense.coef_, atol=1e-3)
-    np.testing.assert_array_equal(sparse.predict(sp.csr_array(X)), sparse.predict(X))
+    np.testing.assert_allclose(sparse._scores(sp.csr_array(X)), sparse._scores(X), atol=1e-12)
 
 
 def test_kernels_of_strings():
     words = ["banana", "bandana", "ananas", "kiwi", "wiki", "kiki"]
     risk = RegularizedRisk(Hinge(), L2(Spectrum(2).normalised()), C=600).fit(words, [1, 1, 1, 0, 0, 0])
     assert risk.predict(["anna", "kiwis"]).tolist() == [1, 0]
-    assert all(word in words for word in risk.support_vectors_)
+    assert all("".join(word) in words for word in risk.support_vectors_)
 
 
 def test_it_can_be_searched_and_knows_what_it_is():
@@ -234,7 +234,7 @@ def test_options_that_mean_nothing_are_refused_by_name(change, message):
     [
         (Hinge(), ["a"] * N, "^y has one class only, 'a'; two classes are needed"),
         (Hinge(), list("abc") * 20, "y has 3 classes, 'a', 'b', 'c' among them"),
-        (Hinge(), [1.0, np.nan] * 30, "contains NaN|y.1. is nan"),
+        (Hinge(), [1.0, np.nan] * 30, r"^y\[1\] is nan"),
         (Hinge(), ["a", "b"], "^X has 60 examples but y has 2 entries"),
         (Hinge(), None, "y to be passed"),
         (Hinge(), [0.5 + i for i in range(N)], "Unknown label type"),
@@ -264,7 +264,7 @@ def test_weights_that_mean_nothing_are_refused(weight, message):
 
 def test_numbers_that_are_none_and_kernels_that_are_none_are_refused():
     with pytest.raises(ValueError, match="Input X contains NaN"):
-        RegularizedRisk(Hinge(), L2()).fit(np.where(X == X[4, 2], np.nan, X), LABELS)
+        RegularizedRisk(Hinge(), L2()).fit(np.where(np.arange(5) == 2, np.nan, X), LABELS)
     risk = RegularizedRisk(Hinge(), L2(FunctionKernel(lambda A, B: -(A @ B.T))))
     with pytest.raises(ValueError, match="the kernel matrix of X is not positive semidefinite"):
         risk.fit(X, LABELS)

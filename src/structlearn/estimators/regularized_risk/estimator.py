@@ -56,7 +56,8 @@ class RegularizedRisk(ScalarPredictor):
     tol : float
         Ends at the relative duality gap (primal − dual)/primal.
     max_iter : int
-        Iterations of L-BFGS. Ridge regression, with at most 5,000 columns or examples, is solved by equations.
+        Iterations: of Newton's method for `L2` with at most 3,000 columns, or examples of a kernel, which does ridge
+        regression in one; else of L-BFGS.
 
     Attributes
     ----------

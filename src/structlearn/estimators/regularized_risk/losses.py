@@ -32,6 +32,10 @@ class RiskLoss(Parameters, ABC):
         """∂ℓ/∂f at (y_i, f_i), (n,); where there are several slopes, one of them."""
 
     @abstractmethod
+    def curvature(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        """∂²ℓ/∂f² at (y_i, f_i), (n,); where it jumps, that of one side."""
+
+    @abstractmethod
     def conjugate(self, y: FloatArray, u: FloatArray) -> FloatArray:
         """ℓ*(y_i, u_i) = sup_f u_i f − ℓ(y_i, f), (n,); finite for every u that is a slope of ℓ, and for 0."""
 
@@ -50,6 +54,9 @@ class Squared(RiskLoss):
 
     def derivative(self, y: FloatArray, f: FloatArray) -> FloatArray:
         return f - y
+
+    def curvature(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        return np.ones_like(f)
 
     def conjugate(self, y: FloatArray, u: FloatArray) -> FloatArray:
         return np.asarray(u * (y + 0.5 * u))
@@ -84,6 +91,9 @@ class Huber(RiskLoss):
     def derivative(self, y: FloatArray, f: FloatArray) -> FloatArray:
         return np.clip(f - y, -self.delta, self.delta)
 
+    def curvature(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        return np.where(np.abs(f - y) < self.delta, 1.0, 0.0)
+
     def conjugate(self, y: FloatArray, u: FloatArray) -> FloatArray:
         return np.where(np.abs(u) <= self.delta, u * (y + 0.5 * u), np.inf)
 
@@ -100,6 +110,9 @@ class Logistic(RiskLoss):
 
     def derivative(self, y: FloatArray, f: FloatArray) -> FloatArray:
         return np.asarray(-y * np.exp(-np.logaddexp(0.0, y * f)))
+
+    def curvature(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        return np.asarray(np.exp(-np.logaddexp(0.0, f) - np.logaddexp(0.0, -f)))
 
     def conjugate(self, y: FloatArray, u: FloatArray) -> FloatArray:
         a = -y * u
@@ -121,6 +134,9 @@ class SquaredHinge(RiskLoss):
     def derivative(self, y: FloatArray, f: FloatArray) -> FloatArray:
         return np.asarray(-y * np.maximum(0.0, 1.0 - y * f))
 
+    def curvature(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        return np.where(y * f < 1.0, 1.0, 0.0)
+
     def conjugate(self, y: FloatArray, u: FloatArray) -> FloatArray:
         a = -y * u
         return np.where(a >= 0.0, a * (0.5 * a - 1.0), np.inf)
@@ -138,6 +154,9 @@ class Hinge(RiskLoss):
 
     def derivative(self, y: FloatArray, f: FloatArray) -> FloatArray:
         return np.asarray(-y * (y * f < 1.0))
+
+    def curvature(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        return np.zeros_like(f)
 
     def conjugate(self, y: FloatArray, u: FloatArray) -> FloatArray:
         a = -y * u
@@ -161,6 +180,10 @@ class ProximalHinge(RiskLoss):
 
     def derivative(self, y: FloatArray, f: FloatArray) -> FloatArray:
         return np.asarray(-y * self.next(y, f))
+
+    def curvature(self, y: FloatArray, f: FloatArray) -> FloatArray:
+        a = self.next(y, f)
+        return np.where((a > 0.0) & (a < 1.0), 1.0 / self.width, 0.0)
 
     def conjugate(self, y: FloatArray, u: FloatArray) -> FloatArray:
         return np.asarray(Hinge().conjugate(y, u) + 0.5 * self.width * (-y * u - self.a) ** 2)

@@ -1,15 +1,16 @@
-"""How w and b are found: by L-BFGS, by multipliers where the loss has a corner, by equations where these suffice."""
+"""How w and b are found: by Newton's method or L-BFGS, and step by step where the loss has a corner."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray
-from structlearn.estimators.regularized_risk.losses import Hinge, ProximalHinge, RiskLoss, Squared
+from structlearn.estimators.regularized_risk.losses import Hinge, ProximalHinge, RiskLoss
+from structlearn.estimators.regularized_risk.newton import newton_steps
 from structlearn.estimators.regularized_risk.objective import Risk
 from structlearn.estimators.regularized_risk.regularizers import L2
 
@@ -21,12 +22,12 @@ SLOW, LEAST_WIDTH = 0.3, 2.0**-10
 APART = 0.1
 #: Gradients that L-BFGS remembers.
 MEMORY = 30
-#: The largest system of equations, and the largest matrix that is made dense for it.
-MOST_EQUATIONS, MOST_NUMBERS = 5000, 2**24
+#: The most weights for which Newton's method solves systems of equations.
+MOST_EQUATIONS = 3000
 
 
 class Minimization:
-    """Minimises a risk, until (primal − dual)/primal ≤ tol or for so many iterations of L-BFGS.
+    """Minimises a risk, until (primal − dual)/primal ≤ tol or for so many iterations.
 
     With `by_slopes`, for Ω(w) = ½‖w‖² alone, w is always −Xᵀu: a combination of examples, as kernels need it.
 
@@ -62,7 +63,7 @@ class Minimization:
         return self.gap <= self._tol
 
     def run(self) -> None:
-        theta, loss = _solved(self._risk), self._risk.loss
+        theta, loss = self._risk.start(), self._risk.loss
         self._certify(theta, loss)
         if isinstance(loss, Hinge):
             self._step_by_step(theta)
@@ -81,40 +82,26 @@ class Minimization:
             loss = ProximalHinge(a, width)
 
     def _descend(self, theta: FloatArray, loss: RiskLoss) -> FloatArray:
-        """θ after L-BFGS with a smooth loss: converged, good enough for a step, or as low as rounding lets it come."""
-        from scipy.optimize import minimize
+        """θ with a smooth loss: converged, good enough for a step, or as low as rounding lets it come."""
+        first, is_step = self.iteration, loss is not self._risk.loss
 
-        first, is_step, done = self.iteration, loss is not self._risk.loss, False
-
-        def observe(theta: FloatArray) -> None:
-            nonlocal done
+        def is_done(theta: FloatArray) -> bool:
             self.iteration += 1
-            if self.iteration > self._certified + APART * (self.iteration - first):
-                own_gap = self._certify(theta, loss)
-                done = self.converged or (is_step and own_gap <= STEP_GAP * (self.primal - self.dual))
-                if done:
-                    raise StopIteration
+            if self.iteration < self._max_iter and self.iteration <= self._certified + APART * (self.iteration - first):
+                return False
+            own_gap = self._certify(theta, loss)
+            near = is_step and own_gap <= STEP_GAP * (self.primal - self.dual)
+            return near or self.converged or self.iteration >= self._max_iter
 
-        n = len(theta) - self._risk.fit_intercept
-        bounds = [(0.0, None)] * n + [(None, None)] * self._risk.fit_intercept
-        options = {"maxfun": 2**31 - 1, "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0}
-        before, value = np.inf, self._risk.smooth(theta, loss)[0]
-        # A search along a line may fail for what is remembered; where it does so at once, rounding is all there is.
-        while value < before and not done and self.iteration < self._max_iter:
-            options["maxiter"] = self._max_iter - self.iteration
-            found = minimize(
-                self._risk.smooth,
-                theta,
-                args=(loss,),
-                jac=True,
-                method="L-BFGS-B",
-                bounds=bounds if self._risk.regularizer.nonnegative else None,
-                callback=observe,
-                options=options,
-            )
-            before, value, theta = value, float(found.fun), np.asarray(found.x)
+        if isinstance(self._risk.regularizer, L2) and self._risk.X.shape[1] <= MOST_EQUATIONS:
+            for moved in newton_steps(self._risk, theta, loss):
+                theta = moved
+                if is_done(theta):
+                    return theta
+        else:
+            theta = lbfgs(self._risk, theta, loss, is_done)
         self._certify(theta, loss)
-        # An iteration that was tried counts, so that steps that go nowhere come to an end.
+        # Steps that lead nowhere count, so that they come to an end.
         self.iteration = max(self.iteration, first + 1)
         return theta
 
@@ -144,20 +131,31 @@ class Minimization:
         return found.own_gap
 
 
-def _solved(risk: Risk) -> FloatArray:
-    """θ by equations if the risk is quadratic and these are not too many, else where minimisation begins."""
-    X, c = risk.X, risk.c
-    n, d = X.shape
-    quadratic = isinstance(risk.loss, Squared) and isinstance(risk.regularizer, L2) and min(n, d) <= MOST_EQUATIONS
-    if not quadratic or (sp.issparse(X) and n * d > MOST_NUMBERS):
-        return risk.start()
-    X = X.toarray() if sp.issparse(X) else X
-    mean, level = np.zeros(d), 0.0
-    if risk.fit_intercept:
-        mean, level = c @ X / c.sum(), float(c @ risk.y / c.sum())
-    X, y = X - mean, risk.y - level
-    if d <= n:
-        w = np.linalg.solve((X.T * c) @ X + np.eye(d), X.T @ (c * y))
-    else:
-        w = X.T @ np.linalg.solve(X @ X.T + np.diag(1.0 / c), y)
-    return np.append(w, level - mean @ w) if risk.fit_intercept else w
+def lbfgs(risk: Risk, theta: FloatArray, loss: RiskLoss, is_done: Callable[[FloatArray], bool]) -> FloatArray:
+    """θ with a smooth loss by L-BFGS; `is_done` sees every iteration."""
+    from scipy.optimize import minimize
+
+    done = False
+
+    def observe(theta: FloatArray) -> None:
+        nonlocal done
+        done = is_done(theta)
+        if done:
+            raise StopIteration
+
+    bounds = [(0.0, None)] * (len(theta) - risk.fit_intercept) + [(None, None)] * risk.fit_intercept
+    before, value = np.inf, risk.smooth(theta, loss)[0]
+    # A search along a line may fail for what is remembered; where it does so at once, rounding is all there is.
+    while value < before and not done:
+        found = minimize(
+            risk.smooth,
+            theta,
+            args=(loss,),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds if risk.regularizer.nonnegative else None,
+            callback=observe,
+            options={"maxiter": 2**31 - 1, "maxfun": 2**31 - 1, "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0},
+        )
+        before, value, theta = value, float(found.fun), np.asarray(found.x)
+    return theta
