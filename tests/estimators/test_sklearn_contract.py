@@ -52,14 +52,15 @@ with warnings.catch_warnings():
             RegularizedRisk(Huber(), L1()),
             RegularizedRisk(Logistic(), L2()),
             RegularizedRisk(Hinge(), L2(RBF())),
-            BinaryPerceptron(),
-            BinaryPerceptron(RBF()),
+            BinaryPerceptron(max_iter=20),
+            BinaryPerceptron(RBF(), max_iter=20),
         ],
         expected_failed_checks=not_expected,
     )
 
 
 @pytest.mark.sample(3)
+@pytest.mark.filterwarnings("ignore:the perceptron still made")
 @CHECKS
 def test_estimators_of_tables_pass_scikit_learns_checks(estimator, check):
     check(estimator)

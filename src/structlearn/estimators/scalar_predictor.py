@@ -68,13 +68,15 @@ def read_signs(y: Any, n: int) -> tuple[npt.NDArray[Any], FloatArray]:
     >>> read_signs(["no", "yes", "no"], 3)
     (array(['no', 'yes'], dtype='<U3'), array([-1.,  1., -1.]))
     """
-    labels = column(y, n)
+    from sklearn.utils import assert_all_finite
     from sklearn.utils.multiclass import check_classification_targets
 
+    labels = column(y, n)
     given = labels.tolist()
     for i, label in enumerate(given):
         check_label(label, f"y[{i}]")
     if labels.dtype.kind == "f":
+        assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
     classes = observed_classes(given)
     if len(classes) == 1:
