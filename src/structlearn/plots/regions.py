@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COLOURS = (BLUE, RED, "#2f7d4f", "#8a5aa8", "#b7791f", "#2b8a99", "#a3485f", "#5f6b2d")
 MARKERS = "osD^vPX*"
 #: Points of the plane that are asked for, along each side, and room around the data as a share of its width.
-STEPS, ROOM = 250, 0.1
+STEPS, ROOM = 300, 0.15
 
 
 def decision_regions(
@@ -80,7 +80,7 @@ def decision_regions(
     if _in_the_plane(support, estimator):
         ax.plot(*_plane(support).T, "o", color=INK, markersize=11, fillstyle="none", label="support vectors")
     ax.set(xlim=grid[0][0, [0, -1]], ylim=grid[1][[0, -1], 0])
-    ax.legend(loc="upper left", framealpha=0.9)
+    ax.legend(framealpha=0.8)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
