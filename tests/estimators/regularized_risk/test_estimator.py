@@ -13,7 +13,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC, LinearSVC
 
-from structlearn import RegularizedRisk
+from structlearn import RegularizedRisk, plots
 from structlearn.estimators.regularized_risk import (
     L1,
     L2,
@@ -26,6 +26,7 @@ from structlearn.estimators.regularized_risk import (
     Squared,
     SquaredHinge,
 )
+from structlearn.estimators.regularized_risk.objective import Risk
 from structlearn.kernels import RBF, FunctionKernel, Linear, Spectrum
 
 LOSSES = [Squared(), Huber(0.5), Logistic(), SquaredHinge(), Hinge()]
@@ -281,3 +282,40 @@ def test_a_failed_fit_leaves_the_last_one():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert risk.set_params(loss=Squared()).fit(X, NUMBERS).predict(X).shape == (N,)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("regularizer", REGULARIZERS, ids=repr)
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_every_point_has_a_bound_below_the_optimum(loss, regularizer, fit_intercept):
+    best = RegularizedRisk(loss, regularizer, C=50, fit_intercept=fit_intercept).fit(X, truths(loss))
+    y = SIGNS if loss.of_margins else NUMBERS
+    risk = Risk(X, y, np.full(N, 50 / N), loss, regularizer, fit_intercept)
+    for seed in range(10):
+        w, b = np.random.default_rng(seed).normal(size=5), seed / 5.0 if fit_intercept else 0.0
+        found = risk.certificate(w, b, loss)
+        assert found.dual <= best.objective_ * (1 + 1e-9)
+        assert not fit_intercept or abs(found.slopes.sum()) < 1e-9
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 1e4])
+def test_kernel_machines_need_few_iterations_at_any_price(C):
+    svm = RegularizedRisk(Hinge(), L2(RBF(gamma=1.0)), C=C * N, max_iter=150).fit(X, LABELS)
+    assert svm.converged_
+    # The certificate is that of the very function that predicts.
+    f, alpha = svm.decision_function(X), np.zeros(N)
+    alpha[svm.support_] = svm.dual_coef_
+    penalty = 0.5 * alpha @ RBF(gamma=1.0)(X) @ alpha
+    assert svm.objective_ == pytest.approx(penalty + C * np.maximum(0, 1 - SIGNS * f).sum(), rel=1e-8)
+
+
+def test_numbers_that_are_all_the_same_have_a_perfect_fit():
+    for loss in (Squared(), Huber()):
+        risk = RegularizedRisk(loss, L1()).fit(X, np.full(N, 3.0))
+        assert risk.converged_
+        np.testing.assert_allclose(risk.predict(X), 3.0, atol=1e-2)
+
+
+def test_the_history_can_be_drawn():
+    ax = plots.convergence(RegularizedRisk(Logistic(), L1(), C=100).fit(X, LABELS))
+    assert [line.get_label() for line in ax.get_lines()] == ["objective", "lower bound"]

@@ -63,7 +63,7 @@ class Squared(RiskLoss):
 
 
 class Huber(RiskLoss):
-    """½(y − f)² where |y − f| ≤ δ and δ(|y − f| − ½δ) beyond, so that no single example pulls harder than δ.
+    """½(y − f)² where y and f are at most δ apart, and a line beyond, so that no example pulls harder than δ.
 
     Parameters
     ----------

@@ -89,9 +89,8 @@ class Minimization:
             self.iteration += 1
             if self.iteration < self._max_iter and self.iteration <= self._certified + APART * (self.iteration - first):
                 return False
-            own_gap = self._certify(theta, loss)
-            near = is_step and own_gap <= STEP_GAP * (self.primal - self.dual)
-            return near or self.converged or self.iteration >= self._max_iter
+            near = self._certify(theta, loss) <= STEP_GAP
+            return (is_step and near) or self.converged or self.iteration >= self._max_iter
 
         if isinstance(self._risk.regularizer, L2) and self._risk.X.shape[1] <= MOST_EQUATIONS:
             for moved in newton_steps(self._risk, theta, loss):
@@ -106,7 +105,7 @@ class Minimization:
         return theta
 
     def _certify(self, theta: FloatArray, loss: RiskLoss) -> float:
-        """Takes over what is better at θ, and tells how far from its optimum this loss is there."""
+        """Takes over what is better at θ, and tells what share of the gap there is that of this loss itself."""
         w, b = self._risk.at(theta)
         found = self._risk.certificate(w, b, loss)
         primal = found.primal
@@ -128,7 +127,7 @@ class Minimization:
                 "seconds": perf_counter() - self._begun,
             }
         )
-        return found.own_gap
+        return found.own_gap / max(found.primal - found.dual, np.finfo(float).tiny)
 
 
 def lbfgs(risk: Risk, theta: FloatArray, loss: RiskLoss, is_done: Callable[[FloatArray], bool]) -> FloatArray:
