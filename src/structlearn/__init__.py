@@ -11,11 +11,13 @@ from structlearn.lazy import names
 
 if TYPE_CHECKING:
     from structlearn.estimators import (
+        BinaryPerceptron,
         ConditionalRandomField,
         GibbsMotif,
         HiddenMarkov,
         LatentConditionalRandomField,
         LatentStructuralSVM,
+        RegularizedRisk,
         RelativeFrequencies,
         StructuralSVM,
         StructuredPerceptron,
@@ -27,11 +29,13 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "BinaryPerceptron",
     "ConditionalRandomField",
     "GibbsMotif",
     "HiddenMarkov",
     "LatentConditionalRandomField",
     "LatentStructuralSVM",
+    "RegularizedRisk",
     "RelativeFrequencies",
     "StructuralSVM",
     "StructuredPerceptron",

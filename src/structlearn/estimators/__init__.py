@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from structlearn.lazy import names
 
 if TYPE_CHECKING:
+    from structlearn.estimators.binary_perceptron import BinaryPerceptron
     from structlearn.estimators.conditional_random_field import ConditionalRandomField
     from structlearn.estimators.generative.gibbs_motif import GibbsMotif
     from structlearn.estimators.generative.hidden_markov import HiddenMarkov
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from structlearn.estimators.inspectable import explain, top_weights
     from structlearn.estimators.latent_conditional_random_field import LatentConditionalRandomField
     from structlearn.estimators.latent_structural_svm import LatentStructuralSVM
+    from structlearn.estimators.regularized_risk import RegularizedRisk
     from structlearn.estimators.structural_svm import StructuralSVM
     from structlearn.estimators.structured_perceptron import StructuredPerceptron
 else:
@@ -19,11 +21,13 @@ else:
     __getattr__, __dir__ = names(
         __name__,
         {
+            "BinaryPerceptron": "binary_perceptron",
             "ConditionalRandomField": "conditional_random_field",
             "GibbsMotif": "generative.gibbs_motif",
             "HiddenMarkov": "generative.hidden_markov",
             "LatentConditionalRandomField": "latent_conditional_random_field",
             "LatentStructuralSVM": "latent_structural_svm",
+            "RegularizedRisk": "regularized_risk",
             "RelativeFrequencies": "generative.relative_frequencies",
             "StructuralSVM": "structural_svm",
             "StructuredPerceptron": "structured_perceptron",
@@ -33,11 +37,13 @@ else:
     )
 
 __all__ = [
+    "BinaryPerceptron",
     "ConditionalRandomField",
     "GibbsMotif",
     "HiddenMarkov",
     "LatentConditionalRandomField",
     "LatentStructuralSVM",
+    "RegularizedRisk",
     "RelativeFrequencies",
     "StructuralSVM",
     "StructuredPerceptron",

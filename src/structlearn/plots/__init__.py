@@ -7,7 +7,8 @@ Pipeline whose last step is one.
 from structlearn.plots.graphs import bounds, grid
 from structlearn.plots.logos import motif_logo
 from structlearn.plots.matrices import confusion, transitions
+from structlearn.plots.regions import decision_regions
 from structlearn.plots.sequences import sequence
 from structlearn.plots.training import convergence
 
-__all__ = ["bounds", "confusion", "convergence", "grid", "motif_logo", "sequence", "transitions"]
+__all__ = ["bounds", "confusion", "convergence", "decision_regions", "grid", "motif_logo", "sequence", "transitions"]
