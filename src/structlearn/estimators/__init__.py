@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from structlearn.estimators.generative.hidden_markov import HiddenMarkov
     from structlearn.estimators.generative.relative_frequencies import RelativeFrequencies
     from structlearn.estimators.inspectable import explain, top_weights
+    from structlearn.estimators.kernel_structural_svm import KernelStructuralSVM
     from structlearn.estimators.latent_conditional_random_field import LatentConditionalRandomField
     from structlearn.estimators.latent_structural_svm import LatentStructuralSVM
     from structlearn.estimators.structural_svm import StructuralSVM
@@ -22,6 +23,7 @@ else:
             "ConditionalRandomField": "conditional_random_field",
             "GibbsMotif": "generative.gibbs_motif",
             "HiddenMarkov": "generative.hidden_markov",
+            "KernelStructuralSVM": "kernel_structural_svm",
             "LatentConditionalRandomField": "latent_conditional_random_field",
             "LatentStructuralSVM": "latent_structural_svm",
             "RelativeFrequencies": "generative.relative_frequencies",
@@ -36,6 +38,7 @@ __all__ = [
     "ConditionalRandomField",
     "GibbsMotif",
     "HiddenMarkov",
+    "KernelStructuralSVM",
     "LatentConditionalRandomField",
     "LatentStructuralSVM",
     "RelativeFrequencies",

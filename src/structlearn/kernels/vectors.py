@@ -46,6 +46,10 @@ class Linear(Kernel):
         moved = X @ np.asarray(self.A, np.float64)
         return np.asarray((X * moved).sum(axis=1)).ravel()
 
+    def gradient(self, X: Any, coefficients: FloatArray, z: Any) -> FloatArray:
+        slope = np.asarray(X.T @ coefficients)
+        return slope if self.A is None else np.asarray(np.asarray(self.A, np.float64) @ slope)
+
 
 class Polynomial(Kernel):
     """k(x, z) = (s⟨x, z⟩ + c)ᵖ.
@@ -76,6 +80,10 @@ class Polynomial(Kernel):
     def diagonal_values(self, X: Any) -> FloatArray:
         return self._of(squared_norms(X))
 
+    def gradient(self, X: Any, coefficients: FloatArray, z: Any) -> FloatArray:
+        inner = (self.scale * inner_products(X, z)[:, 0] + self.constant) ** (self.degree - 1)
+        return np.asarray(X.T @ (coefficients * (self.degree * self.scale) * inner))
+
     def _of(self, products: FloatArray) -> FloatArray:
         return np.asarray((self.scale * products + self.constant) ** self.degree)
 
@@ -102,6 +110,10 @@ class RBF(Kernel):
 
     def diagonal_values(self, X: Any) -> FloatArray:
         return np.ones(X.shape[0])
+
+    def gradient(self, X: Any, coefficients: FloatArray, z: Any) -> FloatArray:
+        pull = 2.0 * self.gamma * coefficients * self.values(X, z)[:, 0]
+        return np.asarray(X.T @ pull - pull.sum() * np.asarray(z).ravel())
 
 
 class Laplacian(Kernel):
