@@ -14,14 +14,16 @@ from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_distinct, check_tuple
 from structlearn.data.input_rows import input_rows, with_input_rows
 from structlearn.data.matrices import checked_table
-from structlearn.data.networks import Networks
+from structlearn.data.networks import Networks, read_networks
 from structlearn.data.tokens.sequences import NamedColumns, Sequences, stack
 from structlearn.estimators.base import chosen_solver
 from structlearn.estimators.structural_svm import TOL, StructuralSVM
 from structlearn.estimators.training import Training, n_threads, restriction
 from structlearn.estimators.watch import Watch
 from structlearn.kernels import RBF, Kernel, kernel_option, median_gamma
+from structlearn.kernels.base import checked_rows
 from structlearn.kernels.row_metric import RowMetric, expansion_at
+from structlearn.models import Graph, MultiLabel
 from structlearn.models.base import Model
 from structlearn.models.explanation import Comparison, Explanation
 from structlearn.solvers import KernelCuts, SampledCuts, Solution, Solver, SubspacePursuit
@@ -160,7 +162,7 @@ class KernelStructuralSVM(StructuralSVM):
     ) -> Explanation | Comparison:
         """See `StructuralSVM.explain`; the scores that the kernel gives each label are the features of a row."""
         check_is_fitted(self)
-        scored = self._scored(self.model_.read_inputs(np.atleast_2d(x) if self.model_.tabular else [x]))[0]
+        scored = self._scored(np.atleast_2d(x) if self.model_.tabular else [x])[0]
         why: Explanation | Comparison = self.model_.explain(
             self.spec_, self.w_, scored, t, label, against, self._feature_names(feature_names)
         )
@@ -185,7 +187,7 @@ class KernelStructuralSVM(StructuralSVM):
 
     def _specified(self, model: Model, X: Any, Y: Any) -> Any:  # type: ignore[override]
         """The spec of the model on rows that are unit vectors, one feature each."""
-        spec = model.specify(X, Y)
+        spec: Any = model.specify(X, Y)
         has_rows = isinstance(X, (Sequences, Networks, np.ndarray)) or sp.issparse(X)
         if not has_rows or not hasattr(spec, "n_inputs"):
             raise ValueError(
@@ -196,6 +198,8 @@ class KernelStructuralSVM(StructuralSVM):
 
     def _bound(self, model: Model, spec: Any, X: Any, Y: Any, **options: Any) -> Problem:  # type: ignore[override]
         kernel = kernel_option(self.kernel)
+        if kernel.of_rows is False:
+            raise ValueError(f"{kernel} takes no rows of numbers; KernelMap before StructuralSVM makes features of it")
         rows = kernel.read(input_rows(X), "X")
         if isinstance(self.kernel, str) and self.kernel == "rbf":
             kernel = RBF(median_gamma(rows))
@@ -222,20 +226,23 @@ class KernelStructuralSVM(StructuralSVM):
             from sklearn.utils.validation import validate_data
 
             X = validate_data(self, checked_table(X), reset=False, accept_sparse="csr", dtype=np.float64)
-        scored = self._scored(self.model_.read_inputs(X))
+        scored = self._scored(X)
         options = {"allow_unknown": True} | restriction(self.model_, allowed)
         problem: Problem = self.model_.bind(self.spec_, scored, Y, **options)
         problem.n_threads = n_threads(self.n_jobs)
         return problem
 
     def _scored(self, X: Any) -> Any:
-        """Inputs that were read, with the scores that the kernel gives each label in the place of their rows."""
-        tokens = X.nodes if isinstance(X, Networks) else X
+        """Inputs with the scores that the kernel gives each label in the place of their rows."""
         columns = None if self.vocabulary_ is None else NamedColumns(self.vocabulary_)
-        if isinstance(tokens, Sequences):
-            rows, _ = stack(tokens, columns, self.n_features_in_)
+        if isinstance(self.model_, Graph):
+            X = read_networks(X)
+            rows, _ = stack(X.nodes, columns, self.n_features_in_, self.model_.words)
+        elif self.model_.tabular or isinstance(self.model_, MultiLabel):
+            X = rows = checked_rows(X, "X")
         else:
-            rows = tokens
+            rows, offsets = stack(X, columns, self.n_features_in_)
+            X = Sequences(rows, np.diff(offsets))
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {rows.shape[1]} features but training had {self.n_features_in_}")
         return with_input_rows(X, expansion_at(self.kernel_, rows, self.basis_, self.coefficients_))

@@ -10,6 +10,7 @@ import numpy as np
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.kernels.gram import ROUNDING
 from structlearn.kernels.row_metric import RowMetric
 from structlearn.solvers.base import DualSolver
 from structlearn.solvers.states import UNCERTIFIED, DualState, Record
@@ -67,7 +68,7 @@ class Cuts(ABC):
 
     @abstractmethod
     def weights(self, alpha: FloatArray) -> FloatArray:
-        """Σ_t α_t g_t as weights of the problem: its values at the rows of the training data, and its other features."""
+        """Σ_t α_t g_t as weights of the problem: its values at the rows of the training data, and all others."""
 
     @abstractmethod
     def expansion(self, alpha: FloatArray) -> Expansion:
@@ -191,9 +192,9 @@ class KernelCuts(DualSolver):
             return super().unfinished(state)
         excess = state.record["violation"]
         return (
-            f"stopped after max_iter={self.max_iter} iterations, where the last cut was violated by {excess:.2g}, which "
-            f"may be {state.objective.C * excess / state.primal:.2g} of the objective; raise max_iter, loosen the "
-            "tolerance or lower C"
+            f"stopped after max_iter={self.max_iter} iterations, where the last cut was violated by {excess:.2g}: of "
+            f"the objective, {state.objective.C * excess / state.primal:.2g} may be too much; raise max_iter, loosen "
+            "the tolerance or lower C"
         )
 
     def stops(self, state: KernelCutsState) -> bool:
@@ -304,6 +305,11 @@ def best_mixture(
 ) -> tuple[FloatArray, float]:
     """max_α Σ c_t α_t − ½ αᵀHα with α ≥ 0 and Σ α ≤ C, from a first guess, and the gap that is left."""
     values, vectors = np.linalg.eigh(gram)
+    if values[0] < -ROUNDING * np.abs(values).max():
+        raise ValueError(
+            f"the kernel is not positive semidefinite: inner products of cuts have an eigenvalue of {values[0]:.3g}, and "
+            f"others of up to {values[-1]:.3g}; take another kernel"
+        )
     rows = vectors * np.sqrt(np.maximum(values, 0.0))
     t = len(offsets)
     program = _core.SparseSets(1, t)

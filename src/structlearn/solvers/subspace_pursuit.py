@@ -158,7 +158,8 @@ class SubspacePursuit(KernelCuts):
             raise ValueError(f"{kernel} has no gradient, as preimages need it; give preimages=False")
 
     def nbytes(self, problem: Any) -> int:
-        return super().nbytes(problem) + 8 * min(self.n_basis, problem.metric.n_rows) * int(problem.metric.n_rows)
+        n = int(problem.metric.n_rows)
+        return super().nbytes(problem) + 8 * min(self.n_basis, n) * n
 
     def done(self, state: Any) -> bool:
         return state.cuts.full and self.stops(state)

@@ -162,9 +162,6 @@ class MultiLabel(PartialModel):
             "partial": "the same",
         }
 
-    def read_inputs(self, X: Any) -> Any:
-        return _matrix(X)
-
     def read(self, X: Any, Y: Any) -> tuple[Any, LabelSets]:
         return _matrix(X), read_label_sets(Y)
 

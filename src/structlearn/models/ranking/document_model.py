@@ -21,9 +21,6 @@ class DocumentModel(Model):
     def abilities(self) -> frozenset[Ability]:
         return frozenset({"explain"})
 
-    def read_inputs(self, X: Any) -> Sequences:
-        return read_sequences(X)
-
     def read(self, X: Any, Y: Any) -> tuple[Sequences, Any]:
         return read_sequences(X), Y
 

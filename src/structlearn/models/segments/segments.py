@@ -141,9 +141,6 @@ class Segments(PartialModel):
         self.lengths = lengths
         self.ends = ends
 
-    def read_inputs(self, X: Any) -> Sequences:
-        return read_sequences(X)
-
     def read(self, X: Any, Y: Any) -> tuple[Sequences, Segmentations]:
         return read_sequences(X), read_segmentations(Y)
 
