@@ -42,6 +42,7 @@ from structlearn import ConditionalRandomField, RelativeFrequencies, StructuralS
 from structlearn.datasets import fetch_treebank
 from structlearn.metrics import bootstrap_counts, bracket_counts, correct_trees, f1, mcnemar
 from structlearn.models import Grammar
+from structlearn.theory import constraints_added
 
 FOLDS = 5
 PRICES = (0.1, 1.0, 10.0, 100.0)
@@ -105,12 +106,16 @@ def fitted(machine, X, Y) -> Run:
 
 
 def bound(machine, X, Y, largest: float = 1.0, eps: float = 0.01) -> float:
-    """Theorem 18: (C Δ̄ᵃ R̄² + n Δ̄)/ε² for squared slacks, a = 2 for slack rescaling (where Δ̄ = 1) and 1 for margins;
-    max(2nΔ̄/ε, 8CΔ̄R̄²/ε²) for linear slacks and margins."""
-    radius = float(machine.model_.bind(machine.spec_, X, Y).radii().max())
-    if machine.slack == "linear":
-        return max(2 * len(Y) * largest / eps, 8 * machine.C_ * largest * radius**2 / eps**2)
-    return (machine.C_ * largest * radius**2 + len(Y) * largest) / eps**2
+    """Theorem 18."""
+    return constraints_added(
+        C=machine.C_,
+        eps=eps,
+        n_examples=len(Y),
+        radius=float(machine.model_.bind(machine.spec_, X, Y).radii().max()),
+        largest_loss=largest,
+        rescaling=machine.rescaling,
+        slack=machine.slack,
+    )
 
 
 def folds(n: int, seed: int = 0):

@@ -1,7 +1,7 @@
-"""The theorems of Tsochantaridis et al. 2005 and Yu 2011 as far as they can be observed."""
+"""The theorems of Tsochantaridis et al. 2005 and Yu 2011, as far as runs of solvers can show them."""
 
 from dataclasses import replace
-from math import ceil, log2
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from structlearn.models import Multiclass
 from structlearn.solvers import NSlack, OneSlack
+from structlearn.theory import constraints_added, cutting_plane_iterations, dual_gain, line_search_gain
 from structlearn.waist import MarginObjective
 from tests.models.enumerated import bound
 from tests.models.instances import chain_twins, multiclass_twins
@@ -65,14 +66,11 @@ def test_slacks_bound_the_training_loss_at_every_w(rescaling, slack, seed):
         assert np.all((slacks if slack == "linear" else slacks**2) >= losses - 1e-9)
 
 
-def least_gain(objective, eps, largest_loss, radius, i):
-    """Propositions 14 to 17, with both branches of the minimum for linear slacks."""
-    price = objective.price * objective.sample_weight[i]
-    reach = radius**2 if objective.rescaling != "slack" else radius**2 * largest_loss
-    if objective.slack == "squared":
-        return 0.5 * eps**2 / (reach + 1.0 / price)
-    reach = reach * largest_loss if objective.rescaling == "slack" else reach
-    return min(0.5 * price * eps, eps**2 / (8.0 * reach))
+def extent(twins):
+    """R̄ and Δ̄, from all outputs."""
+    listed = twins.listed()
+    lengths = [np.linalg.norm(each.rows, axis=1).max() for each in listed]
+    return {"radius": max(lengths), "largest_loss": max(each.losses.max() for each in listed)}
 
 
 @pytest.mark.parametrize(("rescaling", "slack"), [(None, "linear"), (None, "squared"), *RESCALED])
@@ -98,35 +96,35 @@ def test_every_constraint_raises_the_dual_by_the_least_gain(rescaling, slack, se
             assert problem.keep(sets, planes, np.array([0]), a, b) == 1
             sets.solve(w, 1e-12, 100_000, added)
             before, dual = dual, sets.linear_part() - 0.5 * w @ w
-            radius = np.linalg.norm(listed[i].rows, axis=1).max()
-            least = least_gain(objective, violation, listed[i].losses.max(), radius, i)
+            least = dual_gain(
+                C=objective.C,
+                eps=violation,
+                n_examples=objective.sample_weight.sum() / objective.sample_weight[i],
+                radius=np.linalg.norm(listed[i].rows, axis=1).max(),
+                largest_loss=max(listed[i].losses.max(), 1e-9),
+                rescaling=rescaling,
+                slack=slack,
+            )
             assert dual - before >= least * (1 - 1e-6) - 1e-10
             added, changed = added + 1, True
     assert added > n // 2
 
 
-def most_constraints(objective, eps, n, largest_loss, radius):
-    """Theorem 18."""
-    C, D, R = objective.C, largest_loss, radius
-    if objective.slack == "linear":
-        reach = 8 * C * D * R**2 * (D**2 if objective.rescaling == "slack" else 1)
-        return max(2 * n * D / eps, reach / eps**2)
-    return (C * D * R**2 * (D if objective.rescaling == "slack" else 1) + n * D) / eps**2
-
-
-@pytest.mark.parametrize(("rescaling", "slack"), RESCALED)
+@pytest.mark.parametrize(("rescaling", "slack"), [(None, "linear"), (None, "squared"), *RESCALED])
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])
 def test_algorithm_1_adds_no_more_constraints_than_theorem_18(rescaling, slack, seed):
     twins = instance(seed)
-    n = twins.problem.n_examples
-    listed = twins.listed()
-    largest_loss = max(each.losses.max() for each in listed)
-    radius = max(np.linalg.norm(each.rows, axis=1).max() for each in listed)
-    objective = MarginObjective(np.ones(n), 5.0, rescaling, slack)
+    weight = np.random.default_rng(seed).uniform(0.5, 2.0, twins.problem.n_examples)
+    objective = MarginObjective(weight, 5.0, rescaling, slack)
     for eps in (1.0, 0.1, 0.01):
+        most = constraints_added(
+            C=5.0, eps=eps, n_examples=weight.sum() / weight.min(), **extent(twins), rescaling=rescaling, slack=slack
+        )
         solution = NSlack(eps=eps, update_on="addition").run(twins.problem, objective)
         assert solution.converged
-        assert solution.state.planes <= most_constraints(objective, eps, n, largest_loss, radius)
+        assert solution.state.planes <= most
+        for update_on in ("pass", "example"):
+            assert NSlack(eps=eps, update_on=update_on).run(twins.problem, objective).state.iteration <= most
 
 
 @pytest.mark.parametrize("update_on", ["addition", "example"])
@@ -138,20 +136,34 @@ def test_algorithm_1_begins_without_constraints(update_on):
     assert state.record["violation"] > 0
 
 
-@pytest.mark.parametrize("rescaling", ["margin", "slack"])
+@pytest.mark.parametrize("rescaling", [None, "margin", "slack"])
 @pytest.mark.parametrize("seed", [0, 1, 2, 3])
 def test_one_slack_needs_no_more_cuts_than_theorem_3_1(rescaling, seed):
     twins = instance(seed)
-    listed = twins.listed()
-    largest_loss = max(each.losses.max() for each in listed)
-    scale = largest_loss if rescaling == "slack" else 1.0
-    reach = 4 * (scale * max(np.linalg.norm(each.rows, axis=1).max() for each in listed)) ** 2
     for C, eps in [(0.1, 0.1), (5.0, 0.1), (50.0, 0.01)]:
         objective = MarginObjective(np.ones(twins.problem.n_examples), C, rescaling, "linear")
-        solution = OneSlack(eps=eps, cache=0).run(twins.problem, objective)
-        assert solution.converged
-        most = max(0, ceil(log2(largest_loss / (reach * C)))) + ceil(4 * reach * C / eps)
-        assert solution.state.iteration <= most
+        most = cutting_plane_iterations(C=C, eps=eps, **extent(twins), rescaling=rescaling)
+        for cache in (0, 10):
+            solution = OneSlack(eps=eps, cache=cache).run(twins.problem, objective)
+            assert solution.converged
+            assert solution.state.iteration <= most
+
+
+@pytest.mark.parametrize("rescaling", [None, "margin", "slack"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_every_cut_raises_the_dual_and_lowers_its_distance_as_the_proof_of_theorem_3_1_says(rescaling, seed):
+    twins, C = instance(seed), 5.0
+    objective = MarginObjective(np.ones(twins.problem.n_examples), C, rescaling, "linear")
+    found = extent(twins)
+    curvature = 4 * (found["radius"] * (found["largest_loss"] if rescaling == "slack" else 1.0)) ** 2
+    optimum, _ = full_optimum(twins, objective)
+    history = OneSlack(eps=1e-6, cache=0).run(twins.problem, objective).history
+    assert len(history) > 5
+    for before, after in pairwise(history):
+        gain, distance = after["dual"] - before["dual"], optimum - before["dual"]
+        assert C * before["violation"] >= distance - 1e-6
+        for violation in (before["violation"], distance / C):
+            assert gain >= (violation > 1e-5) * line_search_gain(violation, curvature, C) - 1e-6
 
 
 @pytest.mark.parametrize("rescaling", [None, "margin", "slack"])
