@@ -18,8 +18,8 @@ from structlearn.models import (
     Grammar,
     Graph,
     Grid,
-    MultiLabel,
     Multiclass,
+    MultiLabel,
     OutputFeatures,
     Ranking,
     Segments,
@@ -63,7 +63,7 @@ def label_sets(seed=0):
 
 
 def queries(seed=0):
-    X = [x for x in np.random.default_rng(seed).normal(size=(12, 4, 3))]
+    X = list(np.random.default_rng(seed).normal(size=(12, 4, 3)))
     return X, [(np.arange(4) == np.argmax(x[:, 0] + x[:, 1])).astype(int) for x in X]
 
 

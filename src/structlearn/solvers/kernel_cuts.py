@@ -307,8 +307,8 @@ def best_mixture(
     values, vectors = np.linalg.eigh(gram)
     if values[0] < -ROUNDING * np.abs(values).max():
         raise ValueError(
-            f"the kernel is not positive semidefinite: inner products of cuts have an eigenvalue of {values[0]:.3g}, and "
-            f"others of up to {values[-1]:.3g}; take another kernel"
+            f"the kernel is not positive semidefinite: inner products of cuts have an eigenvalue of {values[0]:.3g}, "
+            f"and others of up to {values[-1]:.3g}; take another kernel"
         )
     rows = vectors * np.sqrt(np.maximum(values, 0.0))
     t = len(offsets)
