@@ -205,7 +205,10 @@ class KernelStructuralSVM(StructuralSVM):
             kernel = RBF(median_gamma(rows))
         units = with_input_rows(X, sp.eye_array(rows.shape[0], format="csr"))
         problem = model.bind(spec, units, Y, **options)
-        problem.metric = RowMetric(kernel, rows, _width(model, spec), _names(X))
+        tokens = X.nodes if isinstance(X, Networks) else X
+        of_tokens = isinstance(tokens, Sequences)
+        offsets = tokens.offsets if of_tokens else np.arange(rows.shape[0] + 1)
+        problem.metric = RowMetric(kernel, rows, _width(model, spec), offsets, tokens.names if of_tokens else None)
         return problem
 
     def _take_over(self, training: Training, solution: Solution, watch: Watch, X: Any) -> None:
@@ -260,8 +263,3 @@ def _width(model: Model, spec: Any) -> int:
     if width < 1 or not np.array_equal(np.ravel(first)[: 2 * width], np.arange(2 * width)):
         raise ValueError("KernelStructuralSVM is not made for features that score pairs of labels as well")
     return width
-
-
-def _names(X: Any) -> tuple[str, ...] | None:
-    tokens = X.nodes if isinstance(X, Networks) else X
-    return tokens.names if isinstance(tokens, Sequences) else None

@@ -27,11 +27,14 @@ class RowMetric:
         As `Kernel.read` gives them.
     width : int
         How many weights a row has.
+    offsets : (n_examples + 1,)
+        Where the rows of each example begin.
     names : tuple of str, optional
         What the columns of the rows are called.
     """
 
-    def __init__(self, kernel: Kernel, rows: Any, width: int, names: tuple[str, ...] | None = None):
+    def __init__(self, kernel: Kernel, rows: Any, width: int, offsets: IntArray, names: tuple[str, ...] | None = None):
+        self.offsets = offsets
         self.names = names
         self.kernel = kernel
         self.rows = rows
@@ -61,9 +64,14 @@ class RowMetric:
             return np.asarray(self._matrix @ full)
         return np.asarray(self._matrix[which].T @ coefficients)
 
-    def squared_norms(self) -> FloatArray:
-        """k(x_i, x_i)."""
-        return self.kernel.diagonal(self.rows)
+    def stretch(self) -> float:
+        """By how much a combination of the rows of one example may be longer than it is for unit vectors.
+
+        ‖Σ_i a_i φ(x_i)‖ ≤ Σ_i |a_i| √k(x_i, x_i) ≤ ‖a‖ (Σ_i k(x_i, x_i))^½; weights without a kernel are as long as
+        they were.
+        """
+        sums = np.concatenate([[0.0], np.cumsum(self.kernel.diagonal(self.rows))])[self.offsets]
+        return float(np.sqrt(max(1.0, np.diff(sums).max(initial=0.0))))
 
 
 def expansion_at(kernel: Kernel, rows: Any, basis: Any, coefficients: FloatArray) -> FloatArray:
