@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,9 +20,10 @@ from structlearn.estimators.base import chosen_solver
 from structlearn.estimators.structural_svm import TOL, StructuralSVM
 from structlearn.estimators.training import Training, n_threads, restriction
 from structlearn.estimators.watch import Watch
-from structlearn.kernels import RBF, Kernel, kernel_option, median_gamma
+from structlearn.kernels import Kernel, kernel_option
 from structlearn.kernels.base import checked_rows
 from structlearn.kernels.row_metric import RowMetric, expansion_at
+from structlearn.kernels.vectors import median_rbf
 from structlearn.models import Graph, MultiLabel
 from structlearn.models.base import Model
 from structlearn.models.explanation import Comparison, Explanation
@@ -85,6 +86,7 @@ class KernelStructuralSVM(StructuralSVM):
     (1.0, True)
     """
 
+    nonnegative: ClassVar[None] = None  # type: ignore[misc]
     _named_solvers = SOLVERS
 
     def __init__(
@@ -108,25 +110,23 @@ class KernelStructuralSVM(StructuralSVM):
         max_memory: str | int | None = None,
         verbose: int = 0,
     ):
-        super().__init__(
-            model,
-            C=C,
-            rescaling=rescaling,
-            slack=slack,
-            solver=solver,
-            tol=tol,
-            eps=eps,
-            max_iter=max_iter,
-            fit_intercept=fit_intercept,
-            class_weight=class_weight,
-            track_loss=track_loss,
-            warm_start=warm_start,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            max_memory=max_memory,
-            verbose=verbose,
-        )
+        self.model = model
         self.kernel = kernel
+        self.C = C
+        self.rescaling = rescaling
+        self.slack = slack
+        self.solver = solver
+        self.tol = tol
+        self.eps = eps
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.track_loss = track_loss
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.max_memory = max_memory
+        self.verbose = verbose
 
     def fit(  # type: ignore[override]
         self, X: Any, y: Any, sample_weight: Any = None, *, allowed: Any = None
@@ -202,7 +202,7 @@ class KernelStructuralSVM(StructuralSVM):
             raise ValueError(f"{kernel} takes no rows of numbers; KernelMap before StructuralSVM makes features of it")
         rows = kernel.read(input_rows(X), "X")
         if isinstance(self.kernel, str) and self.kernel == "rbf":
-            kernel = RBF(median_gamma(rows))
+            kernel = median_rbf(rows)
         units = with_input_rows(X, sp.eye_array(rows.shape[0], format="csr"))
         problem = model.bind(spec, units, Y, **options)
         tokens = X.nodes if isinstance(X, Networks) else X

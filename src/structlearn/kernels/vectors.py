@@ -206,11 +206,21 @@ def median_gamma(X: Any, *, max_rows: int = 1000, random_state: int = 0) -> floa
     """
     X = checked_rows(X, "X")
     whole_option("max_rows", max_rows, 2)
+    apart = _distances(X, max_rows, random_state)
+    if not len(apart):
+        raise ValueError(f"all of the {count(X.shape[0], 'row')} of X are the same, and have no median distance")
+    return float(1.0 / np.median(apart))
+
+
+def median_rbf(X: Any) -> RBF:
+    """`RBF` with the γ of `median_gamma`; with 1 where all rows are the same, which are alike with any γ."""
+    return RBF(median_gamma(X) if len(_distances(X, 1000, 0)) else 1.0)
+
+
+def _distances(X: Any, max_rows: int, random_state: int) -> FloatArray:
+    """‖x − z‖² of different rows, of at most so many."""
     if X.shape[0] > max_rows:
         X = X[np.sort(np.random.default_rng(random_state).choice(X.shape[0], max_rows, replace=False))]
     distances = squared_distances(X, X)[np.triu_indices(X.shape[0], 1)]
     # Rounding leaves a little between rows that are the same.
-    apart = distances[distances > 1e-12 * squared_norms(X).max()]
-    if not len(apart):
-        raise ValueError(f"all of the {count(X.shape[0], 'row')} of X are the same, and have no median distance")
-    return float(1.0 / np.median(apart))
+    return np.asarray(distances[distances > 1e-12 * squared_norms(X).max()])

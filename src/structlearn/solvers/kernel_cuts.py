@@ -193,8 +193,8 @@ class KernelCuts(DualSolver):
         excess = state.record["violation"]
         return (
             f"stopped after max_iter={self.max_iter} iterations, where the last cut was violated by {excess:.2g}: of "
-            f"the objective, {state.objective.C * excess / state.primal:.2g} may be too much; raise max_iter, loosen "
-            "the tolerance or lower C"
+            f"the objective {state.primal:.3g}, {state.objective.C * excess:.2g} may be too much; raise max_iter, "
+            "loosen the tolerance or lower C"
         )
 
     def stops(self, state: KernelCutsState) -> bool:
