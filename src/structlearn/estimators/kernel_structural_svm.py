@@ -13,7 +13,7 @@ from structlearn.contract import check_is_fitted
 from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_distinct, check_tuple
 from structlearn.data.input_rows import input_rows, with_input_rows
-from structlearn.data.matrices import checked_table
+from structlearn.data.matrices import checked_matrix, checked_table
 from structlearn.data.networks import Networks, read_networks
 from structlearn.data.tokens.sequences import NamedColumns, Sequences, stack
 from structlearn.estimators.base import chosen_solver
@@ -162,7 +162,7 @@ class KernelStructuralSVM(StructuralSVM):
     ) -> Explanation | Comparison:
         """See `StructuralSVM.explain`; the scores that the kernel gives each label are the features of a row."""
         check_is_fitted(self)
-        scored = self._scored(np.atleast_2d(x) if self.model_.tabular else [x])[0]
+        scored = self._scored(checked_matrix(x, "x").reshape(1, -1) if self.model_.tabular else [x])[0]
         why: Explanation | Comparison = self.model_.explain(
             self.spec_, self.w_, scored, t, label, against, self._feature_names(feature_names)
         )
@@ -201,6 +201,9 @@ class KernelStructuralSVM(StructuralSVM):
         if kernel.of_rows is False:
             raise ValueError(f"{kernel} takes no rows of numbers; KernelMap before StructuralSVM makes features of it")
         rows = kernel.read(input_rows(X), "X")
+        if sp.issparse(rows) and not rows.has_sorted_indices:
+            # What is found shall not depend on the order in which numbers are added up.
+            rows = rows.sorted_indices()
         if isinstance(self.kernel, str) and self.kernel == "rbf":
             kernel = median_rbf(rows)
         units = with_input_rows(X, sp.eye_array(rows.shape[0], format="csr"))
