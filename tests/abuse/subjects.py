@@ -13,6 +13,7 @@ from structlearn import (
     ConditionalRandomField,
     GibbsMotif,
     HiddenMarkov,
+    KernelStructuralSVM,
     LatentConditionalRandomField,
     LatentStructuralSVM,
     RelativeFrequencies,
@@ -101,6 +102,11 @@ SUBJECTS: dict[str, Subject] = {
     "segments_perceptron": Subject(StructuredPerceptron(Segments(), **SHORT), data.described(data.WORDS), SEGMENTS),
     "grammar_perceptron": Subject(StructuredPerceptron(Grammar(), **SHORT), data.tags(data.TAGGED), data.TREES),
     "alignment_perceptron": Subject(StructuredPerceptron(Alignment(), **SHORT), data.PAIRS, data.MATCHES),
+    "chain_kernel": Subject(KernelStructuralSVM(Chain(), **SHORT), data.ROWS, data.LETTERS),
+    "chain_kernel_exact": Subject(KernelStructuralSVM(Chain(), solver="exact", **SHORT), data.ROWS, data.LETTERS),
+    "multiclass_kernel_sampled": Subject(
+        KernelStructuralSVM(Multiclass(), "polynomial", solver="sampled", **SHORT), data.POINTS, data.CLASSES
+    ),
     "matching": Subject(StructuralSVM(Matching(), **SHORT), TABLES, PAIRED),
     "matching_perceptron": Subject(StructuredPerceptron(Matching(fertility=2), **SHORT), TABLES, PAIRED),
     "matching_known_in_part": Subject(LatentStructuralSVM(Matching(), **SHORT), TABLES, [[(0, 0)], None]),

@@ -11,7 +11,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from structlearn import BinaryPerceptron, ConditionalRandomField, RegularizedRisk, StructuralSVM, StructuredPerceptron
+from structlearn import (
+    BinaryPerceptron,
+    ConditionalRandomField,
+    KernelStructuralSVM,
+    RegularizedRisk,
+    StructuralSVM,
+    StructuredPerceptron,
+)
 from structlearn.data import Sequences
 from structlearn.datasets import load_digit_sequences
 from structlearn.estimators.regularized_risk import L1, L2, Hinge, Huber, Logistic, Squared
@@ -44,6 +51,8 @@ with warnings.catch_warnings():
             StructuralSVM(Multiclass()),
             StructuralSVM(Multiclass(), fit_intercept=True, tol=1e-11),
             StructuralSVM(Multiclass(), solver="one_slack"),
+            KernelStructuralSVM(Multiclass()),
+            KernelStructuralSVM(Multiclass(), solver="exact"),
             StructuredPerceptron(Multiclass()),
             ConditionalRandomField(Multiclass()),
             ConditionalRandomField(Multiclass(), fit_intercept=True),

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from structlearn import StructuralSVM, StructuredPerceptron
+from structlearn import KernelStructuralSVM, StructuralSVM, StructuredPerceptron
+from structlearn.kernels import RBF, Linear
 from structlearn.models import Chain, Multiclass
-from structlearn.solvers import NSlack
+from structlearn.solvers import NSlack, SampledCuts, SubspacePursuit
 from structlearn.theory import PreconditionError, constraints_added, cutting_plane_iterations, training_bounds
 
 X = [np.eye(3)[[0, 1, 2]], np.eye(3)[[1, 1]], np.eye(3)[[2, 0]]]
@@ -72,3 +73,27 @@ def test_other_data_and_other_learners_are_refused():
         training_bounds(fitted(solver="n_slack"), X[:2], Y[:2])
     with pytest.raises(TypeError, match="not about StructuredPerceptron"):
         training_bounds(StructuredPerceptron(Multiclass()), X, Y)
+
+
+def test_kernel_cuts_beside_theorem_3_1():
+    svm = KernelStructuralSVM(Chain(), Linear(), C=2.0, solver="exact", eps=0.01).fit(X, Y)
+    found = training_bounds(svm, X, Y)
+    # Unit rows with the linear kernel have the lengths of the model itself, but those of an example may add up.
+    assert found.radius == pytest.approx(training_bounds(fitted(solver="one_slack"), X, Y).radius * np.sqrt(3.0))
+    assert found.bounds[0].theorem == "Yu 2011, Theorem 3.1"
+    assert found.bounds[0].happened <= found.bounds[0].at_most
+
+
+@pytest.mark.parametrize(
+    ("solver", "theorem"),
+    [(SampledCuts(n_samples=5, eps=0.1), "Theorem 6.1"), (SubspacePursuit(n_basis=4, eps=0.1), "Theorem 6.3")],
+)
+def test_sampled_and_projected_cuts_beside_their_theorems(solver, theorem):
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    labels = np.where(rows.prod(axis=1) > 0, "same", "other")
+    svm = KernelStructuralSVM(Multiclass(), RBF(1.0), C=5.0, solver=solver).fit(rows, labels)
+    (bound,) = training_bounds(svm, rows, labels).bounds
+    assert bound.theorem.endswith(theorem)
+    assert bound.happened <= bound.at_most
+    with pytest.raises(PreconditionError, match="one row each"):
+        training_bounds(KernelStructuralSVM(Chain(), RBF(1.0), C=5.0, solver=solver).fit(X, Y), X, Y)

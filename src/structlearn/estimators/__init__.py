@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from structlearn.estimators.generative.hidden_markov import HiddenMarkov
     from structlearn.estimators.generative.relative_frequencies import RelativeFrequencies
     from structlearn.estimators.inspectable import explain, top_weights
+    from structlearn.estimators.kernel_structural_svm import KernelStructuralSVM
     from structlearn.estimators.latent_conditional_random_field import LatentConditionalRandomField
     from structlearn.estimators.latent_structural_svm import LatentStructuralSVM
     from structlearn.estimators.regularized_risk import RegularizedRisk
@@ -25,6 +26,7 @@ else:
             "ConditionalRandomField": "conditional_random_field",
             "GibbsMotif": "generative.gibbs_motif",
             "HiddenMarkov": "generative.hidden_markov",
+            "KernelStructuralSVM": "kernel_structural_svm",
             "LatentConditionalRandomField": "latent_conditional_random_field",
             "LatentStructuralSVM": "latent_structural_svm",
             "RegularizedRisk": "regularized_risk",
@@ -41,6 +43,7 @@ __all__ = [
     "ConditionalRandomField",
     "GibbsMotif",
     "HiddenMarkov",
+    "KernelStructuralSVM",
     "LatentConditionalRandomField",
     "LatentStructuralSVM",
     "RegularizedRisk",

@@ -242,7 +242,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         for name in ("C", "tol", "eps"):
             if getattr(self, name, None) is not None:
                 real_option(name, getattr(self, name), positive=True)
-        whole_option("n_iter_no_change", self.n_iter_no_change, 1)
+        whole_option("n_iter_no_change", getattr(self, "n_iter_no_change", 1), 1)
         if self.max_iter is not None:
             whole_option("max_iter", self.max_iter, 0)
         if isinstance(self.random_state, numbers.Integral):

@@ -47,6 +47,10 @@ class _OfTwo(Kernel):
         if {self.left.of_rows, self.right.of_rows} == {True, False}:
             raise ValueError(f"of {self.left} and {self.right}, one takes rows of a matrix and the other does not")
 
+    @property
+    def differentiable(self) -> bool:
+        return self.left.differentiable and self.right.differentiable
+
     def read(self, X: Any, name: str) -> Any:
         # Constants take examples of every kind, and hand them on as they are.
         return self.right.read(self.left.read(X, name), name)
@@ -61,6 +65,9 @@ class Sum(_OfTwo):
     def diagonal_values(self, X: Any) -> FloatArray:
         return np.asarray(self.left.diagonal_values(X) + self.right.diagonal_values(X))
 
+    def gradient(self, X: Any, coefficients: FloatArray, z: Any) -> FloatArray:
+        return np.asarray(self.left.gradient(X, coefficients, z) + self.right.gradient(X, coefficients, z))
+
 
 class Product(_OfTwo):
     """k₁(x, z) k₂(x, z); written ``k1 * k2``."""
@@ -70,6 +77,11 @@ class Product(_OfTwo):
 
     def diagonal_values(self, X: Any) -> FloatArray:
         return np.asarray(self.left.diagonal_values(X) * self.right.diagonal_values(X))
+
+    def gradient(self, X: Any, coefficients: FloatArray, z: Any) -> FloatArray:
+        left, right = (kernel.values(X, z)[:, 0] for kernel in (self.left, self.right))
+        found = self.left.gradient(X, coefficients * right, z) + self.right.gradient(X, coefficients * left, z)
+        return np.asarray(found)
 
 
 class Constant(Kernel):
@@ -101,6 +113,9 @@ class Constant(Kernel):
     def diagonal_values(self, X: Any) -> FloatArray:
         return np.full(length(X), float(self.value))
 
+    def gradient(self, X: Any, coefficients: FloatArray, z: Any) -> FloatArray:
+        return np.zeros(z.shape[1])
+
 
 class Power(_OfOne):
     """k(x, z)ᵖ for a whole number p ≥ 1; written ``k ** p``."""
@@ -119,6 +134,14 @@ class Power(_OfOne):
     def diagonal_values(self, X: Any) -> FloatArray:
         return np.asarray(self.kernel.diagonal_values(X) ** self.exponent)
 
+    @property
+    def differentiable(self) -> bool:
+        return self.kernel.differentiable
+
+    def gradient(self, X: Any, coefficients: FloatArray, z: Any) -> FloatArray:
+        slopes = self.exponent * self.kernel.values(X, z)[:, 0] ** (self.exponent - 1)
+        return self.kernel.gradient(X, coefficients * slopes, z)
+
 
 class Exponential(_OfOne):
     """exp k(x, z); written ``k.exp()``."""
@@ -131,6 +154,13 @@ class Exponential(_OfOne):
 
     def diagonal_values(self, X: Any) -> FloatArray:
         return np.exp(self.kernel.diagonal_values(X))
+
+    @property
+    def differentiable(self) -> bool:
+        return self.kernel.differentiable
+
+    def gradient(self, X: Any, coefficients: FloatArray, z: Any) -> FloatArray:
+        return self.kernel.gradient(X, coefficients * np.exp(self.kernel.values(X, z)[:, 0]), z)
 
 
 class Weighted(_OfOne):

@@ -70,6 +70,15 @@ class Kernel(Parameters, ABC):
         """k(x_i, x_i) of examples that were read, (n,)."""
         return np.array([self.values(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(length(X))])
 
+    def gradient(self, X: Any, coefficients: FloatArray, z: Any) -> FloatArray:
+        """Σ_i c_i ∇_z k(x_i, z) at one row z, (1, d), of rows that were read; where there is such a thing."""
+        raise NotImplementedError
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether there is a `gradient`."""
+        return type(self).gradient is not Kernel.gradient
+
     def __call__(self, X: Any, Z: Any = None) -> FloatArray:
         """k(x_i, z_j) of all pairs.
 

@@ -46,6 +46,10 @@ class Linear(Kernel):
         moved = X @ np.asarray(self.A, np.float64)
         return np.asarray((X * moved).sum(axis=1)).ravel()
 
+    def gradient(self, X: Any, coefficients: FloatArray, z: Any) -> FloatArray:
+        slope = np.asarray(X.T @ coefficients)
+        return slope if self.A is None else np.asarray(np.asarray(self.A, np.float64) @ slope)
+
 
 class Polynomial(Kernel):
     """k(x, z) = (s⟨x, z⟩ + c)ᵖ.
@@ -76,6 +80,10 @@ class Polynomial(Kernel):
     def diagonal_values(self, X: Any) -> FloatArray:
         return self._of(squared_norms(X))
 
+    def gradient(self, X: Any, coefficients: FloatArray, z: Any) -> FloatArray:
+        inner = (self.scale * inner_products(X, z)[:, 0] + self.constant) ** (self.degree - 1)
+        return np.asarray(X.T @ (coefficients * (self.degree * self.scale) * inner))
+
     def _of(self, products: FloatArray) -> FloatArray:
         return np.asarray((self.scale * products + self.constant) ** self.degree)
 
@@ -102,6 +110,10 @@ class RBF(Kernel):
 
     def diagonal_values(self, X: Any) -> FloatArray:
         return np.ones(X.shape[0])
+
+    def gradient(self, X: Any, coefficients: FloatArray, z: Any) -> FloatArray:
+        pull = 2.0 * self.gamma * coefficients * self.values(X, z)[:, 0]
+        return np.asarray(X.T @ pull - pull.sum() * np.asarray(z).ravel())
 
 
 class Laplacian(Kernel):
@@ -194,11 +206,21 @@ def median_gamma(X: Any, *, max_rows: int = 1000, random_state: int = 0) -> floa
     """
     X = checked_rows(X, "X")
     whole_option("max_rows", max_rows, 2)
+    apart = _distances(X, max_rows, random_state)
+    if not len(apart):
+        raise ValueError(f"all of the {count(X.shape[0], 'row')} of X are the same, and have no median distance")
+    return float(1.0 / np.median(apart))
+
+
+def median_rbf(X: Any) -> RBF:
+    """`RBF` with the γ of `median_gamma`; with 1 where all rows are the same, which are alike with any γ."""
+    return RBF(median_gamma(X) if len(_distances(X, 1000, 0)) else 1.0)
+
+
+def _distances(X: Any, max_rows: int, random_state: int) -> FloatArray:
+    """‖x − z‖² of different rows, of at most so many."""
     if X.shape[0] > max_rows:
         X = X[np.sort(np.random.default_rng(random_state).choice(X.shape[0], max_rows, replace=False))]
     distances = squared_distances(X, X)[np.triu_indices(X.shape[0], 1)]
     # Rounding leaves a little between rows that are the same.
-    apart = distances[distances > 1e-12 * squared_norms(X).max()]
-    if not len(apart):
-        raise ValueError(f"all of the {count(X.shape[0], 'row')} of X are the same, and have no median distance")
-    return float(1.0 / np.median(apart))
+    return np.asarray(distances[distances > 1e-12 * squared_norms(X).max()])

@@ -18,9 +18,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from structlearn.contract import check_is_fitted
 from structlearn.data.labels import label_array
+from structlearn.kernels import Kernel
 from structlearn.models.base import Model
 from structlearn.models.own.pystruct_latent import adapter
 from structlearn.models.own.unknown_model import UnknownModel
@@ -64,6 +66,10 @@ _FITTED: dict[str, Callable[[Any], bool]] = {
     "stationarity_": _is_number,
     "n_features_in_": _is_whole,
     "training_": lambda value: isinstance(value, dict),
+    "kernel_": lambda value: isinstance(value, Kernel),
+    "basis_": lambda value: sp.issparse(value) or isinstance(value, np.ndarray),
+    "coefficients_": lambda value: isinstance(value, np.ndarray),
+    "vocabulary_": lambda value: value is None or isinstance(value, tuple),
 }
 
 
@@ -316,6 +322,8 @@ def _estimator(path: Path, metadata: dict[str, Any], tensors: container.Tensors,
             setattr(estimator, name, value)
     if hasattr(estimator.spec_, "classes"):
         estimator.classes_ = label_array(estimator.spec_.classes)
+    if hasattr(estimator, "check_fitted"):
+        estimator.check_fitted()
     return estimator
 
 

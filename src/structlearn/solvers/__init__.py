@@ -10,12 +10,14 @@ from structlearn.solvers.expectation_maximization import ExpectationMaximization
 from structlearn.solvers.exponentiated_gradient import ExponentiatedGradient
 from structlearn.solvers.extragradient import Extragradient
 from structlearn.solvers.iterative_scaling import IterativeScaling
+from structlearn.solvers.kernel_cuts import KernelCuts, SampledCuts
 from structlearn.solvers.lbfgs import LBFGS
 from structlearn.solvers.n_slack import InseparableError, NSlack
 from structlearn.solvers.one_slack import OneSlack
 from structlearn.solvers.perceptron import Perceptron
 from structlearn.solvers.states import DualState, State, dual_record
 from structlearn.solvers.subgradient import Subgradient
+from structlearn.solvers.subspace_pursuit import SubspacePursuit
 
 __all__ = [
     "LBFGS",
@@ -32,12 +34,15 @@ __all__ = [
     "GapSolver",
     "InseparableError",
     "IterativeScaling",
+    "KernelCuts",
     "NSlack",
     "OneSlack",
     "Perceptron",
+    "SampledCuts",
     "Solution",
     "Solver",
     "State",
     "Subgradient",
+    "SubspacePursuit",
     "dual_record",
 ]

@@ -68,6 +68,8 @@ class Solver(ABC):
     takes_nonnegative: ClassVar[bool] = False
     #: Whether weights may come into being during a run.
     takes_growing: ClassVar[bool] = False
+    #: Whether it is made for weights with an inner product of their own, as functions of a space with a kernel have.
+    takes_metric: ClassVar[bool] = False
     #: How many vectors over the weights a run has at its peak, and how many over the parts of all examples.
     vectors: ClassVar[int] = 4
     part_vectors: ClassVar[int] = 0
@@ -101,6 +103,9 @@ class Solver(ABC):
             raise ValueError(
                 f"{name} is not made for {type(problem).__name__}, whose weights come into being as it runs"
             )
+        if (problem.metric is not None) != self.takes_metric:
+            kind = "functions of a kernel: use KernelStructuralSVM" if self.takes_metric else "weights"
+            raise ValueError(f"{name} is made for {kind}")
         substitute = isinstance(objective, LikelihoodObjective) and not problem.likelihood.is_exact
         if substitute:
             self._check_substitute(problem)

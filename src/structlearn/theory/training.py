@@ -8,7 +8,8 @@ from typing import Any
 
 from structlearn.contract import check_is_fitted
 from structlearn.estimators.structural_svm import StructuralSVM
-from structlearn.solvers import NSlack, OneSlack, Solver
+from structlearn.solvers import KernelCuts, NSlack, OneSlack, SampledCuts, Solver, SubspacePursuit
+from structlearn.theory.approximate_cuts import sampled_cuts, subspace_iterations
 from structlearn.theory.cutting_planes import PreconditionError, constraints_added, cutting_plane_iterations
 from structlearn.waist.objective import MarginObjective
 
@@ -62,13 +63,14 @@ class TrainingBounds:
 def training_bounds(estimator: Any, X: Any, Y: Any, sample_weight: Any = None) -> TrainingBounds:
     """What theorems say of the training of a structural SVM, beside what happened.
 
-    Theorem 3.1 of Yu 2011 for ``solver="one_slack"``, Theorem 18 of Tsochantaridis et al. 2005 for "n_slack". R̄ and Δ̄
-    are the model's own upper bounds over all outputs of the training data, so that the bounds hold, if more loosely
-    than with the unknown least ones.
+    Theorem 3.1 of Yu 2011 for ``solver="one_slack"``, Theorem 18 of Tsochantaridis et al. 2005 for "n_slack"; of
+    `KernelStructuralSVM`, Theorem 3.1 for "exact", and Yu's 6.1 and 6.3 for "sampled" and "subspace". R̄ and Δ̄ are the
+    model's own upper bounds over all outputs of the training data, so that the bounds hold, if more loosely than with
+    the unknown least ones.
 
     Parameters
     ----------
-    estimator : StructuralSVM
+    estimator : StructuralSVM or KernelStructuralSVM
         Fitted, with `eps`, of which the theorems speak.
     X, Y, sample_weight
         What it was fitted to.
@@ -102,10 +104,12 @@ def training_bounds(estimator: Any, X: Any, Y: Any, sample_weight: Any = None) -
     fitted, given = estimator.training_["examples"], training.problem.n_examples
     if fitted != given:
         raise ValueError(f"the estimator was fitted to {fitted} examples, but X has {given}")
+    metric = training.problem.metric
+    stretch = 1.0 if metric is None else metric.stretch()
     numbers: dict[str, float] = {
         "C": training.objective.C,
         "eps": eps,
-        "radius": float(training.problem.radii().max()),
+        "radius": float(training.problem.radii().max()) * stretch,
         "largest_loss": float(training.problem.max_losses().max()),
     }
     assert isinstance(training.objective, MarginObjective)
@@ -119,6 +123,29 @@ def _of_one_slack(
         raise PreconditionError(f"Theorem 3.1 needs slack='linear', but slack is {objective.slack!r}")
     at_most = cutting_plane_iterations(**numbers, rescaling=objective.rescaling)
     return (Bound("Yu 2011, Theorem 3.1", "iterations", at_most, estimator.n_iter_),)
+
+
+def _of_sampled_cuts(
+    objective: MarginObjective, solver: SampledCuts, estimator: StructuralSVM, numbers: Mapping[str, float]
+) -> tuple[Bound, ...]:
+    _check_binary_form("Theorem 6.1", objective, estimator)
+    at_most = sampled_cuts(**numbers, n_samples=solver.n_samples)
+    return (Bound("Yu 2011, Theorem 6.1", "iterations, expected", at_most, estimator.n_iter_),)
+
+
+def _of_subspace_pursuit(
+    objective: MarginObjective, solver: SubspacePursuit, estimator: StructuralSVM, numbers: Mapping[str, float]
+) -> tuple[Bound, ...]:
+    _check_binary_form("Theorem 6.3", objective, estimator)
+    at_most = subspace_iterations(**numbers, k_max=solver.n_basis)
+    return (Bound("Yu 2011, Theorem 6.3", "iterations", at_most, estimator.n_iter_),)
+
+
+def _check_binary_form(theorem: str, objective: MarginObjective, estimator: StructuralSVM) -> None:
+    if objective.slack != "linear" or objective.rescaling != "margin":
+        raise PreconditionError(f"{theorem} needs rescaling='margin' and slack='linear', not {objective}")
+    if not estimator.model_.tabular:
+        raise PreconditionError(f"{theorem} speaks of examples with one row each, not of {estimator.model_}")
 
 
 def _of_n_slack(
@@ -140,6 +167,9 @@ def _of_n_slack(
 
 #: What is known of the runs of a solver, from the objective, the solver, the fitted estimator, and C, ε, R̄ and Δ̄.
 _THEOREMS: dict[type[Solver], Callable[[MarginObjective, Any, Any, Mapping[str, float]], tuple[Bound, ...]]] = {
+    KernelCuts: _of_one_slack,
     NSlack: _of_n_slack,
     OneSlack: _of_one_slack,
+    SampledCuts: _of_sampled_cuts,
+    SubspacePursuit: _of_subspace_pursuit,
 }

@@ -66,6 +66,8 @@ class Problem(ABC):
         alone.
     weight_groups : mapping
         Weights that stand together and have a name, for options that speak of them: where they begin and end.
+    metric : RowMetric or None
+        The inner product of weights where it is not the Euclidean one, see `structlearn.kernels.row_metric`.
     """
 
     n_examples: int
@@ -83,6 +85,7 @@ class Problem(ABC):
     grows: bool = False
     likelihood: Likelihood = EXACT
     weight_groups: Mapping[str, tuple[int, int]] = MappingProxyType({})
+    metric: Any = None
 
     _chunk: ClassVar[int] = 4096
 

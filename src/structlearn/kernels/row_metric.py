@@ -1,0 +1,83 @@
+"""The inner product of weights where every row of features stands for a function of a space with a kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.kernels.base import BLOCK, Kernel, length
+
+#: The whole matrix of kernels is kept if it takes no more bytes.
+KEPT = 2**30
+
+
+class RowMetric:
+    """⟨(A, a), (B, b)⟩ = Σ_c A_cᵀ K B_c + ⟨a, b⟩, with K_ij = k(x_i, x_j) of the rows of the training data.
+
+    Of a problem whose rows are unit vectors, the first weights A, (n_rows, width), are then coefficients of the
+    functions φ(x_i) in a space with a kernel, and all others are as they were. Column c of A belongs to a label, or to
+    whatever else a model has weights of a feature for.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    rows : examples
+        As `Kernel.read` gives them.
+    width : int
+        How many weights a row has.
+    offsets : (n_examples + 1,)
+        Where the rows of each example begin.
+    names : tuple of str, optional
+        What the columns of the rows are called.
+    """
+
+    def __init__(self, kernel: Kernel, rows: Any, width: int, offsets: IntArray, names: tuple[str, ...] | None = None):
+        self.offsets = offsets
+        self.names = names
+        self.kernel = kernel
+        self.rows = rows
+        self.width = width
+        self.n_rows = length(rows)
+        self._matrix: FloatArray | None = None
+
+    def split(self, w: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(A, a) of a vector over all weights, as views."""
+        n = self.n_rows * self.width
+        return w[:n].reshape(self.n_rows, self.width), w[n:]
+
+    def at_rows(self, basis: Any, coefficients: FloatArray) -> FloatArray:
+        """Σ_j k(x_i, b_j) c_j at every row of the training data, (n_rows, width)."""
+        return expansion_at(self.kernel, self.rows, basis, coefficients)
+
+    def at_rows_of(self, which: IntArray, coefficients: FloatArray) -> FloatArray:
+        """The same where the basis are rows of the training data."""
+        if 8 * self.n_rows**2 > KEPT:
+            return self.at_rows(self.rows[which], coefficients)
+        if self._matrix is None:
+            self._matrix = self.kernel.checked_values(self.rows, self.rows)
+        # A copy of most columns takes longer than products with zeros.
+        if 4 * len(which) > self.n_rows:
+            full = np.zeros((self.n_rows, self.width))
+            full[which] = coefficients
+            return np.asarray(self._matrix @ full)
+        return np.asarray(self._matrix[which].T @ coefficients)
+
+    def stretch(self) -> float:
+        """By how much a combination of the rows of one example may be longer than it is for unit vectors.
+
+        ‖Σ_i a_i φ(x_i)‖ ≤ Σ_i |a_i| √k(x_i, x_i) ≤ ‖a‖ (Σ_i k(x_i, x_i))^½; weights without a kernel are as long as
+        they were.
+        """
+        sums = np.concatenate([[0.0], np.cumsum(self.kernel.diagonal(self.rows))])[self.offsets]
+        return float(np.sqrt(max(1.0, np.diff(sums).max(initial=0.0))))
+
+
+def expansion_at(kernel: Kernel, rows: Any, basis: Any, coefficients: FloatArray) -> FloatArray:
+    """Σ_j k(x_i, b_j) c_j at rows x_i, in blocks that never fill the memory."""
+    found = np.zeros((length(rows), coefficients.shape[1]))
+    if length(basis) and len(found):
+        for some, part in kernel.blocks(rows, basis, max_memory=BLOCK):
+            found[some] = part @ coefficients
+    return found

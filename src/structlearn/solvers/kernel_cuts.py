@@ -1,0 +1,327 @@
+"""Cutting planes in a space with a kernel: exact ones, and such from samples (Yu 2011, Algorithms 6.1 and 6.2)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from structlearn import _core
+from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.kernels.gram import ROUNDING
+from structlearn.kernels.row_metric import RowMetric
+from structlearn.solvers.base import DualSolver
+from structlearn.solvers.states import UNCERTIFIED, DualState, Record
+from structlearn.waist.objective import MarginObjective
+from structlearn.waist.problem import Problem
+
+
+class Expansion(NamedTuple):
+    """w as Σ_j k(b_j, ·) c_j for the rows of inputs, and as itself for all other features.
+
+    Attributes
+    ----------
+    basis : examples
+        b, rows of features or other examples of the kernel.
+    coefficients : (n_basis, width)
+        c.
+    rest : (n_rest,)
+    """
+
+    basis: Any
+    coefficients: FloatArray
+    rest: FloatArray
+
+
+class Cut(NamedTuple):
+    """ξ ≥ offset − ⟨w, g⟩ with g = Σ_j coefficients_j φ(x_rows_j) and, in the features without a kernel, rest."""
+
+    rows: IntArray
+    coefficients: FloatArray
+    rest: FloatArray
+    offset: float
+
+
+class Cuts(ABC):
+    """The cuts of a run, in the form that an algorithm gives them: that of functions whose inner products it knows.
+
+    Attributes
+    ----------
+    gram : (n_cuts, n_cuts)
+        ⟨g_s, g_t⟩.
+    offsets : (n_cuts,)
+    """
+
+    def __init__(self, metric: RowMetric):
+        self.metric = metric
+        self.gram = np.zeros((0, 0))
+        self.offsets = np.zeros(0)
+
+    @abstractmethod
+    def add(self, cut: Cut) -> None: ...
+
+    @abstractmethod
+    def keep(self, kept: Any) -> None:
+        """Drops all cuts that a mask does not have."""
+
+    @abstractmethod
+    def weights(self, alpha: FloatArray) -> FloatArray:
+        """Σ_t α_t g_t as weights of the problem: its values at the rows of the training data, and all others."""
+
+    @abstractmethod
+    def expansion(self, alpha: FloatArray) -> Expansion:
+        """The same as a function of any row."""
+
+    def _join(self, products: FloatArray, offset: float) -> None:
+        """Takes the inner products of a new cut with those before and itself."""
+        t = len(self.gram)
+        gram = np.empty((t + 1, t + 1))
+        gram[:t, :t] = self.gram
+        gram[t] = gram[:, t] = products
+        self.gram, self.offsets = gram, np.append(self.offsets, offset)
+
+    def _drop(self, kept: Any) -> None:
+        self.gram, self.offsets = self.gram[np.ix_(kept, kept)], self.offsets[kept]
+
+
+class RowCuts(Cuts):
+    """Cuts as combinations of rows of the training data, each with its values at all of these."""
+
+    def __init__(self, metric: RowMetric):
+        super().__init__(metric)
+        self.cuts: list[Cut] = []
+        self.values: list[FloatArray] = []
+
+    def add(self, cut: Cut) -> None:
+        values = self.metric.at_rows_of(cut.rows, cut.coefficients)
+        products = [np.vdot(other.coefficients, values[other.rows]) + other.rest @ cut.rest for other in self.cuts]
+        own = np.vdot(cut.coefficients, values[cut.rows]) + cut.rest @ cut.rest
+        self._join(np.array([*products, own]), cut.offset)
+        self.cuts.append(cut)
+        self.values.append(values)
+
+    def keep(self, kept: Any) -> None:
+        self._drop(kept)
+        self.cuts = [cut for cut, chosen in zip(self.cuts, kept, strict=True) if chosen]
+        self.values = [values for values, chosen in zip(self.values, kept, strict=True) if chosen]
+
+    def weights(self, alpha: FloatArray) -> FloatArray:
+        values = np.zeros((self.metric.n_rows, self.metric.width))
+        for factor, some in zip(alpha, self.values, strict=True):
+            if factor:
+                values += factor * some
+        return np.concatenate([values.ravel(), self._rest(alpha)])
+
+    def expansion(self, alpha: FloatArray) -> Expansion:
+        found = np.zeros((self.metric.n_rows, self.metric.width))
+        for factor, cut in zip(alpha, self.cuts, strict=True):
+            # Rows that were drawn more than once are there more than once.
+            np.add.at(found, cut.rows, factor * cut.coefficients)
+        support = np.flatnonzero(found.any(axis=1))
+        return Expansion(self.metric.rows[support], found[support], self._rest(alpha))
+
+    def _rest(self, alpha: FloatArray) -> FloatArray:
+        return np.asarray(alpha @ np.array([cut.rest for cut in self.cuts]))
+
+
+@dataclass
+class KernelCutsState(DualState):
+    """`alpha` are the multipliers of the cuts, `idle` for how long each has been 0, `found` is the best w so far.
+
+    `surveys` counts the passes over all examples, one for each cut.
+    """
+
+    cuts: Cuts | None = None
+    alpha: FloatArray = field(default_factory=lambda: np.zeros(0))
+    idle: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+    found: Expansion | None = None
+    surveys: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelCuts(DualSolver):
+    """min_w ½‖w‖² + C ξ with ξ ≥ c_t − ⟨w, g_t⟩ for cuts t that are functions of a space with a kernel.
+
+    The loop is that of `OneSlack`; all that is known of cuts are their inner products and their values at the rows of
+    the training data. Exact (Yu 2011, Algorithm 6.1, for any structure): O(n²) kernels an iteration for n rows that
+    are violated, or products with the whole matrix where it fits.
+
+    Parameters
+    ----------
+    idle_cuts : int
+        Cuts that had no weight in that many quadratic programs in a row are dropped.
+    """
+
+    idle_cuts: int = 20
+
+    slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
+    takes_metric: ClassVar[bool] = True
+    #: Whether the program over the cuts bounds the objective from below.
+    certifies: ClassVar[bool] = True
+
+    def expected_nbytes(self, problem: Any) -> int:
+        # Thirty cuts with weight, as Yu met them, and twenty that wait to be dropped.
+        return self.nbytes(problem) + 50 * 8 * int(problem.n_features)
+
+    def most_nbytes(self, problem: Any) -> int:
+        return self.expected_nbytes(problem)
+
+    def init_state(self, problem: Problem, objective: MarginObjective) -> KernelCutsState:
+        state = KernelCutsState(w=np.zeros(problem.n_features), objective=objective, cuts=self._empty(problem.metric))
+        self._survey(state, problem, objective)
+        return state
+
+    def resume(self, state: KernelCutsState, problem: Problem, objective: MarginObjective) -> KernelCutsState:
+        self.check_state(state, KernelCutsState, objective)
+        # Cuts bound the risk, whatever its price; where a sum of them was the most that C allowed, it may be too much.
+        alpha = state.alpha * min(1.0, objective.C / max(float(state.alpha.sum()), 1e-300))
+        w = np.zeros(problem.n_features)
+        fresh = KernelCutsState(w=w, objective=objective, cuts=state.cuts, alpha=alpha, idle=state.idle)
+        return self.update(fresh, problem, objective)
+
+    def update(self, state: KernelCutsState, problem: Problem, objective: MarginObjective) -> KernelCutsState:
+        with state.timed("dual_seconds"):
+            self._solve(state, objective)
+        self._survey(state, problem, objective)
+        return state
+
+    def unfinished(self, state: KernelCutsState) -> str:
+        if self.certifies:
+            return super().unfinished(state)
+        excess = state.record["violation"]
+        return (
+            f"stopped after max_iter={self.max_iter} iterations, where the last cut was violated by {excess:.2g}: of "
+            f"the objective {state.primal:.3g}, {state.objective.C * excess:.2g} may be too much; raise max_iter, "
+            "loosen the tolerance or lower C"
+        )
+
+    def stops(self, state: KernelCutsState) -> bool:
+        """Whether the last exact cut asks for too little to go on, where the program over the cuts is no bound."""
+        excess = state.record.get("violation", np.inf)
+        if state.primal == 0.0 or (self.eps is not None and excess <= self.eps):
+            return True
+        return bool(state.objective.C * excess <= self.tolerance * state.primal)
+
+    def _empty(self, metric: RowMetric) -> Cuts:
+        return RowCuts(metric)
+
+    def _cut(self, state: KernelCutsState, exact: Cut) -> Cut:
+        """The cut in the form in which it is kept."""
+        return exact
+
+    def _solve(self, state: KernelCutsState, objective: MarginObjective) -> None:
+        """The quadratic program over the cuts; those that are idle for long are dropped."""
+        cuts = state.cuts
+        assert cuts is not None
+        accuracy = self.qp_accuracy(state, objective)
+        state.alpha, gap = best_mixture(cuts.gram, cuts.offsets, state.alpha, objective.C, accuracy)
+        state.idle = np.where(state.alpha > 0, 0, state.idle + 1)
+        kept = state.idle <= self.idle_cuts
+        if not kept.all():
+            cuts.keep(kept)
+            state.alpha, state.idle = state.alpha[kept], state.idle[kept]
+        dual = float(cuts.offsets @ state.alpha - 0.5 * state.alpha @ cuts.gram @ state.alpha)
+        # What bounds from below may be forgotten only where it is no bound.
+        state.dual = max(state.dual, dual) if self.certifies else dual
+        state.restricted_gap = gap / max(dual + gap, 1e-300)
+
+    def _survey(self, state: KernelCutsState, problem: Problem, objective: MarginObjective) -> None:
+        """An oracle pass at w: its exact price, the stopping rule on the exact cut, and a new cut."""
+        cuts, alpha = state.cuts, state.alpha
+        assert cuts is not None
+        w = cuts.weights(alpha) if len(alpha) else np.zeros(problem.n_features)
+        with state.timed("oracle_seconds"):
+            risk = problem.risk(w, objective)
+        total = float(objective.sample_weight.sum())
+        coefficients, rest = cuts.metric.split(risk.gradient / -total)
+        offset = risk.offset / total
+        gram, offsets = cuts.gram, cuts.offsets
+        slack = max(0.0, float((offsets - gram @ alpha).max(initial=0.0)))
+        excess = max(0.0, offset + float(risk.gradient @ w) / total - slack)
+        norm = np.sqrt(max(float(alpha @ gram @ alpha), 0.0))
+        primal = objective.primal(np.array([norm]), risk.losses)
+        if primal <= state.primal or state.found is None:
+            state.primal, state.w, state.slacks = primal, w, np.maximum(risk.losses, 0.0)
+            state.found = self._expansion(cuts, alpha, rest)
+        with state.timed("dual_seconds"):
+            rows = np.flatnonzero(coefficients.any(axis=1))
+            cuts.add(self._cut(state, Cut(rows, coefficients[rows], rest.copy(), offset)))
+            state.alpha, state.idle = np.append(alpha, 0.0), np.append(state.idle, 0)
+        state.surveys += 1
+        state.record = self._record(state, excess)
+
+    @staticmethod
+    def _expansion(cuts: Cuts, alpha: FloatArray, rest: FloatArray) -> Expansion:
+        if len(alpha):
+            return cuts.expansion(alpha)
+        return Expansion(cuts.metric.rows[:0], np.zeros((0, cuts.metric.width)), np.zeros_like(rest))
+
+    def _record(self, state: KernelCutsState, excess: float) -> Record:
+        told: Record = {"primal": state.primal, "violation": excess, "planes": len(state.alpha)}
+        if not self.certifies:
+            return UNCERTIFIED | told
+        return told | {"dual": state.dual, "gap": state.primal - state.dual, "certified": True}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampledCuts(KernelCuts):
+    """The same with cuts of few rows each, drawn from those that are violated (Yu 2011, Algorithm 6.2).
+
+    An iteration takes O(n · n_samples) kernels for n rows. The rule that stops looks at exact cuts, and the objective
+    is exact, but cuts from samples give no lower bound on its minimum: `tol` and `eps` end a run, and nothing is
+    certified.
+
+    Parameters
+    ----------
+    n_samples : int
+        How many rows of a cut are drawn, with replacement; a cut that has no more is exact.
+    random_state : int
+        Seed of the draws.
+    """
+
+    n_samples: int = 400
+    random_state: int = 0
+
+    certifies: ClassVar[bool] = False
+
+    def done(self, state: Any) -> bool:
+        return self.stops(state)
+
+    def _cut(self, state: KernelCutsState, exact: Cut) -> Cut:
+        n, k = len(exact.rows), self.n_samples
+        if n <= k:
+            return exact
+        drawn = np.random.default_rng((self.random_state, state.surveys)).integers(n, size=k)
+        chosen, times = np.unique(drawn, return_counts=True)
+        return exact._replace(
+            rows=exact.rows[chosen], coefficients=exact.coefficients[chosen] * (times[:, None] * (n / k))
+        )
+
+
+def best_mixture(
+    gram: FloatArray, offsets: FloatArray, alpha: FloatArray, C: float, accuracy: float
+) -> tuple[FloatArray, float]:
+    """max_α Σ c_t α_t − ½ αᵀHα with α ≥ 0 and Σ α ≤ C, from a first guess, and the gap that is left."""
+    values, vectors = np.linalg.eigh(gram)
+    if values[0] < -ROUNDING * np.abs(values).max():
+        raise ValueError(
+            f"the kernel is not positive semidefinite: inner products of cuts have an eigenvalue of {values[0]:.3g}, "
+            f"and others of up to {values[-1]:.3g}; take another kernel"
+        )
+    rows = vectors * np.sqrt(np.maximum(values, 0.0))
+    t = len(offsets)
+    program = _core.SparseSets(1, t)
+    indices = np.tile(np.arange(t), t)
+    which = np.arange(t)
+    added = program.add(
+        np.zeros(t, np.int64), np.arange(0, t * t + 1, t), indices, rows.ravel(), which, np.ones(t), offsets
+    )
+    if added != t:
+        # One of them is there twice, to the last bit: rounding left no new one.
+        return alpha, 0.0
+    program.set_limits(np.array([C]), np.zeros(1))
+    program.set_alpha(0, alpha)
+    gap = program.solve_alone(0, accuracy, 1000)
+    return np.array(program.alpha(0)), gap
