@@ -11,6 +11,7 @@ from structlearn.lazy import names
 
 if TYPE_CHECKING:
     from structlearn.estimators import (
+        BinarySVM,
         ConditionalRandomField,
         GibbsMotif,
         HiddenMarkov,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "BinarySVM",
     "ConditionalRandomField",
     "GibbsMotif",
     "HiddenMarkov",

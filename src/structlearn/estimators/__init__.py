@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from structlearn.lazy import names
 
 if TYPE_CHECKING:
+    from structlearn.estimators.binary_svm import BinarySVM
     from structlearn.estimators.conditional_random_field import ConditionalRandomField
     from structlearn.estimators.generative.gibbs_motif import GibbsMotif
     from structlearn.estimators.generative.hidden_markov import HiddenMarkov
@@ -19,6 +20,7 @@ else:
     __getattr__, __dir__ = names(
         __name__,
         {
+            "BinarySVM": "binary_svm",
             "ConditionalRandomField": "conditional_random_field",
             "GibbsMotif": "generative.gibbs_motif",
             "HiddenMarkov": "generative.hidden_markov",
@@ -33,6 +35,7 @@ else:
     )
 
 __all__ = [
+    "BinarySVM",
     "ConditionalRandomField",
     "GibbsMotif",
     "HiddenMarkov",

@@ -11,6 +11,7 @@ from structlearn.kernels.gram import (
     pivoted_cholesky,
 )
 from structlearn.kernels.graphs import RandomWalk
+from structlearn.kernels.rows import KernelRows
 from structlearn.kernels.strings import GapWeighted, Mismatch, Spectrum
 from structlearn.kernels.vectors import RBF, HistogramIntersection, Laplacian, Linear, Polynomial, median_gamma
 
@@ -24,6 +25,7 @@ __all__ = [
     "HistogramIntersection",
     "IncompleteCholesky",
     "Kernel",
+    "KernelRows",
     "Laplacian",
     "Linear",
     "Mismatch",
