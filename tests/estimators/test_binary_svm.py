@@ -49,7 +49,7 @@ def spread(svm, n):
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("price", [0.1, 10.0])
+@pytest.mark.parametrize("price", [0.1, 3.0])
 @pytest.mark.parametrize(
     ("kernel", "theirs"),
     [
@@ -62,13 +62,13 @@ def spread(svm, n):
 def test_objective_and_decisions_are_those_of_scikit_learn(kernel, theirs, price, seed):
     X, y = problem(seed)
     weight = np.random.default_rng(seed).uniform(0.5, 2.0, len(y))
-    svc = SVC(C=price, tol=1e-7, **theirs).fit(X, y, weight)
+    svc = SVC(C=price, tol=1e-6, **theirs).fit(X, y, weight)
     svm = BinarySVM(kernel, C=price * weight.sum(), tol=1e-8).fit(X, y, weight)
     ours, reached = (
         objective(kernel(X), y, spread(each, len(y)), each.intercept_[0], price * weight) for each in (svm, svc)
     )
     assert ours == pytest.approx(svm.objective_, rel=1e-9)
-    assert ours == pytest.approx(reached, rel=1e-6 if price < 1 else 1e-4)
+    assert ours == pytest.approx(reached, rel=1e-6 if price < 1 else 1e-5)
     assert ours <= reached * (1 + 1e-8)
     assert 0 <= svm.duality_gap_ <= 1e-8 or abs(svm.duality_gap_) < 1e-12
     np.testing.assert_allclose(svm.decision_function(X), svc.decision_function(X), atol=1e-2)
@@ -130,7 +130,7 @@ def test_data_that_no_margin_separates_are_refused(fit_intercept):
 def test_weights_equal_copies_and_zero_weight_equals_removal():
     X, y = problem(3)
     weight = np.random.default_rng(0).integers(0, 3, len(y))
-    weighted = BinarySVM(RBF(1.0), C=20.0, tol=1e-10).fit(X, y, weight)
+    weighted = BinarySVM(RBF(np.float64(1.0)), C=20.0, tol=1e-10).fit(X, y, weight)
     copied = BinarySVM(RBF(1.0), C=20.0, tol=1e-10).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
     assert weighted.objective_ == pytest.approx(copied.objective_, rel=1e-8)
     np.testing.assert_allclose(weighted.decision_function(X), copied.decision_function(X), atol=1e-4)

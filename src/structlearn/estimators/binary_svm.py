@@ -154,7 +154,7 @@ class BinarySVM(Estimator):
         examples = self._read(kernel, X)
         if y is None:
             raise ValueError("BinarySVM requires y to be passed, but the target y is None")
-        _, labels = Multiclass().read(X, y)
+        labels: list[Any] = Multiclass().read(X, y)[1]
         n = length(examples)
         if len(labels) != n:
             raise ValueError(f"X has {count(n, 'example')} but y has {count(len(labels), 'label')}")
@@ -165,7 +165,7 @@ class BinarySVM(Estimator):
         classes = _two_classes(labels)
         if self.class_weight is not None:
             weight = weight * class_weights(self.class_weight, labels)
-        signs = 2.0 * LabelCodes(classes).encode(labels, "y") - 1.0
+        signs = np.where(LabelCodes(classes).encode(labels, "y") == 1, 1.0, -1.0)
         C = price(self.C, 0.1, weight)
         largest = float(kernel.diagonal(examples).max()) if self.slack == "hard" else np.inf
         margins = BinaryMargins(signs, weight, C, self.slack, bool(self.fit_intercept), largest)

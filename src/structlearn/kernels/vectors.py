@@ -109,8 +109,8 @@ class RBF(Kernel):
 
     def values(self, X: Any, Z: Any) -> FloatArray:
         found = np.ascontiguousarray(inner_products(X, Z))
-        norms = (squared_norms(X), squared_norms(X if Z is X else Z))
-        _core.gaussians(found.reshape(-1), *(self.gamma * of_rows for of_rows in norms), self.gamma)
+        gamma = float(self.gamma)  # a scalar of NumPy would make doubles of single precision
+        _core.gaussians(found.reshape(-1), gamma * squared_norms(X), gamma * squared_norms(Z), gamma)
         if Z is X:
             np.fill_diagonal(found, 1.0)
         return found

@@ -130,7 +130,8 @@ class BinaryDual:
             # double precision the gap, which is larger than that growth, may still close for some time.
             state.idle = state.idle + 1 if state.dual <= before + STALLED * abs(before) else 0
             stalled = state.stuck or state.idle > (0 if state.rows.single else PATIENCE)
-            if not state.exact and (state.relative_gap <= LEEWAY * self.tol or stalled):
+            closed = state.relative_gap <= LEEWAY * self.tol and not state.exact
+            if state.iteration and (closed or (stalled and not self.done(state))):
                 self._renew(state, kernel, X, margins)
             state.record = {
                 "iteration": state.iteration,
@@ -179,7 +180,7 @@ class BinaryDual:
     def _renew(self, state: BinaryDualState, kernel: Kernel, X: Any, margins: BinaryMargins) -> None:
         """Scores from β in double precision; rows too, if those in single precision no longer bring the gap down."""
         used = np.flatnonzero(state.beta)
-        if len(used):
+        if len(used) and not state.exact:
             for some, part in kernel.blocks(X, taken(X, used), max_memory=2**23):
                 state.scores[some] = part @ state.beta[used]
         state.exact, state.stuck, state.idle = True, False, 0
