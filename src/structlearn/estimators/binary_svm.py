@@ -17,7 +17,14 @@ from structlearn.contract import Estimator, check_is_fitted
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_flag, check_whole
-from structlearn.data.labels import LabelCodes, check_label, declared_classes, label_array, observed_classes
+from structlearn.data.labels import (
+    LabelCodes,
+    check_label,
+    declared_classes,
+    label_array,
+    observed_classes,
+    read_labels,
+)
 from structlearn.data.matrices import checked_table
 from structlearn.data.memory import available_memory, memory_option
 from structlearn.data.options import choice_option, flag_option, real_option, whole_option
@@ -26,7 +33,6 @@ from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.training import checked_weight, class_weights
 from structlearn.kernels import Kernel, Linear, kernel_option
 from structlearn.kernels.base import length, taken
-from structlearn.models.multiclass.multiclass import Multiclass
 from structlearn.persistence import model_file
 from structlearn.solvers.binary_dual import BinaryDual, BinaryDualState
 from structlearn.solvers.binary_margins import BinaryMargins
@@ -154,7 +160,7 @@ class BinarySVM(Estimator):
         examples = self._read(kernel, X)
         if y is None:
             raise ValueError("BinarySVM requires y to be passed, but the target y is None")
-        labels: list[Any] = Multiclass().read(X, y)[1]
+        labels: list[Any] = read_labels(y)
         n = length(examples)
         if len(labels) != n:
             raise ValueError(f"X has {count(n, 'example')} but y has {count(len(labels), 'label')}")
@@ -217,7 +223,7 @@ class BinarySVM(Estimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the examples that are predicted right, by their weights."""
         check_is_fitted(self)
-        _, labels = Multiclass().read(X, y)
+        labels = read_labels(y)
         positive = self.decision_function(X) > 0
         if len(labels) != len(positive):
             raise ValueError(f"X has {count(len(positive), 'example')} but y has {count(len(labels), 'label')}")

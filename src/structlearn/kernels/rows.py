@@ -15,7 +15,7 @@ from structlearn.kernels.base import Kernel, length, taken
 from structlearn.wording import count, in_bytes
 
 #: Bytes of the rows that are computed at a time.
-BLOCK = 2**24
+BLOCK = 2**23
 
 #: Above this share of nonzeros, products of sparse rows take longer than those of dense ones.
 DENSEST = 1 / 30

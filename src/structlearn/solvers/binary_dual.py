@@ -164,6 +164,9 @@ class BinaryDual:
         state.primal = margins.primal(norm, state.scores + state.bias)
         state.dual = margins.dual(norm, state.beta)
         if norm < -NEGATIVE * (1.0 + abs(state.dual)) or state.primal - state.dual < -NEGATIVE * abs(state.primal):
+            if not state.exact:
+                state.stuck = True
+                return
             raise ValueError(
                 f"the kernel is not positive semidefinite: ‖f‖² is {norm:g} and the gap {state.primal - state.dual:g} "
                 "at a point of the dual; structlearn.kernels.check_psd tells of a matrix"
