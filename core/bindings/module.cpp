@@ -8,6 +8,7 @@ void bind_ranking(nanobind::module_& module);
 void bind_working_sets(nanobind::module_& module);
 void bind_scorers(nanobind::module_& module);
 void bind_losses(nanobind::module_& module);
+void bind_kernel(nanobind::module_& module);
 void bind_multiclass(nanobind::module_& module);
 void bind_chain(nanobind::module_& module);
 void bind_second_order(nanobind::module_& module);
@@ -41,6 +42,7 @@ NB_MODULE(_core, module) {
     bind_scorers(module);
     bind_losses(module);
     bind_working_sets(module);
+    bind_kernel(module);
     bind_multiclass(module);
     bind_chain(module);
     bind_second_order(module);

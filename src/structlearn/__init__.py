@@ -12,6 +12,7 @@ from structlearn.lazy import names
 if TYPE_CHECKING:
     from structlearn.estimators import (
         BinaryPerceptron,
+        BinarySVM,
         ConditionalRandomField,
         GibbsMotif,
         HiddenMarkov,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BinaryPerceptron",
+    "BinarySVM",
     "ConditionalRandomField",
     "GibbsMotif",
     "HiddenMarkov",

@@ -1,7 +1,7 @@
 """Compiled kernels over flat arrays; sizes and indices are checked by the Python callers."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,25 @@ def least_gain(
 def least_f1(scores: Floats, positive: Bytes, offsets: Ints, out: Bytes, n_threads: int) -> None: ...
 def rows_dot(indptr: Ints, indices: Ints, values: Floats, w: Floats, out: Floats) -> None: ...
 def rows_add_to(indptr: Ints, indices: Ints, values: Floats, coefficients: Floats, w: Floats) -> None: ...
+
+Real = TypeVar("Real", np.float32, np.float64)
+
+def add_kernel_rows(rows: npt.NDArray[Real], which: Ints, coefficients: Floats, total: Floats) -> None: ...
+def gather_columns(rows: npt.NDArray[Real], which: Ints, columns: Ints, out: npt.NDArray[Real]) -> None: ...
+def gaussians(
+    products: npt.NDArray[Real], of_rows: npt.NDArray[Real], of_columns: npt.NDArray[Real], gamma: float
+) -> None: ...
+def solve_block(
+    K: npt.NDArray[Real],
+    r: Floats,
+    lower: Floats,
+    upper: Floats,
+    sum_is_held: bool,
+    accuracy: float,
+    max_steps: int,
+    beta: Floats,
+    gradient: Floats,
+) -> tuple[int, int, int]: ...
 
 class WorkingSets:
     """What SparseSets, PartSets, DependencySets and MulticlassSets have in common; no class of its own at run time."""

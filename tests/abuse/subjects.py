@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from structlearn import (
+    BinarySVM,
     ConditionalRandomField,
     GibbsMotif,
     HiddenMarkov,
@@ -144,6 +145,7 @@ SUBJECTS: dict[str, Subject] = {
     "hidden_markov_discrete": Subject(HiddenMarkov(Discrete()), data.WORDS, data.TAGS),
     "hidden_markov_gaussian": Subject(HiddenMarkov(Gaussian()), data.ROWS, data.LETTERS),
     "hidden_markov_curves": Subject(HiddenMarkov(PiecewiseLinearCounts(3), smoothing="floor"), data.ROWS, data.LETTERS),
+    "binary_svm": Subject(BinarySVM("rbf", tol=0.1), data.POINTS, [label == data.CLASSES[0] for label in data.CLASSES]),
     "gibbs_motif": Subject(
         GibbsMotif(4, background_order=0, n_sweeps=3, n_init=2, random_state=0), data.DNA, data.BOUND
     ),

@@ -48,6 +48,38 @@ class Labels(list[Any]):
     """Labels, one an example, that have been checked."""
 
 
+def read_labels(Y: Any) -> Labels:
+    """One label an example, in a list or an array; names what is none."""
+    if isinstance(Y, Labels):
+        return Y
+    if Y is None:
+        raise ValueError("this model requires y to be passed, but the target y is None")
+    if isinstance(Y, (list, tuple)) and not all(isinstance(y, (int, float, str, np.generic)) for y in Y):
+        for i, y in enumerate(Y):
+            if isinstance(y, set) and y:
+                raise partial_label(f"Y[{i}]", y)
+        if any(isinstance(y, (list, np.ndarray)) for y in Y):
+            raise ValueError("Y must hold one label an example; for sequences of labels use Chain")
+        for i, y in enumerate(Y):
+            check_label(y, f"Y[{i}]")
+        return Labels(Y)
+    shape = np.asarray(Y).shape
+    if len(shape) > 2 or (len(shape) == 2 and 0 in shape):
+        raise ValueError(f"Y has the shape {shape}; one label an example is expected")
+    from sklearn.utils import column_or_1d
+
+    Y = column_or_1d(Y, warn=True)
+    for i, y in enumerate(Y if Y.dtype.kind == "O" else ()):
+        check_label(y, f"Y[{i}]")
+    if Y.dtype.kind == "f" and not np.isfinite(Y).all():
+        i = int(np.argmin(np.isfinite(Y)))
+        raise ValueError(f"Y[{i}] is {Y[i]}")
+    if Y.dtype.kind == "f" and np.any(np.round(Y) != Y):
+        i = int(np.argmax(np.round(Y) != Y))
+        raise ValueError(f"Unknown label type: continuous. Y[{i}] is {Y[i]}; labels are classes, not measurements")
+    return Labels(Y.tolist())
+
+
 class LabelSequences(Ragged):
     """Labels of several sequences as codes, and the classes that these are of; see `read_label_sequences`."""
 

@@ -6,6 +6,7 @@ from structlearn.lazy import names
 
 if TYPE_CHECKING:
     from structlearn.estimators.binary_perceptron import BinaryPerceptron
+    from structlearn.estimators.binary_svm import BinarySVM
     from structlearn.estimators.conditional_random_field import ConditionalRandomField
     from structlearn.estimators.generative.gibbs_motif import GibbsMotif
     from structlearn.estimators.generative.hidden_markov import HiddenMarkov
@@ -23,6 +24,7 @@ else:
         __name__,
         {
             "BinaryPerceptron": "binary_perceptron",
+            "BinarySVM": "binary_svm",
             "ConditionalRandomField": "conditional_random_field",
             "GibbsMotif": "generative.gibbs_motif",
             "HiddenMarkov": "generative.hidden_markov",
@@ -40,6 +42,7 @@ else:
 
 __all__ = [
     "BinaryPerceptron",
+    "BinarySVM",
     "ConditionalRandomField",
     "GibbsMotif",
     "HiddenMarkov",

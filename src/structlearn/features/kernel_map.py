@@ -18,7 +18,7 @@ from structlearn.data.fields import check_whole
 from structlearn.data.options import choice_option, whole_option
 from structlearn.data.tokens.sequences import Sequences, read_sequences, stack
 from structlearn.kernels import RBF, Kernel, Laplacian, incomplete_cholesky, kernel_option, pivoted_cholesky
-from structlearn.kernels.base import length
+from structlearn.kernels.base import length, taken
 from structlearn.wording import shown
 
 METHODS = ("uniform", "k_means", "leverage", "cholesky", "random_features")
@@ -107,7 +107,7 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         kept, self.factor_ = pivoted_cholesky(kernel(basis), name="the kernel matrix of the basis")
         if not len(kept):
             raise ValueError("every example of the basis has the kernel 0 with itself; there are no coordinates")
-        self.basis_ = _taken(basis, kept)
+        self.basis_ = taken(basis, kept)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -190,12 +190,12 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
             case "k_means":
                 return _centres(kernel, rows, size, random)
             case "cholesky":
-                return _taken(rows, incomplete_cholesky(kernel, rows, size).pivots)
+                return taken(rows, incomplete_cholesky(kernel, rows, size).pivots)
             case "leverage":
                 scores = _leverage_scores(kernel, rows, size, random)
-                return _taken(rows, random.choice(n, size, replace=False, p=scores / scores.sum()))
+                return taken(rows, random.choice(n, size, replace=False, p=scores / scores.sum()))
             case _:
-                return _taken(rows, random.choice(n, size, replace=False))
+                return taken(rows, random.choice(n, size, replace=False))
 
     def _coordinates(self, kernel: Kernel, rows: Any) -> FloatArray:
         found = np.empty((length(rows), self._n_columns()))
@@ -238,7 +238,7 @@ def _centres(kernel: Kernel, rows: Any, size: int, random: np.random.Generator) 
 
     if not kernel.of_rows:
         raise ValueError(f"kernel is {shown(kernel)}; method='k_means' needs examples that are rows of numbers")
-    some = _taken(rows, random.choice(length(rows), min(ROWS_A_CENTRE * size, length(rows)), replace=False))
+    some = taken(rows, random.choice(length(rows), min(ROWS_A_CENTRE * size, length(rows)), replace=False))
     clusters = KMeans(size, n_init=1, max_iter=20, random_state=int(random.integers(2**31 - 1)))
     with warnings.catch_warnings():
         # That there are fewer points than clusters is no fault here.
@@ -253,9 +253,9 @@ def _leverage_scores(kernel: Kernel, rows: Any, size: int, random: np.random.Gen
     What the columns do not span counts as residual / λ, as if it were orthogonal to everything else.
     """
     n = length(rows)
-    pilot = _taken(rows, random.choice(n, min(2 * size, n), replace=False))
+    pilot = taken(rows, random.choice(n, min(2 * size, n), replace=False))
     kept, factor = pivoted_cholesky(kernel(pilot), name="the kernel matrix of the basis")
-    pilot = _taken(pilot, kept)
+    pilot = taken(pilot, kept)
     found = np.concatenate([_solved(factor, part) for _, part in kernel.blocks(rows, pilot)])
     residual = _residual(kernel, rows, found)
     values, vectors = np.linalg.eigh(found.T @ found)
@@ -274,10 +274,6 @@ def _solved(factor: FloatArray, kernels: FloatArray) -> FloatArray:
     from scipy.linalg import solve_triangular
 
     return np.asarray(solve_triangular(factor, kernels.T, lower=True, check_finite=False).T)
-
-
-def _taken(examples: Any, which: npt.NDArray[Any]) -> Any:
-    return [examples[i] for i in which.tolist()] if isinstance(examples, list) else examples[which]
 
 
 def _learnt_numbers(name: str, array: Any, ndim: int, width: int | None = None) -> FloatArray:

@@ -12,6 +12,7 @@ from structlearn.kernels.gram import (
 )
 from structlearn.kernels.graphs import RandomWalk
 from structlearn.kernels.joint import LabelledSequences, TensorProduct
+from structlearn.kernels.rows import KernelRows
 from structlearn.kernels.strings import GapWeighted, Mismatch, Spectrum
 from structlearn.kernels.vectors import RBF, HistogramIntersection, Laplacian, Linear, Polynomial, median_gamma
 
@@ -25,6 +26,7 @@ __all__ = [
     "HistogramIntersection",
     "IncompleteCholesky",
     "Kernel",
+    "KernelRows",
     "LabelledSequences",
     "Laplacian",
     "Linear",

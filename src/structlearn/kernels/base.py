@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from structlearn.contract import Parameters
-from structlearn.data.arrays import FloatArray
+from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.matrices import check_finite, checked_matrix
 from structlearn.data.memory import available_memory, memory_option
 from structlearn.wording import count, in_bytes
@@ -65,6 +66,10 @@ class Kernel(Parameters, ABC):
     @abstractmethod
     def values(self, X: Any, Z: Any) -> FloatArray:
         """k(x_i, z_j) of examples that were read, (n, m)."""
+
+    def in_single(self, X: Any) -> Any:
+        """Examples that were read, in single precision where `values` of these are as good as single precision gets."""
+        return X
 
     def diagonal_values(self, X: Any) -> FloatArray:
         """k(x_i, x_i) of examples that were read, (n,)."""
@@ -127,7 +132,7 @@ class Kernel(Parameters, ABC):
         step = max(1, size // (8 * length(Z)))
         for begin in range(0, length(X), step):
             rows = slice(begin, min(begin + step, length(X)))
-            yield rows, self.checked_values(X[rows], Z, begin)
+            yield rows, self.checked_values(X[rows], Z, partial(_of_two, begin, "X" if Z is X else "Z"))
 
     def _both(self, X: Any, Z: Any) -> tuple[Any, Any]:
         self.check_options()
@@ -137,17 +142,19 @@ class Kernel(Parameters, ABC):
             raise ValueError(f"Z has {count(Z.shape[1], 'column')} but X has {X.shape[1]}")
         return X, Z
 
-    def checked_values(self, X: Any, Z: Any, begin: int = 0) -> FloatArray:
-        """`values`, refused where they are no numbers; X begins with the example of this number, for messages."""
+    def checked_values(self, X: Any, Z: Any, name: Callable[[int, int], str] | None = None) -> FloatArray:
+        """`values`, refused where they are no numbers; `name` says in messages whose they are."""
+        single = getattr(X, "dtype", None) == np.float32
         with np.errstate(over="ignore", invalid="ignore"):
-            found = np.array(self.values(X, Z), np.float64)
+            values = self.values(X, Z)
+            found: Any = np.asarray(values) if single else np.array(values, np.float64)
         if found.shape != (length(X), length(Z)):
             raise ValueError(
                 f"{type(self).__name__} gave an array of shape {found.shape} for {count(length(X), 'example')} "
                 f"and {length(Z)}; expected {(length(X), length(Z))}"
             )
-        check_finite(found, lambda i, j: f"the kernel of X[{begin + i}] and {'X' if Z is X else 'Z'}[{j}]")
-        return found
+        check_finite(found, name or (lambda i, j: f"the kernel of X[{i}] and {'X' if Z is X else 'Z'}[{j}]"))
+        return np.asarray(found)
 
     def __add__(self, other: Any) -> Kernel:
         return _combined("Sum", self, _as_kernel(other))
@@ -203,6 +210,15 @@ def checked_rows(X: Any, name: str) -> Any:
 
 def length(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def taken(examples: Any, which: IntArray) -> Any:
+    """Some of the examples, by number."""
+    return [examples[i] for i in which.tolist()] if isinstance(examples, list) else examples[which]
+
+
+def _of_two(begin: int, other: str, i: int, j: int) -> str:
+    return f"the kernel of X[{begin + i}] and {other}[{j}]"
 
 
 def _as_kernel(other: Any) -> Kernel:

@@ -8,11 +8,17 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from structlearn import _core
 from structlearn.data.arrays import FloatArray
 from structlearn.data.options import real_option, whole_option
 from structlearn.kernels.base import Kernel, checked_rows
 from structlearn.kernels.gram import check_psd
 from structlearn.wording import count
+
+#: Below this γ‖x‖², kernels of rows in single precision are good to four digits.
+LARGEST_EXPONENT = 100.0
+#: Below this k(x, x), sums of kernels stay within single precision.
+LARGEST_KERNEL = 1e30
 
 
 class Linear(Kernel):
@@ -39,6 +45,9 @@ class Linear(Kernel):
 
     def values(self, X: Any, Z: Any) -> FloatArray:
         return inner_products(X if self.A is None else X @ np.asarray(self.A, np.float64), Z)
+
+    def in_single(self, X: Any) -> Any:
+        return X.astype(np.float32) if self.A is None and squared_norms(X).max() < LARGEST_KERNEL else X
 
     def diagonal_values(self, X: Any) -> FloatArray:
         if self.A is None:
@@ -77,6 +86,9 @@ class Polynomial(Kernel):
     def values(self, X: Any, Z: Any) -> FloatArray:
         return self._of(inner_products(X, Z))
 
+    def in_single(self, X: Any) -> Any:
+        return X.astype(np.float32) if self.diagonal_values(X).max() < LARGEST_KERNEL else X
+
     def diagonal_values(self, X: Any) -> FloatArray:
         return self._of(squared_norms(X))
 
@@ -104,9 +116,16 @@ class RBF(Kernel):
         real_option("gamma", self.gamma, positive=True)
 
     def values(self, X: Any, Z: Any) -> FloatArray:
-        found = squared_distances(X, Z)
-        found *= -self.gamma
-        return np.exp(found, out=found)
+        found = np.ascontiguousarray(inner_products(X, Z))
+        gamma = float(self.gamma)  # a scalar of NumPy would make doubles of single precision
+        _core.gaussians(found.reshape(-1), gamma * squared_norms(X), gamma * squared_norms(Z), gamma)
+        if Z is X:
+            np.fill_diagonal(found, 1.0)
+        return found
+
+    def in_single(self, X: Any) -> Any:
+        # Distances are differences of norms: where these are large, single precision would leave little of them.
+        return X.astype(np.float32) if self.gamma * squared_norms(X).max() < LARGEST_EXPONENT else X
 
     def diagonal_values(self, X: Any) -> FloatArray:
         return np.ones(X.shape[0])
@@ -158,14 +177,14 @@ class HistogramIntersection(Kernel):
 
 
 def inner_products(X: Any, Z: Any) -> FloatArray:
-    """⟨x_i, z_j⟩ of dense or sparse rows."""
+    """⟨x_i, z_j⟩ of dense or sparse rows, in their precision."""
     found = X @ Z.T
-    return np.asarray(found.toarray() if sp.issparse(found) else found, np.float64)
+    return np.asarray(found.toarray() if sp.issparse(found) else found)
 
 
 def squared_norms(X: Any) -> FloatArray:
     if sp.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), np.float64).ravel()
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     return np.asarray(np.einsum("ij,ij->i", X, X))
 
 

@@ -1,6 +1,8 @@
 """How w is found. A solver knows a `Problem` and an `Objective`, never a model."""
 
 from structlearn.solvers.base import DualSolver, GapSolver, Solution, Solver
+from structlearn.solvers.binary_dual import BinaryDual
+from structlearn.solvers.binary_margins import BinaryMargins
 from structlearn.solvers.block_coordinate import BlockCoordinate
 from structlearn.solvers.concave_convex import ConcaveConvex
 from structlearn.solvers.contrastive_divergence import ContrastiveDivergence
@@ -21,6 +23,8 @@ from structlearn.solvers.subspace_pursuit import SubspacePursuit
 
 __all__ = [
     "LBFGS",
+    "BinaryDual",
+    "BinaryMargins",
     "BlockCoordinate",
     "ConcaveConvex",
     "ContrastiveDivergence",

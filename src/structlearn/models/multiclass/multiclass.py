@@ -21,6 +21,7 @@ from structlearn.data.labels import (
     known_labels,
     observed_classes,
     partial_label,
+    read_labels,
 )
 from structlearn.data.matrices import checked_matrix, checked_numbers, checked_table
 from structlearn.data.tokens.matrix import TokenMatrix
@@ -107,10 +108,10 @@ class Multiclass(PartialModel):
         self.output_features = output_features
 
     def read(self, X: Any, Y: Any) -> tuple[Any, Labels]:
-        return X, _label_list(Y)
+        return X, read_labels(Y)
 
     def specify(self, X: Any, Y: Any) -> LinearSpec:
-        labels = _label_list(Y)
+        labels = read_labels(Y)
         for i, label in enumerate(labels):
             if is_partial(label) and (self.classes is None or label not in declared_classes(self.classes)):
                 raise partial_label(f"Y[{i}]", label)
@@ -150,7 +151,7 @@ class Multiclass(PartialModel):
             raise ValueError(f"X has {X.shape[1]} features but training had {spec.n_inputs}")
         codes = None
         if Y is not None:
-            labels = _label_list(Y)
+            labels = read_labels(Y)
             if len(labels) != X.shape[0]:
                 raise ValueError(f"X has {X.shape[0]} rows but Y has {len(labels)} labels")
             zero_one = isinstance(self.cost, str) and self.cost == "zero_one"
@@ -201,7 +202,7 @@ class Multiclass(PartialModel):
             return BoundLoss()
         offsets = np.arange(len(codes) + 1)
         if isinstance(self.cost, Loss) and not isinstance(self.cost, (LabelLoss, ZeroOneLoss)):
-            return bound_own(self.cost, [single_label_truth(y, spec.classes) for y in _label_list(Y)])
+            return bound_own(self.cost, [single_label_truth(y, spec.classes) for y in read_labels(Y)])
         cost = self.cost_matrix(spec.classes)
         cost = Hamming().cost(spec.classes) if cost is None else cost
         return replace(bound_label_costs(codes, offsets, cost, with_levels=False), levels=class_levels(codes, cost))
@@ -317,34 +318,3 @@ def _matrix(X: Any, *, finite: bool = True) -> Any:
     from sklearn.utils import check_array
 
     return check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=finite, input_name="X")
-
-
-def _label_list(Y: Any) -> Labels:
-    if isinstance(Y, Labels):
-        return Y
-    if Y is None:
-        raise ValueError("this model requires y to be passed, but the target y is None")
-    if isinstance(Y, (list, tuple)) and not all(isinstance(y, (int, float, str, np.generic)) for y in Y):
-        for i, y in enumerate(Y):
-            if isinstance(y, set) and y:
-                raise partial_label(f"Y[{i}]", y)
-        if any(isinstance(y, (list, np.ndarray)) for y in Y):
-            raise ValueError("Y must hold one label an example; for sequences of labels use Chain")
-        for i, y in enumerate(Y):
-            check_label(y, f"Y[{i}]")
-        return Labels(Y)
-    shape = np.asarray(Y).shape
-    if len(shape) > 2 or (len(shape) == 2 and 0 in shape):
-        raise ValueError(f"Y has the shape {shape}; one label an example is expected")
-    from sklearn.utils import column_or_1d
-
-    Y = column_or_1d(Y, warn=True)
-    for i, y in enumerate(Y if Y.dtype.kind == "O" else ()):
-        check_label(y, f"Y[{i}]")
-    if Y.dtype.kind == "f" and not np.isfinite(Y).all():
-        i = int(np.argmin(np.isfinite(Y)))
-        raise ValueError(f"Y[{i}] is {Y[i]}")
-    if Y.dtype.kind == "f" and np.any(np.round(Y) != Y):
-        i = int(np.argmax(np.round(Y) != Y))
-        raise ValueError(f"Unknown label type: continuous. Y[{i}] is {Y[i]}; labels are classes, not measurements")
-    return Labels(Y.tolist())
