@@ -16,6 +16,7 @@ from structlearn.data.examples import same_output
 from structlearn.models.base import Model
 from structlearn.models.own.pystruct_latent import adapter
 from structlearn.models.own.relaxation import exactness_of, loss_between, relaxed_options
+from structlearn.models.own.spot_check import CALLS, beaten
 
 
 class ModelError(AssertionError):
@@ -199,13 +200,10 @@ class _Check:
         if not self._inspect(i, output) or not self._must_be_best(augmented):
             return
         value = self._value(i, output, w, augmented)
-        better = self._better(value, ((self._value(i, y, w, augmented), y) for y in self._seen[i]))
-        if better is not None:
-            what = "score + loss" if augmented else "score"
-            call = f"{name}(X[{i}], {f'Y[{i}], ' if augmented else ''}w)"
-            self._tell(
-                name, f"{call} returns {output!r} with {what} {value:.3g}, but {better[1]!r} has {better[0]:.3g}"
-            )
+        others = ((self._value(i, y, w, augmented), y) for y in self._seen[i])
+        sentence = beaten(CALLS[name].format(i), output, value, others, augmented=augmented)
+        if sentence is not None:
+            self._tell(name, sentence)
         self._remember(i, output)
 
     def _must_be_best(self, augmented: bool) -> bool:
@@ -339,13 +337,10 @@ class _LatentCheck(_Check):
                 self._remember(i, (y, h))
         value = self._value(i, pair, w, False)
         others = [other for other in self._seen[i] if same_output(other[0], y)]
-        better = self._better(value, ((self._value(i, other, w, False), other[1]) for other in others))
-        if better is not None and self._exactness == "exact":
-            self._tell(
-                "complete",
-                f"complete(X[{i}], Y[{i}], w) returns {pair[1]!r} with score {value:.3g}, but {better[1]!r} has "
-                f"{better[0]:.3g}",
-            )
+        call, scored = f"complete(X[{i}], Y[{i}], w)", ((self._value(i, other, w, False), other[1]) for other in others)
+        sentence = beaten(call, pair[1], value, scored)
+        if sentence is not None and self._exactness == "exact":
+            self._tell("complete", sentence)
         self._remember(i, pair)
 
 
