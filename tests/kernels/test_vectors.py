@@ -191,3 +191,8 @@ def test_kernels_have_names():
             kernel_option(given_kernel)
     with pytest.raises(ValueError, match="gamma is 0"):
         kernel_option("rbf", gamma=0)
+
+
+def test_sequences_have_the_median_of_their_tokens():
+    rows = np.random.default_rng(0).normal(size=(9, 2))
+    assert median_gamma([rows[:4], rows[4:]]) == median_gamma(rows)

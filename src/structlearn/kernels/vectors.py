@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.options import real_option, whole_option
+from structlearn.data.tokens.sequences import are_sequences, read_sequences
 from structlearn.kernels.base import Kernel, checked_rows
 from structlearn.kernels.gram import check_psd
 from structlearn.wording import count
@@ -181,7 +182,8 @@ def median_gamma(X: Any, *, max_rows: int = 1000, random_state: int = 0) -> floa
 
     Parameters
     ----------
-    X : (n, d) array or sparse matrix
+    X : (n, d) array or sparse matrix, or sequences
+        A row an example, or of sequences a row a token.
     max_rows : int
         Of more, as many are drawn.
     random_state : int
@@ -192,7 +194,7 @@ def median_gamma(X: Any, *, max_rows: int = 1000, random_state: int = 0) -> floa
     >>> median_gamma([[0.0], [1.0], [3.0]])
     0.25
     """
-    X = checked_rows(X, "X")
+    X = checked_rows(read_sequences(X).tokens if are_sequences(X) else X, "X")
     whole_option("max_rows", max_rows, 2)
     if X.shape[0] > max_rows:
         X = X[np.sort(np.random.default_rng(random_state).choice(X.shape[0], max_rows, replace=False))]
