@@ -135,7 +135,7 @@ def check_loss(
     >>> check_loss(Chain(loss=Late()), X, Y, lambda y, z: sum(a != b for a, b in zip(y, z)))
     Traceback (most recent call last):
     ...
-    structlearn.testing.ModelError: the loss of Y[0] and ... is 0, but the function says 1
+    structlearn.testing.ModelError: the loss of Y[0] and ['P', 'V', 'V'] is 2, but the function says 1
     """
     if not isinstance(model, Model):
         raise TypeError(f"check_loss is for models of the library; check_model checks the loss of {model!r}")
