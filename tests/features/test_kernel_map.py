@@ -306,3 +306,10 @@ def test_texts_and_numbers_are_refused_by_the_kernels_of_the_other():
 def test_no_diagonal_is_proposed_where_nobody_can_add_to_it():
     with pytest.raises(ValueError, match=r"its eigenvalues go from .*; take another kernel$"):
         KernelMap(FunctionKernel(lambda X, Z: -X @ Z.T)).fit(np.eye(2))
+
+
+def test_a_kernel_of_ones_own_is_not_saved_and_the_way_out_is_named(tmp_path):
+    X, Y = np.eye(2), ["a", "b"]
+    own = make_pipeline(KernelMap(FunctionKernel(lambda X, Z: X @ Z.T)), StructuralSVM(Multiclass())).fit(X, Y)
+    with pytest.raises(TypeError, match="cannot be saved; a file holds no code: pickle the whole"):
+        structlearn.save(own, tmp_path / "own.slm")
