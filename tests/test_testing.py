@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import structlearn.testing
 from structlearn.testing import ModelError, check_model
 from tests.solvers.latent_toy import OneOfSeveral, several
 
@@ -248,3 +249,7 @@ def test_a_declared_approximation_need_not_find_the_best_but_an_output():
     nothing = type("Nothing", (approximate,), {"inference": lambda self, x, w: None})
     with pytest.raises(ModelError, match="None is no output"):
         check_model(nothing(), [0.5, -2.0], [1, -1])
+
+
+def test_only_what_is_public_is_listed():
+    assert dir(structlearn.testing) == ["ModelError", "check_loss", "check_model"]

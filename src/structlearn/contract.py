@@ -46,6 +46,14 @@ class Parameters:
         """Sets options by the names that `get_params` gives them."""
         from sklearn.base import BaseEstimator
 
+        for name in params:
+            outer, _, inner = name.partition("__")
+            value = params.get(outer, getattr(self, outer, None))
+            if inner and value is not None and not hasattr(value, "set_params"):
+                raise ValueError(
+                    f"{name} cannot be set: {outer} is {shown(value)}, without set_params; give an object that has "
+                    "options, and derive a class of your own from sklearn.base.BaseEstimator"
+                )
         changed: Self = BaseEstimator.set_params(self, **params)
         return changed
 

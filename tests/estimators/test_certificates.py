@@ -42,6 +42,27 @@ class MinimisesTheLoss(Rows):
         return int(np.argmax(x @ w - (np.arange(len(x)) != y)))
 
 
+class ForgetsTheLoss(Rows):
+    """Agrees with itself at every w; only what it returns at another one shows that it is wrong."""
+
+    def loss_augmented_inference(self, x, y, w):
+        return self.inference(x, w)
+
+
+class LooksAtTwo(Rows):
+    """Finds the worse of the truth and one other output; only those that it lists show that it is wrong."""
+
+    def loss_augmented_inference(self, x, y, w):
+        other = (y + 1) % len(x)
+        return other if (x[other] - x[y]) @ w + 1.0 > 0.0 else y
+
+    def inference(self, x, w):
+        raise NotImplementedError
+
+    def outputs(self, x):
+        return range(len(x))
+
+
 class PredictsTheWorst(Rows):
     def inference(self, x, w):
         return int(np.argmin(x @ w))
@@ -75,7 +96,10 @@ def rows():
     return X, [Rows().inference(x, np.array([1.0, -1.0, 0.0])) for x in X]
 
 
-@pytest.mark.parametrize("model", [ReturnsTheTruth(), MinimisesTheScore(), MinimisesTheLoss()])
+WRONG = [ReturnsTheTruth(), MinimisesTheScore(), MinimisesTheLoss(), ForgetsTheLoss(), LooksAtTwo()]
+
+
+@pytest.mark.parametrize("model", WRONG, ids=lambda model: type(model).__name__)
 def test_a_wrong_oracle_is_named_and_certifies_nothing(model, rows):
     with pytest.warns(RuntimeWarning) as caught:
         svm = StructuralSVM(model).fit(*rows)

@@ -183,7 +183,13 @@ class Wandering(Solver):
         state.counts.setdefault("steps", []).append(state.iteration)
         state.best = state.w if state.best is None else np.maximum(state.best, state.w)
         state.place = (state.iteration, float(state.best.sum()))
-        state.record = {"steps": len(state.counts["steps"]), "best": state.place[1], "state": "at work", "at": 1}
+        state.record = {
+            "primal": np.nan,
+            "steps": len(state.counts["steps"]),
+            "best": state.place[1],
+            "state": "at work",
+            "at": 1,
+        }
         return state
 
 

@@ -292,3 +292,24 @@ def test_kernels_in_files_are_checked(tmp_path):
         container.write(tmp_path / "edited.slm", "structlearn", metadata, dict(tensors))
         with pytest.raises(ValueError, match=rf"edited\.slm.*({message})"):
             structlearn.load(tmp_path / "edited.slm")[0]
+
+
+def test_texts_and_numbers_are_refused_by_the_kernels_of_the_other():
+    with pytest.raises(ValueError, match=r"X\[0\] is 'ab', but RBF takes rows of numbers: for texts take Spectrum"):
+        KernelMap(RBF(1.0)).fit(["ab", "cd"])
+    with pytest.raises(ValueError, match=r"X\[0\] is .*; Spectrum takes strings or lists of words"):
+        KernelMap(Spectrum(2)).fit(np.array([[0.5, 1.0], [2.0, 3.0]]))
+    with pytest.raises(ValueError, match=r"X\[1\] has 1 entries but X\[0\] has 2"):
+        KernelMap(RBF(1.0)).fit([[1.0, 2.0], [3.0]])
+
+
+def test_no_diagonal_is_proposed_where_nobody_can_add_to_it():
+    with pytest.raises(ValueError, match=r"its eigenvalues go from .*; take another kernel$"):
+        KernelMap(FunctionKernel(lambda X, Z: -X @ Z.T)).fit(np.eye(2))
+
+
+def test_a_kernel_of_ones_own_is_not_saved_and_the_way_out_is_named(tmp_path):
+    X, Y = np.eye(2), ["a", "b"]
+    own = make_pipeline(KernelMap(FunctionKernel(lambda X, Z: X @ Z.T)), StructuralSVM(Multiclass())).fit(X, Y)
+    with pytest.raises(TypeError, match="cannot be saved; a file holds no code: pickle the whole"):
+        structlearn.save(own, tmp_path / "own.slm")

@@ -87,7 +87,7 @@ NOT_PSD = [[1.0, 2.0], [2.0, 1.0]]
 @pytest.mark.parametrize(
     ("K", "message"),
     [
-        (NOT_PSD, "K is not positive semidefinite: its eigenvalues go from -1 to 3; take another kernel, or add 1"),
+        (NOT_PSD, "K is not positive semidefinite: its eigenvalues go from -1 to 3; take another kernel"),
         ([[0.0, 1.0], [1.0, 0.0]], "eigenvalues go from -1 to 1"),
         (-np.eye(2), "eigenvalues go from -1 to -1"),
         ([[1.0, 0.5]], r"K has shape \(1, 2\)"),

@@ -95,7 +95,7 @@ def test_strings_may_be_lists_of_words():
         (Spectrum(2), ["ab", 3], r"X\[1\] is 3; expected a string or a list of words"),
         (Mismatch(2, 2), ["AC"], "m is 2; fewer than all of the n = 2 letters may differ"),
         (Mismatch(2, -1), ["AC"], "m is -1"),
-        (Mismatch(2, 1), ["AC", "AN"], r"X\[1\]\[1\] is 'N', which the alphabet does not have"),
+        (Mismatch(2, 1), ["AC", "AN"], r"X\[1\]\[1\] is 'N', which the alphabet .ACGT. does not have"),
         (Mismatch(2, 1, ""), ["AC"], "alphabet is ''"),
         (Mismatch(2, 1, "AA"), ["AC"], "alphabet is 'AA'; expected letters that differ"),
         (GapWeighted(2, 0.0), ["a"], "decay is 0.0; it must be a positive number"),

@@ -163,8 +163,8 @@ def test_tol_is_the_relative_gap_that_ends_a_run():
 @pytest.mark.parametrize(
     ("w", "record", "message"),
     [
-        (np.nan, {}, "‖w‖² is nan after 3 iterations of Derailed; scale the features or lower C"),
-        (1e200, {}, "‖w‖² is inf after 3 iterations of Derailed; scale the features"),
+        (np.nan, {"primal": 1.0}, "‖w‖² is nan after 3 iterations of Derailed; scale the features or lower C"),
+        (1e200, {"primal": 1.0}, "‖w‖² is inf after 3 iterations of Derailed; scale the features"),
         (0.0, {"primal": np.nan, "certified": True}, "the objective is no number after 3 iterations"),
     ],
 )

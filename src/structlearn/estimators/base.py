@@ -29,6 +29,7 @@ from structlearn.estimators.predictor import StructuredPredictor
 from structlearn.estimators.training import (
     Training,
     check_lengths,
+    check_own_loss,
     checked_weight,
     class_weights,
     is_given,
@@ -227,6 +228,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         check_decoder(model, solver, objective)
         solver.check(problem, objective)
         self._check_latent(problem)
+        check_own_loss(model, problem, objective)
         # Oracles may rely on weights ≥ 0 where these are asked for; before training they would be asked at random ones.
         restricted = isinstance(objective, MarginObjective) and len(objective.nonnegative)
         contradiction = None if restricted else problem.contradiction()

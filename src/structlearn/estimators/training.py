@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,8 @@ from structlearn.data.tokens.sequences import Sequences, entry_names
 from structlearn.models.base import Model
 from structlearn.solvers import Solver
 from structlearn.waist.latent import Start
-from structlearn.waist.objective import Objective
+from structlearn.waist.loss import Loss
+from structlearn.waist.objective import MarginObjective, Objective
 from structlearn.waist.problem import Problem
 from structlearn.wording import shown
 
@@ -113,6 +115,38 @@ def nonnegative_weights(given: Any, problem: Problem) -> IntArray:
         k = int(np.argmax(bad))
         raise ValueError(f"nonnegative[{k}] is {which[k]}, but the weights are 0 to {n_weights - 1}")
     return np.unique(which).astype(np.int64)
+
+
+def check_own_loss(model: Model, problem: Problem, objective: Objective) -> None:
+    """Refuses a loss of the user's own that falls below zero, and warns of one that no output has.
+
+    Asked are the outputs that are predicted at random weights and their opposites, and the most violating ones at 0.
+    """
+    loss = getattr(model, "loss", getattr(model, "cost", None))
+    own = isinstance(loss, Loss) and not type(loss).__module__.startswith("structlearn.")
+    if not own or problem.latent or not isinstance(objective, MarginObjective) or objective.rescaling is None:
+        return
+    name, direction = type(loss).__name__, np.random.default_rng(0).normal(size=problem.n_features)
+    for w in (direction, -direction) if "best" in problem.oracles else ():
+        outputs = problem.predict(w)
+        losses = problem.losses(outputs)
+        i = int(np.argmin(losses))
+        if losses[i] < -1e-9:
+            raise ValueError(
+                f"{name} of example {i} is {losses[i]:.6g} for the output {shown(problem.present(outputs)[i])}; a loss "
+                "must not be negative (structlearn.testing.check_loss compares it with a plain function)"
+            )
+    at_zero = (
+        problem.oracle(np.zeros(problem.n_features), examples, objective.scaling).losses
+        for examples in problem.chunks()
+    )
+    if not any(losses.any() for losses in at_zero):
+        warnings.warn(
+            f"{name} is zero for every output of every example, so that there is nothing to learn: the numbers of the "
+            "truth are taken off (see structlearn.testing.check_loss)",
+            RuntimeWarning,
+            stacklevel=5,
+        )
 
 
 def check_lengths(X: Any) -> None:

@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from structlearn.contract import available_if
 from structlearn.data.arrays import FloatArray
 from structlearn.data.fields import check_whole
+from structlearn.data.matrices import checked_table
 from structlearn.data.options import choice_option, whole_option
-from structlearn.data.tokens.sequences import Sequences, read_sequences, stack
+from structlearn.data.tokens.sequences import Sequences, are_sequences, read_sequences, stack
 from structlearn.kernels import RBF, Kernel, Laplacian, incomplete_cholesky, kernel_option, pivoted_cholesky
-from structlearn.kernels.base import length, taken
+from structlearn.kernels.base import check_rows, length, taken
 from structlearn.wording import shown
 
 METHODS = ("uniform", "k_means", "leverage", "cholesky", "random_features")
@@ -170,8 +171,9 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         """All rows or other examples, and how many of them each sequence has, if these are sequences."""
         if not kernel.of_rows:
             return kernel.read(X, "X"), None
-        if not _are_sequences(X):
-            rows = validate_data(self, X, reset=reset, dtype=np.float64, accept_sparse="csr")
+        check_rows(kernel, X)
+        if not are_sequences(X):
+            rows = validate_data(self, checked_table(X), reset=reset, dtype=np.float64, accept_sparse="csr")
             return (sp.csr_array(rows) if sp.issparse(rows) else rows), None
         if reset:
             read = read_sequences(X)
@@ -208,18 +210,6 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         for some, part in kernel.blocks(rows, self.basis_):
             found[some] = _solved(self.factor_, part)
         return found
-
-
-def _are_sequences(X: Any) -> bool:
-    """Whether X holds a matrix for each of several sequences, and is not one itself."""
-    if isinstance(X, Sequences):
-        return True
-    if isinstance(X, np.ndarray) or sp.issparse(X) or not isinstance(X, (list, tuple)):
-        return isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1 and _are_sequences(X.tolist())
-    first = next((x for x in X if getattr(x, "shape", None) != (0,) and (not hasattr(x, "__len__") or len(x))), None)
-    if isinstance(first, (list, tuple)):
-        return not isinstance(first[0], str) and (hasattr(first[0], "__len__") or isinstance(first[0], dict))
-    return getattr(first, "ndim", 0) == 2
 
 
 def _frequencies(kernel: Kernel, n_features: int, n_components: int, random: np.random.Generator) -> FloatArray:

@@ -14,7 +14,7 @@ from structlearn.contract import Parameters
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.matrices import check_finite, checked_matrix
 from structlearn.data.memory import available_memory, memory_option
-from structlearn.wording import count, in_bytes
+from structlearn.wording import count, in_bytes, shown
 
 #: Bytes of a block of rows, if nobody says.
 BLOCK = 2**26
@@ -136,6 +136,8 @@ class Kernel(Parameters, ABC):
 
     def _both(self, X: Any, Z: Any) -> tuple[Any, Any]:
         self.check_options()
+        if self.of_rows:
+            check_rows(self, X)
         X = self.read(X, "X")
         Z = X if Z is None else self.read(Z, "Z")
         if self.of_rows and X.shape[1] != Z.shape[1]:
@@ -194,6 +196,17 @@ def _combined(name: str, *parts: Any) -> Kernel:
 
     made: Kernel = getattr(algebra, name)(*parts)
     return made
+
+
+def check_rows(kernel: Kernel, X: Any) -> None:
+    """Refuses texts where the kernel takes rows of numbers, by the first of them."""
+    first = X[0] if isinstance(X, (list, tuple, np.ndarray)) and len(X) else None
+    inner = first[0] if isinstance(first, (list, tuple)) and len(first) else first
+    if isinstance(inner, str):
+        raise ValueError(
+            f"X[0] is {shown(first)}, but {type(kernel).__name__} takes rows of numbers: for texts take Spectrum or "
+            "another kernel of strings, or FunctionKernel(f, rows=False)"
+        )
 
 
 def checked_rows(X: Any, name: str) -> Any:

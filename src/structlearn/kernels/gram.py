@@ -64,7 +64,7 @@ def check_psd(K: npt.ArrayLike, *, name: str = "K", tolerance: float = ROUNDING)
     """
     real_option("tolerance", tolerance)
     values = np.linalg.eigvalsh(_symmetric(K, name))
-    _refuse_negative(values, name, tolerance)
+    _refuse_negative(values, name, tolerance, f"take another kernel, or add {-values[0]:.3g} to its diagonal")
     return float(values[0])
 
 
@@ -93,7 +93,7 @@ def mercer_map(K: npt.ArrayLike, n_components: int | None = None) -> FloatArray:
     if n_components is not None:
         whole_option("n_components", n_components, 1)
     values, vectors = np.linalg.eigh(K)
-    _refuse_negative(values, "K", ROUNDING)
+    _refuse_negative(values, "K", ROUNDING, f"take another kernel, or add {-values[0]:.3g} to its diagonal")
     kept = np.flatnonzero(values > len(K) * np.finfo(np.float64).eps * max(values[-1], 0.0))[::-1][:n_components]
     return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
 
@@ -133,7 +133,8 @@ def pivoted_cholesky(K: npt.ArrayLike, *, name: str = "K") -> tuple[IntArray, Fl
     lower = np.tril(factor[:, :rank])
     rest = K[np.ix_(order[rank:], order[rank:])] - lower[rank:] @ lower[rank:].T
     if np.abs(rest).max(initial=0.0) > ROUNDING * max(largest, np.abs(K).max(initial=0.0)):
-        check_psd(K, name=name)
+        # Whose matrix it is inside a transformer, nobody could add to its diagonal there.
+        _refuse_negative(np.linalg.eigvalsh(K), name, ROUNDING, "take another kernel")
     return order[:rank], np.ascontiguousarray(lower[:rank])
 
 
@@ -198,9 +199,9 @@ def _symmetric(K: Any, name: str) -> FloatArray:
     return np.asarray(0.5 * (K + K.T))
 
 
-def _refuse_negative(values: npt.NDArray[Any], name: str, tolerance: float) -> None:
+def _refuse_negative(values: npt.NDArray[Any], name: str, tolerance: float, remedy: str) -> None:
     if values[0] < -tolerance * np.abs(values).max():
         raise ValueError(
             f"{name} is not positive semidefinite: its eigenvalues go from {values[0]:.3g} to {values[-1]:.3g}; "
-            f"take another kernel, or add {-values[0]:.3g} to its diagonal"
+            + remedy
         )

@@ -34,6 +34,11 @@ class StringKernel(Kernel):
         for i, x in enumerate(X):
             if not isinstance(x, str) and not is_listed(x):
                 raise ValueError(f"{name}[{i}] is {shown(x)}; expected a string or a list of words")
+            if any(isinstance(letter, (float, np.floating)) for letter in x):
+                raise ValueError(
+                    f"{name}[{i}] is {shown(x)}; {type(self).__name__} takes strings or lists of words, not rows of "
+                    "numbers as RBF does"
+                )
         return [tuple(x) for x in X]
 
 
@@ -80,7 +85,7 @@ class Mismatch(StringKernel):
     m : int
         How many letters may differ, < n.
     alphabet : str or list
-        All letters; how many n-grams are near one depends on their number.
+        All letters, those of DNA unless given; how many n-grams are near one depends on their number.
 
     Notes
     -----
@@ -114,7 +119,9 @@ class Mismatch(StringKernel):
         for i, x in enumerate(strings):
             if not known.issuperset(x):
                 t = next(t for t, letter in enumerate(x) if letter not in known)
-                raise ValueError(f"{name}[{i}][{t}] is {shown(x[t])}, which the alphabet does not have")
+                raise ValueError(
+                    f"{name}[{i}][{t}] is {shown(x[t])}, which the alphabet {shown(self.alphabet)} does not have"
+                )
         return strings
 
     def values(self, X: list[String], Z: list[String]) -> FloatArray:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from structlearn import _core
 from structlearn.data.arrays import FloatArray
 from structlearn.data.options import real_option, whole_option
+from structlearn.data.tokens.sequences import are_sequences, read_sequences
 from structlearn.kernels.base import Kernel, checked_rows
 from structlearn.kernels.gram import check_psd
 from structlearn.wording import count
@@ -212,7 +213,8 @@ def median_gamma(X: Any, *, max_rows: int = 1000, random_state: int = 0) -> floa
 
     Parameters
     ----------
-    X : (n, d) array or sparse matrix
+    X : (n, d) array or sparse matrix, or sequences
+        A row an example, or of sequences a row a token.
     max_rows : int
         Of more, as many are drawn.
     random_state : int
@@ -223,7 +225,7 @@ def median_gamma(X: Any, *, max_rows: int = 1000, random_state: int = 0) -> floa
     >>> median_gamma([[0.0], [1.0], [3.0]])
     0.25
     """
-    X = checked_rows(X, "X")
+    X = checked_rows(read_sequences(X).tokens if are_sequences(X) else X, "X")
     whole_option("max_rows", max_rows, 2)
     apart = _distances(X, max_rows, random_state)
     if not len(apart):

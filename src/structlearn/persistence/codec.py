@@ -78,6 +78,8 @@ def encode(value: Any, what: str, tensors: MutableMapping[str, npt.NDArray[Any]]
         learnt = {key: item for key, item in getattr(value, "__dict__", {}).items() if _is_learnt(key)}
         return encoded | ({"learnt": encode(learnt, what, tensors)} if learnt else {})
     hint = "; predictions do not need it: set the option to a loss of the library" if isinstance(value, Loss) else ""
+    if callable(value):
+        hint = "; a file holds no code: pickle the whole, of which functions and classes must be importable then"
     if what.endswith("engine") or callable(getattr(value, "search", None)):
         hint = "; what was learnt does not depend on it: set the engine of model and model_ to a name, such as 'auto'"
     raise TypeError(f"{what} {value!r} of type {name} cannot be saved{hint}")

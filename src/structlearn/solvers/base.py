@@ -59,7 +59,7 @@ class Solver(ABC):
     #: What the algorithm can minimise.
     objectives: ClassVar[tuple[type[Objective], ...]] = (MarginObjective,)
     #: Slack forms the algorithm is made for, where it minimises margins.
-    slacks: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard")
+    slacks: ClassVar[tuple[str, ...]] = ("linear",)
     #: Whether the objective need not be convex, so that parts of the truths may be latent.
     takes_latent: ClassVar[bool] = False
     #: Whether the log-losses and their gradients are all that is asked for, so that they may be of another likelihood.
@@ -93,7 +93,8 @@ class Solver(ABC):
             if get_origin(declared) is not ClassVar:
                 declared_option(option, getattr(self, option), declared)
         if not isinstance(objective, self.objectives):
-            raise ValueError(f"{name} is not made for {objective}")
+            known = ", ".join(each.__name__ for each in self.objectives)
+            raise ValueError(f"{name} is not made for {objective}: the objectives that it declares are {known}")
         if problem.latent and not self.takes_latent:
             raise ValueError(
                 f"{name} is not made for truths with latent parts: use LatentStructuralSVM or "
@@ -236,10 +237,15 @@ class Solver(ABC):
             state = self.init_state(problem, objective) if state is None else self.resume(state, problem, objective)
             stopped = self._end_iteration(state, problem, history, begin, observe)
         while not (stopped or self.done(state) or state.stuck or state.iteration >= self.max_iter):
-            iteration = state.iteration + 1
+            iteration, record = state.iteration + 1, state.record
             state = self.update(state, problem, objective)
             if not isinstance(state, State):
                 raise TypeError(f"{type(self).__name__}.update returned {state!r}; it must return the state")
+            if "primal" not in state.record or (state.record is record and np.isnan(record["primal"])):
+                raise ValueError(
+                    f"{type(self).__name__}.update puts no 'primal' into state.record: expected "
+                    "{'primal': objective.primal(w, violations)}, or NaN where that is not known"
+                )
             state.iteration = iteration
             stopped = self._end_iteration(state, problem, history, begin, observe)
         converged = self.done(state)

@@ -115,5 +115,5 @@ class ContrastiveDivergence(Solver):
             state.steps += 1
             # Later points count for more: step t with weight t.
             state.w += 2.0 / (state.steps + 1) * (state.iterate - state.w)
-        state.record = {}
+        state.record = {"primal": np.nan}
         return state

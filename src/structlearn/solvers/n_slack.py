@@ -52,6 +52,7 @@ class NSlack(DualSolver):
 
     update_on: Literal["pass", "addition", "example"] = "pass"
 
+    slacks: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard")
     takes_nonnegative: ClassVar[bool] = True
     takes_growing: ClassVar[bool] = True
     #: Hard margins below this part of the feature radius count as none.

@@ -47,6 +47,7 @@ class Perceptron(Solver):
     random_state: int = 0
 
     objectives: ClassVar[tuple[type[Objective], ...]] = (Objective,)
+    slacks: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard")
     takes_growing: ClassVar[bool] = True
 
     def oracle(self, objective: Objective) -> str:
@@ -88,4 +89,4 @@ class Perceptron(Solver):
 
 
 def _record(state: PerceptronState) -> dict[str, Any]:
-    return {"mistakes": max(state.mistakes, 0)}
+    return {"primal": np.nan, "mistakes": max(state.mistakes, 0)}

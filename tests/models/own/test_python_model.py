@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 
+from structlearn import StructuralSVM
 from structlearn.models import PythonModel
 from structlearn.waist import Scaling
 from tests.models.enumerated import BEST, EnumeratedMulticlass, asked, bound
@@ -172,3 +173,8 @@ def test_the_largest_loss_can_be_said_in_two_ways():
     problem = bound(PythonModel(OwnDecoders()), [np.ones(2)], [0])
     with pytest.raises(NotImplementedError, match=r"write max_loss\(y\) or outputs\(x\) in OwnDecoders"):
         problem.max_losses()
+
+
+def test_options_of_a_class_without_set_params_say_what_to_derive_from():
+    with pytest.raises(ValueError, match=r"model__n_classes cannot be set: .* from sklearn.base.BaseEstimator"):
+        StructuralSVM(OwnDecoders()).set_params(model__n_classes=2)

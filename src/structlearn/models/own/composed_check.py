@@ -11,6 +11,7 @@ import numpy as np
 from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import same_output
 from structlearn.models.own.composed_problem import PythonComposedProblem
+from structlearn.models.own.spot_check import beaten
 from structlearn.waist.engine import KBestEngine, SamplingEngine, SumsEngine
 from structlearn.waist.loss import AdditiveLoss
 from structlearn.waist.theta import Theta
@@ -95,11 +96,11 @@ class _Look:
         self.model.engine.parts(found, handed)
         if not np.array_equal(handed.flat(), theta.flat()):
             yield "changes", "best or parts changes the θ that it is given"
-        scores = [theta.dot(self.problem.parts(self.i, y)) for y in (found, *self.seen)]
-        best = int(np.argmax(scores))
-        if self.problem.exactness == "exact" and scores[best] > scores[0] + _slack(scores[0]):
-            better = f"{self.seen[best - 1]!r} has {scores[best]:.3g}"
-            yield what, f"best({what} of X[{self.i}]) returns {found!r} with score {scores[0]:.3g}, but {better}"
+        score, *others = (theta.dot(self.problem.parts(self.i, y)) for y in (found, *self.seen))
+        call = f"best({what} of X[{self.i}])"
+        sentence = beaten(call, found, score, zip(others, self.seen, strict=True))
+        if self.problem.exactness == "exact" and sentence is not None:
+            yield what, sentence
         if not any(same_output(found, y) for y in self.seen):
             self.seen.append(found)
 

@@ -166,6 +166,9 @@ class PythonComposedProblem(Problem):
         assert self._Y is not None
         return self._Y[i]
 
+    def some_outputs(self, i: int, n: int) -> list[Any]:
+        return []
+
     def score_of(self, i: int, y: Any, w: FloatArray) -> float:
         return float(self.pushed(i, self.parts(i, y)) @ w)
 

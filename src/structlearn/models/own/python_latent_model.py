@@ -20,6 +20,7 @@ lists.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -132,6 +133,9 @@ class PythonLatentProblem(LatentProblem):
     def truth_at(self, i: int, w: FloatArray) -> Any:
         assert self._Y is not None
         return (self._Y[i], self._model.complete(self._X[i], self._Y[i], w))
+
+    def some_outputs(self, i: int, n: int) -> list[Any]:
+        return list(islice(self._model.outputs(self._X[i]), n)) if hasattr(self._model, "outputs") else []
 
     def best(self, w: FloatArray, examples: IntArray) -> list[Any]:
         with lent(w) as given:

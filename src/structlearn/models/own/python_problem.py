@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,9 @@ class PythonProblem(Problem):
     def truth_at(self, i: int, w: FloatArray) -> Any:
         assert self._Y is not None
         return self._Y[i]
+
+    def some_outputs(self, i: int, n: int) -> list[Any]:
+        return list(islice(self._model.outputs(self._X[i]), n)) if hasattr(self._model, "outputs") else []
 
     def best(self, w: FloatArray, examples: IntArray) -> list[Any]:
         with lent(w) as given:

@@ -6,16 +6,19 @@ An oracle that returns the truth violates nothing, so training would end at w = 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
+from structlearn.data.examples import same_output
 from structlearn.waist.problem import Exactness
 
 _N_EXAMPLES = 3
+#: Of the outputs that a model lists, that many of each of these examples.
+_N_OUTPUTS = 100
 
 #: How messages name the oracles of a model that users write.
 CALLS = {"inference": "inference(X[{0}], w)", "loss_augmented_inference": "loss_augmented_inference(X[{0}], Y[{0}], w)"}
@@ -30,6 +33,7 @@ class Asked(Protocol):
 
     def ask_oracle(self, name: str, i: int, w: FloatArray) -> Any: ...
     def truth_at(self, i: int, w: FloatArray) -> Any: ...
+    def some_outputs(self, i: int, n: int) -> list[Any]: ...
     def score_of(self, i: int, output: Any, w: FloatArray) -> float: ...
     def loss_of(self, i: int, output: Any) -> float: ...
 
@@ -48,44 +52,75 @@ def contradiction(
 ) -> str | None:
     """What is wrong with `inference` or `loss_augmented_inference`, whichever there are; None if nothing is.
 
-    Asked of all examples with the weights that were `learnt`, or of a few with some others.
+    Asked of all examples with the weights that were `learnt`, or of a few with some others. An answer is compared with
+    those at other weights, and before training with outputs that the model lists.
     """
     if problem.exactness == "approximate":
         return None
-    if learnt is None:
-        direction = np.random.default_rng(0).normal(size=problem.n_features)
-        examples = np.unique(np.linspace(0, problem.n_examples - 1, _N_EXAMPLES).astype(int)).tolist()
-        weights = [np.zeros(problem.n_features), direction, -10.0 * direction]
+    nothing = np.zeros(problem.n_features)
+    if learnt is not None:
+        # An oracle that forgets the loss agrees with itself at every w, but not with what violates most at w = 0.
+        examples, n_listed, questions = range(problem.n_examples), 0, [(learnt, oracles), (nothing, oracles[-1:])]
     else:
-        examples, weights = list(range(problem.n_examples)), [learnt]
-    for w in weights:
-        for i in examples:
-            try:
-                found = next(_contradictions(problem, oracles, i, w, calls), None)
-            except Exception:
-                # Weights that training may never see; what fails there as well is told there.
-                continue
-            if found is not None:
-                return found
+        direction = np.random.default_rng(0).normal(size=problem.n_features)
+        examples, n_listed = np.linspace(0, problem.n_examples - 1, _N_EXAMPLES).astype(int).tolist(), _N_OUTPUTS
+        questions = [(w, oracles) for w in (nothing, direction, 0.01 * direction, -10.0 * direction)]
+    found = (_contradiction(problem, i, questions, n_listed, calls) for i in dict.fromkeys(examples))
+    return next((sentence for sentence in found if sentence is not None), None)
+
+
+def _contradiction(
+    problem: Asked, i: int, questions: list[tuple[FloatArray, list[str]]], n_listed: int, calls: dict[str, str]
+) -> str | None:
+    """What beats an answer for example i: the truth, any other answer, or a listed output."""
+    outputs: list[Any] = []
+    asked: list[tuple[FloatArray, dict[str, int]]] = []
+
+    def place_of(y: Any) -> int:
+        known = next((place for place, other in enumerate(outputs) if same_output(y, other)), len(outputs))
+        outputs[known:] = outputs[known:] or [y]
+        return known
+
+    # What fails at weights that training may never see is told by training, if it fails there as well.
+    with suppress(Exception):
+        outputs += problem.some_outputs(i, n_listed) if n_listed else []
+    for w, oracles in questions:
+        asked.append((w, {}))
+        with suppress(Exception):
+            place_of(problem.truth_at(i, w.copy()))
+        for name in oracles:
+            with suppress(Exception):
+                asked[-1][1][name] = place_of(problem.ask_oracle(name, i, w.copy()))
+    for w, places in asked:
+        with suppress(Exception):
+            scores = [problem.score_of(i, y, w) for y in outputs] if places else []
+            for name, place in places.items():
+                # Predictions of a relaxed model are rounded; only its most violating outputs are of a larger set.
+                if name == "inference" and problem.exactness == "relaxed":
+                    continue
+                augmented = name == "loss_augmented_inference"
+                values = (
+                    [a + problem.loss_of(i, y) for a, y in zip(scores, outputs, strict=True)] if augmented else scores
+                )
+                known, call = zip(values, outputs, strict=True), calls[name].format(i)
+                found = beaten(call, outputs[place], values[place], known, augmented=augmented, tolerance=1e-6)
+                if found is not None:
+                    return found
     return None
 
 
-def _contradictions(problem: Asked, oracles: list[str], i: int, w: FloatArray, calls: dict[str, str]) -> Iterator[str]:
-    answers = {name: problem.ask_oracle(name, i, w.copy()) for name in oracles}
-    outputs = [problem.truth_at(i, w.copy()), *answers.values()]
-    scores = [problem.score_of(i, output, w) for output in outputs]
-    values = {
-        "inference": scores,
-        "loss_augmented_inference": [a + problem.loss_of(i, y) for a, y in zip(scores, outputs, strict=True)],
-    }
-    for place, name in enumerate(answers, start=1):
-        # Predictions of a relaxed model are rounded; only its most violating outputs are the best of a larger set.
-        if name == "inference" and problem.exactness == "relaxed":
-            continue
-        own, best = values[name][place], int(np.argmax(values[name]))
-        if values[name][best] > own + 1e-6 * (1.0 + abs(own)):
-            what = "score" if name == "inference" else "score + loss"
-            yield (
-                f"{calls[name].format(i)} returns {outputs[place]!r} with {what} {own:.3g}, but {outputs[best]!r} has "
-                f"{values[name][best]:.3g}"
-            )
+def beaten(
+    call: str,
+    output: Any,
+    value: float,
+    others: Iterable[tuple[float, Any]],
+    *,
+    augmented: bool = False,
+    tolerance: float = 1e-9,
+) -> str | None:
+    """That a call returns an output of this value where another one has more; None if none has."""
+    best = max(others, key=lambda pair: pair[0], default=None)
+    if best is None or not best[0] > value + tolerance * (1.0 + abs(value)):
+        return None
+    what = "score + loss" if augmented else "score"
+    return f"{call} returns {output!r} with {what} {value:.3g}, but {best[1]!r} has {best[0]:.3g}"
