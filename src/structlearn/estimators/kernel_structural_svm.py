@@ -12,15 +12,16 @@ import scipy.sparse as sp
 from structlearn.contract import check_is_fitted
 from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_distinct, check_tuple
-from structlearn.data.input_rows import input_rows, with_input_rows
+from structlearn.data.input_rows import input_rows, row_names, with_input_rows
 from structlearn.data.matrices import checked_table
 from structlearn.data.networks import Networks, read_networks
+from structlearn.data.options import whole_option
 from structlearn.data.tokens.sequences import NamedColumns, Sequences, stack
 from structlearn.estimators.base import chosen_solver
 from structlearn.estimators.structural_svm import TOL, StructuralSVM
 from structlearn.estimators.training import Training, n_threads, restriction
 from structlearn.estimators.watch import Watch
-from structlearn.kernels import RBF, Kernel, kernel_option, median_gamma
+from structlearn.kernels import Kernel, kernel_for, kernel_option
 from structlearn.kernels.base import checked_rows
 from structlearn.kernels.row_metric import RowMetric, expansion_at
 from structlearn.models import Graph, MultiLabel
@@ -45,17 +46,20 @@ class KernelStructuralSVM(StructuralSVM):
     model : Model
         What is predicted: `Chain`, `Segments`, `Multiclass`, `MultiLabel`, `Graph` or a ranking.
     kernel : Kernel, str or callable
-        An object of `structlearn.kernels`, the name of one or a function of two matrices. "rbf" is `RBF` with the γ
-        that `median_gamma` proposes for the training data; `kernel_` records it.
-    C, rescaling, slack, tol, eps, max_iter, fit_intercept, class_weight, track_loss, warm_start, random_state, n_jobs
-        As for `StructuralSVM`; `slack` is "linear" or "squared".
-    max_memory, verbose
+        An object of `structlearn.kernels`, the name of one or a function of two matrices. "rbf" and "laplacian"
+        have the γ that `median_gamma` proposes for the training data; `kernel_` records it.
+    rescaling : {"margin", "slack", None}
+    slack : {"linear", "squared"}
+    C, tol, eps, max_iter, fit_intercept, class_weight, track_loss, warm_start, random_state
+    n_jobs, max_memory, verbose
         As for `StructuralSVM`.
     solver : {"auto", "exact", "sampled", "subspace"} or Solver
         "exact" finds the minimum with a certificate, by cutting planes in the space of the kernel (`KernelCuts`): for
         thousands of rows. "sampled" draws some of the rows of each cut (`SampledCuts`). "subspace" finds the best w in
         the span of few functions, which it chooses (`SubspacePursuit`): its predictions are the fastest. "auto" is
-        "subspace" with as many functions as it has by default.
+        "subspace".
+    n_components : int, optional
+        How many functions "subspace" chooses, and how many rows "sampled" draws. None leaves it to them: 200 and 400.
 
     Attributes
     ----------
@@ -96,6 +100,7 @@ class KernelStructuralSVM(StructuralSVM):
         rescaling: Rescaling = "margin",
         slack: Slack = "linear",
         solver: str | Solver = "auto",
+        n_components: int | None = None,
         tol: float | None = None,
         eps: float | None = None,
         max_iter: int | None = None,
@@ -127,6 +132,7 @@ class KernelStructuralSVM(StructuralSVM):
             verbose=verbose,
         )
         self.kernel = kernel
+        self.n_components = n_components
 
     def fit(  # type: ignore[override]
         self, X: Any, y: Any, sample_weight: Any = None, *, allowed: Any = None
@@ -137,6 +143,8 @@ class KernelStructuralSVM(StructuralSVM):
     def check_options(self) -> None:
         super().check_options()
         kernel_option(self.kernel).check_options()
+        if self.n_components is not None:
+            whole_option("n_components", self.n_components, 1)
 
     def check_fitted(self) -> None:
         """Refuses what `fit` could not have learnt; who loads an estimator asks for it."""
@@ -180,9 +188,13 @@ class KernelStructuralSVM(StructuralSVM):
         if not isinstance(solver, KernelCuts):
             raise ValueError(f"{type(solver).__name__} is made for weights, not for functions of a kernel")
         if solver is self.solver:
+            if self.n_components is not None:
+                raise ValueError(f"n_components is {self.n_components}, but {type(solver).__name__} has its own size")
             return solver
         if isinstance(solver, SubspacePursuit):
             solver = replace(solver, preimages=kernel.differentiable)
+        if self.n_components is not None:
+            solver = _sized(solver, self.n_components)
         return replace(solver, tol=TOL) if self.eps is None else solver
 
     def _specified(self, model: Model, X: Any, Y: Any) -> Any:  # type: ignore[override]
@@ -201,11 +213,10 @@ class KernelStructuralSVM(StructuralSVM):
         if kernel.of_rows is False:
             raise ValueError(f"{kernel} takes no rows of numbers; KernelMap before StructuralSVM makes features of it")
         rows = kernel.read(input_rows(X), "X")
-        if isinstance(self.kernel, str) and self.kernel == "rbf":
-            kernel = RBF(median_gamma(rows))
+        kernel = kernel_for(self.kernel, rows)
         units = with_input_rows(X, sp.eye_array(rows.shape[0], format="csr"))
         problem = model.bind(spec, units, Y, **options)
-        problem.metric = RowMetric(kernel, rows, _width(model, spec), _names(X))
+        problem.metric = RowMetric(kernel, rows, _width(model, spec), row_names(X))
         return problem
 
     def _take_over(self, training: Training, solution: Solution, watch: Watch, X: Any) -> None:
@@ -248,6 +259,14 @@ class KernelStructuralSVM(StructuralSVM):
         return with_input_rows(X, expansion_at(self.kernel_, rows, self.basis_, self.coefficients_))
 
 
+def _sized(solver: KernelCuts, n_components: int) -> KernelCuts:
+    if isinstance(solver, SubspacePursuit):
+        return replace(solver, n_basis=n_components)
+    if isinstance(solver, SampledCuts):
+        return replace(solver, n_samples=n_components)
+    raise ValueError(f"n_components is {n_components}; solver='exact' takes all rows")
+
+
 def _width(model: Model, spec: Any) -> int:
     """How many weights a feature of a row has; refused where they do not stand together at the beginning of w."""
     few = replace(spec, n_inputs=2)
@@ -260,8 +279,3 @@ def _width(model: Model, spec: Any) -> int:
     if width < 1 or not np.array_equal(np.ravel(first)[: 2 * width], np.arange(2 * width)):
         raise ValueError("KernelStructuralSVM is not made for features that score pairs of labels as well")
     return width
-
-
-def _names(X: Any) -> tuple[str, ...] | None:
-    tokens = X.nodes if isinstance(X, Networks) else X
-    return tokens.names if isinstance(tokens, Sequences) else None

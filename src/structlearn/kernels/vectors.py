@@ -188,12 +188,14 @@ def city_block_distances(X: Any, Z: Any) -> FloatArray:
     return np.asarray(manhattan_distances(X, Z), np.float64)
 
 
-def median_gamma(X: Any, *, max_rows: int = 1000, random_state: int = 0) -> float:
+def median_gamma(X: Any, *, norm: int = 2, max_rows: int = 1000, random_state: int = 0) -> float:
     """γ = 1 / median ‖x − z‖² of different rows, so that the median of exp(−γ‖x − z‖²) is 1/e.
 
     Parameters
     ----------
     X : (n, d) array or sparse matrix
+    norm : {1, 2}
+        1 takes ‖x − z‖₁, for `Laplacian`.
     max_rows : int
         Of more, as many are drawn.
     random_state : int
@@ -208,9 +210,10 @@ def median_gamma(X: Any, *, max_rows: int = 1000, random_state: int = 0) -> floa
     whole_option("max_rows", max_rows, 2)
     if X.shape[0] > max_rows:
         X = X[np.sort(np.random.default_rng(random_state).choice(X.shape[0], max_rows, replace=False))]
-    distances = squared_distances(X, X)[np.triu_indices(X.shape[0], 1)]
+    distances = (city_block_distances if norm == 1 else squared_distances)(X, X)[np.triu_indices(X.shape[0], 1)]
     # Rounding leaves a little between rows that are the same.
-    apart = distances[distances > 1e-12 * squared_norms(X).max()]
+    apart = distances[distances > 1e-12 * squared_norms(X).max() ** (norm / 2)]
     if not len(apart):
-        raise ValueError(f"all of the {count(X.shape[0], 'row')} of X are the same, and have no median distance")
+        few = "X has 1 sample" if X.shape[0] == 1 else f"all of the {count(X.shape[0], 'row')} of X are the same"
+        raise ValueError(f"{few}, and no median distance")
     return float(1.0 / np.median(apart))
