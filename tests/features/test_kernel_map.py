@@ -129,6 +129,15 @@ def test_sparse_rows_and_tokens_have_the_coordinates_of_dense_rows(method):
     np.testing.assert_array_equal(mapped.transform([NEW.tolist()]).tokens, dense)
 
 
+@pytest.mark.parametrize("kernel", [RBF(0.5), Laplacian(0.5), HistogramIntersection()], ids=repr)
+def test_sparse_rows_may_have_long_indices(kernel):
+    rows = sp.csr_array(np.abs(X))
+    rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+    mapped = KernelMap(kernel, 6, "k_means", random_state=0)
+    dense = clone(mapped).fit(np.abs(X)).transform(np.abs(X))
+    np.testing.assert_allclose(mapped.fit(rows).transform(rows), dense, atol=1e-12)
+
+
 def test_strings_and_numbers_of_precomputed_rows_have_coordinates():
     words = ["abab", "bab", "cc", "abab"]
     z = KernelMap(Spectrum(1), 10).fit_transform(words)

@@ -113,9 +113,8 @@ def gammas(estimator: Any, choice: Choice, X: Any, templates: Any) -> list[float
 
     if choice.kernel not in ("rbf", "laplacian"):
         return []
-    steps, last = steps_of(estimator)
-    before = [step for step in steps if type(step[1]).__name__ != "KernelMap"]
-    X = fit_features(Steps([*before, ("learner", last)]), X, templates)
+    steps, _ = steps_of(estimator)
+    X = fit_features(Steps([step for step in steps if type(step[1]).__name__ != "KernelMap"]), X, templates)
     inputs = read_inputs(X)
     proposed = kernel_for(choice.kernel, X if inputs is None else input_rows(inputs)).get_params()["gamma"]
     return [float(f"{factor * proposed:.3g}") for factor in WIDTHS]

@@ -20,6 +20,7 @@ from structlearn.data.options import choice_option, whole_option
 from structlearn.data.tokens.sequences import NamedColumns
 from structlearn.kernels import RBF, Kernel, Laplacian, incomplete_cholesky, kernel_for, kernel_option, pivoted_cholesky
 from structlearn.kernels.base import length
+from structlearn.kernels.vectors import short_indices
 from structlearn.wording import shown
 
 METHODS = ("uniform", "k_means", "leverage", "cholesky", "random_features")
@@ -254,7 +255,7 @@ def _centres(kernel: Kernel, rows: Any, size: int, random: np.random.Generator) 
     with warnings.catch_warnings():
         # That there are fewer points than clusters is no fault here.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = clusters.fit(some).cluster_centers_
+        found = clusters.fit(short_indices(some)).cluster_centers_
     return kernel.read(np.unique(found, axis=0), "the centres of clusters")
 
 

@@ -185,7 +185,14 @@ def city_block_distances(X: Any, Z: Any) -> FloatArray:
     """Σ_j |x_j − z_j| of dense or sparse rows."""
     from sklearn.metrics.pairwise import manhattan_distances
 
-    return np.asarray(manhattan_distances(X, Z), np.float64)
+    return np.asarray(manhattan_distances(short_indices(X), short_indices(Z)), np.float64)
+
+
+def short_indices(X: Any) -> Any:
+    """Rows with indices of 32 bits, where they are sparse: compiled loops of scikit-learn take no others."""
+    if not sp.issparse(X):
+        return X
+    return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 def median_gamma(X: Any, *, norm: int = 2, max_rows: int = 1000, random_state: int = 0) -> float:
