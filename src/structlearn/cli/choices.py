@@ -53,7 +53,8 @@ def choices(structure: str) -> list[Choice]:
 
 def _kernels(structure: str, learner: str, model: Component) -> list[str | None]:
     if learner == "kernel-svm":
-        return list(KERNELS)
+        # Of words the columns are too many for the search of preimages.
+        return [] if structure == "words" else list(KERNELS)
     return [None, *(KERNELS if structure in KERNEL_MAP.files and not model.takes_words else ())]
 
 

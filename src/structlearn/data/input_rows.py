@@ -25,8 +25,8 @@ def read_inputs(X: Any, columns: NamedColumns | None = None, n_features: int | N
     >>> [type(read_inputs([x])).__name__ for x in (table, sequence, network, image)]
     ['NoneType', 'Sequences', 'Networks', 'list']
     """
-    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1:
-        X = X.tolist()
+    if isinstance(X, np.ndarray) and (X.ndim > 2 or (X.ndim == 1 and X.dtype == object)):
+        X = list(X)
     match _kind(X):
         case "images":
             return _images(X, n_features)

@@ -12,11 +12,11 @@ import scipy.sparse as sp
 from structlearn.contract import check_is_fitted
 from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_distinct, check_tuple
-from structlearn.data.input_rows import input_rows, row_names, with_input_rows
+from structlearn.data.input_rows import input_rows, read_inputs, row_names, with_input_rows
 from structlearn.data.matrices import checked_table
-from structlearn.data.networks import Networks, read_networks
+from structlearn.data.networks import Networks
 from structlearn.data.options import whole_option
-from structlearn.data.tokens.sequences import NamedColumns, Sequences, stack
+from structlearn.data.tokens.sequences import NamedColumns, Sequences
 from structlearn.estimators.base import chosen_solver
 from structlearn.estimators.structural_svm import TOL, StructuralSVM
 from structlearn.estimators.training import Training, n_threads, restriction
@@ -24,7 +24,6 @@ from structlearn.estimators.watch import Watch
 from structlearn.kernels import Kernel, kernel_for, kernel_option
 from structlearn.kernels.base import checked_rows
 from structlearn.kernels.row_metric import RowMetric, expansion_at
-from structlearn.models import Graph, MultiLabel
 from structlearn.models.base import Model
 from structlearn.models.explanation import Comparison, Explanation
 from structlearn.solvers import KernelCuts, SampledCuts, Solution, Solver, SubspacePursuit
@@ -246,17 +245,13 @@ class KernelStructuralSVM(StructuralSVM):
     def _scored(self, X: Any) -> Any:
         """Inputs with the scores that the kernel gives each label in the place of their rows."""
         columns = None if self.vocabulary_ is None else NamedColumns(self.vocabulary_)
-        if isinstance(self.model_, Graph):
-            X = read_networks(X)
-            rows, _ = stack(X.nodes, columns, self.n_features_in_, self.model_.words)
-        elif self.model_.tabular or isinstance(self.model_, MultiLabel):
-            X = rows = checked_rows(X, "X")
-        else:
-            rows, offsets = stack(X, columns, self.n_features_in_)
-            X = Sequences(rows, np.diff(offsets))
+        inputs = None if self.model_.tabular else read_inputs(X, columns, self.n_features_in_)
+        if inputs is None:
+            inputs = checked_rows(X, "X")
+        rows = input_rows(inputs)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {rows.shape[1]} features but training had {self.n_features_in_}")
-        return with_input_rows(X, expansion_at(self.kernel_, rows, self.basis_, self.coefficients_))
+        return with_input_rows(inputs, expansion_at(self.kernel_, rows, self.basis_, self.coefficients_))
 
 
 def _sized(solver: KernelCuts, n_components: int) -> KernelCuts:

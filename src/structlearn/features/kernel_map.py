@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from collections.abc import Callable
 from typing import Any, Literal, Self
@@ -125,6 +126,8 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
             whole_option("n_components", self.n_components, 1)
         elif self.method == "random_features":
             raise ValueError("n_components is None, for all examples, but random features have no basis; give a number")
+        if isinstance(self.random_state, numbers.Integral):
+            whole_option("random_state", self.random_state, 0, 2**32 - 1)
         kernel_option(self.kernel)
 
     def transform(self, X: Any) -> Any:
