@@ -12,7 +12,8 @@ import pytest
 
 import structlearn
 from structlearn import StructuralSVM
-from structlearn.cli.components import COMPONENTS, FROM_FILES, LEARNERS, choices
+from structlearn.cli.choices import choices
+from structlearn.cli.components import COMPONENTS, FROM_FILES, LEARNERS
 from structlearn.cli.options import parameters
 from structlearn.datasets import make_sentences
 from structlearn.estimators import generative
@@ -87,7 +88,7 @@ def test_options_reach_the_classes_that_declare_them(folder, run):
 
 @pytest.mark.parametrize("owner", COMPONENTS, ids=lambda owner: owner.name)
 def test_declarations_are_those_of_the_classes(owner):
-    homes = (structlearn, structlearn.models, structlearn.features, structlearn.losses, generative)
+    homes = (structlearn, structlearn.models, structlearn.features, structlearn.losses, structlearn.kernels, generative)
     kind = next(getattr(home, owner.name) for home in homes if hasattr(home, owner.name))
     defaults = (kind(None) if owner in LEARNERS.values() else kind()).get_params(deep=False)
     assert {name: declared.default for name, declared in parameters(owner).items() if name not in FROM_FILES} == {

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from structlearn.cli.components import COMPONENTS, MODELS, choices
+from structlearn.cli.choices import choices
+from structlearn.cli.components import COMPONENTS, MODELS
 
 FILES = {
     "words": ("train.txt", "the D\ndog N\n\n"),

@@ -42,6 +42,9 @@ WRONG = {
     "max_seconds": ["0", "-1", "nan"],
     "n_pairs": ["-1"],
     "fertility": ["0", "-1"],
+    "n_components": ["0", "-1", "few"],
+    "gamma": ["0", "-1", "nan"],
+    "degree": ["0", "1.5"],
 }
 #: Options that are labels, whatever these are.
 LABELS = {"positive", "negative"}
@@ -98,6 +101,9 @@ def test_a_value_of_some_classes_only_is_refused_when_the_file_has_told_which(fo
         ["explain", "x", "y", "--against", "1"],
         ["tune", "x", "--learner", "svm,forest"],
         ["tune", "x", "--model", "forest"],
+        ["tune", "x", "--kernel", "rbf,gauss"],
+        ["train", "x", "--kernel", "gauss"],
+        ["train", "x", "--basis", "best"],
         ["tune", "x", "--jobs", "0"],
         ["tune", "x", "--seed", "-1"],
         ["tune", "x", "--folds", "1"],

@@ -12,7 +12,8 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import structlearn
-from structlearn import StructuralSVM
+from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron
+from structlearn.data.networks import Network, Networks, read_networks
 from structlearn.data.tokens.sequences import Sequences
 from structlearn.datasets import load_digit_sequences
 from structlearn.features import KernelMap
@@ -28,7 +29,7 @@ from structlearn.kernels import (
     incomplete_cholesky,
     median_gamma,
 )
-from structlearn.models import Chain, Multiclass
+from structlearn.models import Chain, Graph, Grid, Multiclass
 from structlearn.persistence import container
 
 RANDOM = np.random.default_rng(0)
@@ -128,6 +129,15 @@ def test_sparse_rows_and_tokens_have_the_coordinates_of_dense_rows(method):
     np.testing.assert_array_equal(mapped.transform([NEW.tolist()]).tokens, dense)
 
 
+@pytest.mark.parametrize("kernel", [RBF(0.5), Laplacian(0.5), HistogramIntersection()], ids=repr)
+def test_sparse_rows_may_have_long_indices(kernel):
+    rows = sp.csr_array(np.abs(X))
+    rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+    mapped = KernelMap(kernel, 6, "k_means", random_state=0)
+    dense = clone(mapped).fit(np.abs(X)).transform(np.abs(X))
+    np.testing.assert_allclose(mapped.fit(rows).transform(rows), dense, atol=1e-12)
+
+
 def test_strings_and_numbers_of_precomputed_rows_have_coordinates():
     words = ["abab", "bab", "cc", "abab"]
     z = KernelMap(Spectrum(1), 10).fit_transform(words)
@@ -136,6 +146,85 @@ def test_strings_and_numbers_of_precomputed_rows_have_coordinates():
     rows = np.arange(len(X))[:, None]
     z = KernelMap(Precomputed(RBF()(X)), 100).fit_transform(rows)
     np.testing.assert_allclose(z @ z.T, RBF()(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("method", ALL)
+def test_nodes_and_pixels_have_the_coordinates_of_rows_and_edges_stay(method):
+    mapped = KernelMap(RBF(0.3), 6, method, random_state=0)
+    dense = mapped.fit(X).transform(NEW)
+    edges, of_edges = [(0, 1), (2, 1)], np.ones((2, 1))
+    graphs = [(NEW[:4], edges, of_edges), Network(NEW[4:], [])]
+    found = clone(mapped).fit([Network(X[:7], []), (X[7:], [])]).transform(graphs)
+    assert isinstance(found, Networks)
+    np.testing.assert_allclose(found.nodes.tokens, dense, atol=1e-12)
+    assert [(len(x.nodes), np.asarray(x.edges).tolist()) for x in found] == [(4, [[0, 1], [2, 1]]), (7, [])]
+    np.testing.assert_array_equal(found.edge_features.tokens, of_edges)
+    np.testing.assert_array_equal(mapped.transform(read_networks(graphs)).nodes.tokens, found.nodes.tokens)
+    images = clone(mapped).fit([X.reshape(8, 5, 3)]).transform([NEW[:6].reshape(2, 3, 3), NEW[6:].reshape(1, 5, 3)])
+    assert [image.shape[:2] for image in images] == [(2, 3), (1, 5)]
+    np.testing.assert_allclose(np.concatenate([image.reshape(-1, dense.shape[1]) for image in images]), dense)
+    with pytest.raises(ValueError, match=r"X\[0\] has 2 channels but training had 3"):
+        mapped.transform([np.ones((2, 2, 2))])
+
+
+def test_features_by_name_have_the_coordinates_of_their_columns():
+    def named(rows):
+        return [{f"f{c}": value for c, value in enumerate(row)} for row in rows.tolist()]
+
+    expected = KernelMap(Polynomial(2), 6, random_state=0).fit([X]).transform([NEW]).tokens
+    mapped = KernelMap(Polynomial(2), 6, random_state=0).fit([named(X)])
+    assert mapped.vocabulary_ == ("f0", "f1", "f2")
+    np.testing.assert_allclose(mapped.transform([named(NEW)]).tokens, expected, atol=1e-12)
+    unknown = [[{"f0": 1.0, "new": 5.0}]]
+    np.testing.assert_array_equal(mapped.transform(unknown).tokens, mapped.transform([[{"f0": 1.0}]]).tokens)
+    nodes = KernelMap(Polynomial(2), 6, random_state=0).fit([(named(X), [])]).transform([(named(NEW), [(0, 1)])])
+    np.testing.assert_allclose(nodes.nodes.tokens, expected, atol=1e-12)
+
+
+def test_kernels_by_name_take_the_gamma_of_the_training_rows(tmp_path):
+    assert KernelMap("rbf", 5).fit([X[:7], X[7:]]).kernel_.gamma == median_gamma(X)
+    assert KernelMap("laplacian", 5).fit(X).kernel_.gamma == median_gamma(X, norm=1)
+    distances = np.abs(X[:, None] - X).sum(axis=2)[np.triu_indices(len(X), 1)]
+    assert median_gamma(X, norm=1) == pytest.approx(1 / np.median(distances))
+    pipeline = make_pipeline(KernelMap("rbf", 5), StructuralSVM(Multiclass())).fit(X, X[:, 0] > 0)
+    structlearn.save(pipeline, tmp_path / "svm.slm")
+    assert structlearn.load(tmp_path / "svm.slm")[0].kernel_.gamma == median_gamma(X)
+
+
+SEQUENCES = [RANDOM.standard_normal((5, 3)) for _ in range(12)]
+TAGS = [["ab"[int(value > 0)] for value in x[:, 0] * x[:, 1] + 0.3 * x[:, 2]] for x in SEQUENCES]
+
+
+def test_with_the_linear_kernel_and_all_examples_learners_are_themselves():
+    for method in BASES:
+        mapped = KernelMap(Linear(), None, method)
+        linear, kernel = (ConditionalRandomField(Chain(), C=10, tol=1e-9) for _ in range(2))
+        make_pipeline(mapped, kernel).fit(SEQUENCES, TAGS)
+        assert kernel.objective_ == pytest.approx(linear.fit(SEQUENCES, TAGS).objective_, rel=1e-6)
+    linear, kernel = (StructuredPerceptron(Chain(), max_iter=10, random_state=0) for _ in range(2))
+    make_pipeline(mapped, kernel).fit(SEQUENCES, TAGS)
+    linear.fit(SEQUENCES, TAGS)
+    assert [record["mistakes"] for record in kernel.history_] == [record["mistakes"] for record in linear.history_]
+
+
+def test_a_kernel_field_learns_what_no_linear_one_does():
+    linear = ConditionalRandomField(Chain(), C=10).fit(SEQUENCES, TAGS)
+    kernel = make_pipeline(KernelMap(RBF(0.5), None), ConditionalRandomField(Chain(), C=10)).fit(SEQUENCES, TAGS)
+    assert kernel.score(SEQUENCES, TAGS) > linear.score(SEQUENCES, TAGS) + 0.2
+
+
+@pytest.mark.parametrize("model", [Graph(), Grid()], ids=["graph", "grid"])
+def test_models_of_graphs_and_images_learn_from_kernels_of_nodes(tmp_path, model):
+    image = RANDOM.choice([-1.0, 1.0], (8, 8, 2)) + 0.1 * RANDOM.standard_normal((8, 8, 2))
+    labels = np.where(image[:, :, 0] * image[:, :, 1] > 0, "same", "other")
+    rows, truth = [image], [labels]
+    if isinstance(model, Graph):
+        rows, truth = [(image.reshape(-1, 2), [(0, 1), (4, 9)])], [labels.ravel().tolist()]
+    kernel = make_pipeline(KernelMap("rbf", 20, random_state=0), StructuralSVM(model, C=10)).fit(rows, truth)
+    assert StructuralSVM(model, C=10).fit(rows, truth).score(rows, truth) < 0.9
+    assert kernel.score(rows, truth) > 0.95
+    structlearn.save(kernel, tmp_path / "svm.slm")
+    assert structlearn.load(tmp_path / "svm.slm").score(rows, truth) == kernel.score(rows, truth)
 
 
 def test_a_linear_learner_is_as_good_as_a_kernel_machine():
@@ -178,7 +267,8 @@ def test_options_of_the_kernel_are_searched():
         ({"kernel": HistogramIntersection()}, -X, r"X\[\d+, \d+\] is -.*; histograms hold numbers ≥ 0"),
         ({"kernel": Precomputed([[0, 1], [1, 0]])}, [[0], [1]], "matrix of the basis is not positive semidefinite"),
         ({"kernel": FunctionKernel(lambda X, Z: np.nan * (X @ Z.T))}, X, r"the kernel of X\[0\] and X\[0\] is nan"),
-        ({}, [[{"word": "a"}]], "X has features by name"),
+        ({"n_components": None, "method": "random_features"}, X, "n_components is None"),
+        ({}, X[:1], "X has 1 sample, and no median distance"),
         ({}, [np.full((1, 2), np.nan)], r"X\[0\]\[0, 0\] is nan"),
     ],
 )
@@ -235,6 +325,9 @@ def sparse(*parts, shape=(2, 3)):
     return {"rows": [encoded(part) for part in parts], "shape": list(shape)}
 
 
+LINEAR = {"object": "Linear", "options": {"mapping": [["A", None]]}}
+
+
 @pytest.mark.parametrize(
     ("method", "place", "name", "value", "message"),
     [
@@ -263,7 +356,10 @@ def sparse(*parts, shape=(2, 3)):
         ("uniform", "options", "method", "random_features", "offsets_"),
         ("random_features", "learnt", "offsets_", encoded([1.0]), "frequencies_ does not hold"),
         ("random_features", "learnt", "frequencies_", encoded(np.ones((2, 2))), r"frequencies_ has shape \(2, 2\)"),
-        ("random_features", "options", "kernel", "linear", "random features are there for RBF and Laplacian only"),
+        ("random_features", "learnt", "kernel_", LINEAR, "random features are there for RBF and Laplacian only"),
+        ("uniform", "learnt", "kernel_", "rbf", "kernel_ is 'rbf', which is no kernel"),
+        ("uniform", "learnt", "vocabulary_", {"tuple": ["a", "b"]}, "vocabulary_ has 2 names, not 3"),
+        ("uniform", "learnt", "vocabulary_", "abc", "vocabulary_"),
     ],
 )
 def test_what_files_say_was_learnt_must_fit_together(tmp_path, method, place, name, value, message):

@@ -1,4 +1,4 @@
-"""What the command line learns with: every learner, model and maker of features, each declared here and nowhere else.
+"""What the command line learns with: every learner, model, kernel and maker of features, declared here alone.
 
 An entry names a class, the file it is in and which of its parameters are options. No class is imported before it is
 asked for: help and completion must not wait for scikit-learn; see `structlearn.cli.options` for what the files say
@@ -55,7 +55,7 @@ class Component:
     f1 : Component or None
         Of a model, the loss that ``--loss f1`` stands for, where that has options.
     defaults : tuple of (parameter, value)
-        Values that are others than those of the class, unless the option is given.
+        Values that are others than those of the class, unless the option is given; None for one that the data tell.
     from_data : tuple of str
         Parameters that are no options, but are taken from all examples together.
     """
@@ -92,7 +92,8 @@ def load_class(file: str, name: str) -> Any:
     return getattr(import_module(f"structlearn.{file.removesuffix('.py').replace('/', '.')}"), name)
 
 
-_RUN = ("max_iter", "n_iter_no_change", "random_state", "n_jobs", "max_memory")
+_KERNEL_RUN = ("max_iter", "random_state", "n_jobs", "max_memory")
+_RUN = ("n_iter_no_change", *_KERNEL_RUN)
 
 LEARNERS = {
     "svm": Component(
@@ -129,6 +130,13 @@ LEARNERS = {
         "Learner",
         price=1.0,
     ),
+    "kernel-svm": Component(
+        "estimators/kernel_structural_svm.py",
+        "KernelStructuralSVM",
+        ("C", "tol", "eps", "solver", "n_components", "rescaling", "slack", "fit_intercept", *_KERNEL_RUN),
+        "Learner",
+        price=0.1,
+    ),
     "hmm": Component("estimators/generative/hidden_markov.py", "HiddenMarkov", ("smoothing",), "Learner"),
     "pcfg": Component("estimators/generative/relative_frequencies.py", "RelativeFrequencies", ("n_jobs",), "Learner"),
 }
@@ -137,9 +145,10 @@ LEARNERS = {
 LIKELIHOODS = ("crf", "latent-crf", "hmm", "pcfg")
 
 _MARGIN_OR_LIKELIHOOD = ("svm", "crf", "perceptron")
-_OF_PARTIAL_LABELS = ("latent", "latent-crf")
+_OF_ROWS = (*_MARGIN_OR_LIKELIHOOD, "kernel-svm")
+OF_PARTIAL_LABELS = ("latent", "latent-crf")
 #: Models without latent states: these learners are there for labels that are known in part.
-_WITHOUT_STATES = ("chain", "multiclass", "graph", "dependency-tree")
+WITHOUT_STATES = ("chain", "multiclass", "graph", "dependency-tree")
 
 #: By what is typed after --model. Of the models for a structure, the first is the one to take unless told otherwise.
 MODELS = {
@@ -158,7 +167,7 @@ MODELS = {
         ),
         "Model of sequences",
         ("words", "attributes"),
-        (*_MARGIN_OR_LIKELIHOOD, *_OF_PARTIAL_LABELS),
+        (*_OF_ROWS, *OF_PARTIAL_LABELS),
         f1=Component("losses/labels.py", "LabelF1", ("negative",), "Model of sequences"),
     ),
     "segments": Component(
@@ -167,7 +176,7 @@ MODELS = {
         ("loss", "costs=loss", "max_length", "lengths", "segment_ends=ends"),
         "Model of segments",
         ("words", "attributes"),
-        _MARGIN_OR_LIKELIHOOD,
+        _OF_ROWS,
         f1=Component("losses/segments.py", "SpanF1", ("negative",), "Model of segments"),
     ),
     "latent-chain": Component(
@@ -176,7 +185,7 @@ MODELS = {
         ("states", "boundaries", "balance", "allowed_transitions"),
         "Model of sequences",
         ("words", "attributes"),
-        _OF_PARTIAL_LABELS,
+        OF_PARTIAL_LABELS,
     ),
     "hidden-markov": Component(
         "estimators/generative/emissions.py",
@@ -193,7 +202,7 @@ MODELS = {
         ("costs=cost", "taxonomy=output_features"),
         "Model of single examples",
         ("row",),
-        (*_MARGIN_OR_LIKELIHOOD, *_OF_PARTIAL_LABELS),
+        (*_OF_ROWS, *OF_PARTIAL_LABELS),
     ),
     "grammar": Component(
         "models/grammar/grammar.py",
@@ -209,7 +218,7 @@ MODELS = {
         ("loss", "projective", "order", "single_root", "min_count", "n_hashed"),
         "Model of dependency trees",
         ("dependencies",),
-        (*_MARGIN_OR_LIKELIHOOD, *_OF_PARTIAL_LABELS),
+        (*_MARGIN_OR_LIKELIHOOD, *OF_PARTIAL_LABELS),
         from_data=("columns",),
     ),
     "alignment": Component(
@@ -253,7 +262,7 @@ MODELS = {
         ("loss", "k", "threshold", "gain"),
         "Model of rankings",
         ("query",),
-        ("svm", "perceptron"),
+        ("svm", "perceptron", "kernel-svm"),
     ),
     "precision-at-k": Component(
         "models/ranking/precision_at_k.py",
@@ -285,7 +294,7 @@ MODELS = {
         ("loss", "costs=loss", "pairwise", "engine", "max_seconds", "likelihood"),
         "Model of networks",
         ("network",),
-        (*_MARGIN_OR_LIKELIHOOD, *_OF_PARTIAL_LABELS),
+        (*_OF_ROWS, *OF_PARTIAL_LABELS),
         f1=Component("losses/labels.py", "LabelF1", ("negative",), "Model of networks"),
     ),
     "grid": Component(
@@ -302,7 +311,7 @@ MODELS = {
         ("loss", "pairs", "n_pairs", "engine", "max_seconds", "likelihood"),
         "Model of label sets",
         ("set",),
-        _MARGIN_OR_LIKELIHOOD,
+        _OF_ROWS,
         from_data=("classes",),
     ),
 }
@@ -314,6 +323,25 @@ TRANSFORMERS = {
     "translation": Component("features/word_pairs.py", "WordPairs", ("bitext",), "Features", ("translation",)),
 }
 
+#: By what is typed after --kernel.
+KERNELS = {
+    "rbf": Component("kernels/vectors.py", "RBF", ("gamma",), "Kernel", defaults=(("gamma", None),)),
+    "laplacian": Component("kernels/vectors.py", "Laplacian", ("gamma",), "Kernel", defaults=(("gamma", None),)),
+    "polynomial": Component("kernels/vectors.py", "Polynomial", ("degree",), "Kernel"),
+    "histogram_intersection": Component("kernels/vectors.py", "HistogramIntersection", (), "Kernel"),
+    "linear": Component("kernels/vectors.py", "Linear", (), "Kernel"),
+}
+#: What makes features of a kernel, for every learner but the one that has kernels itself.
+KERNEL_MAP = Component(
+    "features/kernel_map.py",
+    "KernelMap",
+    ("n_components", "basis=method", "random_state"),
+    "Kernel",
+    # Inputs with rows of numbers.
+    ("words", "attributes", "row", "query", "network", "image", "set"),
+    defaults=(("random_state", 0),),
+)
+
 #: Options whose values are files that say what a parameter shall be, and their help.
 FROM_FILES = {
     "costs": "What it costs to take one label for another, as CSV: labels in the first line, as predicted, and before "
@@ -322,79 +350,13 @@ FROM_FILES = {
     "share weights, and are a small mistake for one another.",
 }
 
-_LOSSES = [model.f1 for model in MODELS.values() if model.f1 is not None]
+LOSSES = [model.f1 for model in MODELS.values() if model.f1 is not None]
 
-COMPONENTS = (*LEARNERS.values(), *MODELS.values(), *_LOSSES, *TRANSFORMERS.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A learner and a model for files of a structure, by their names."""
-
-    learner: str
-    model: str
-
-    def components(self, structure: str) -> list[Component]:
-        """All whose parameters have an effect."""
-        transformers = [made for name, made in TRANSFORMERS.items() if name == structure]
-        model = MODELS[self.model]
-        transformers = [] if model.takes_words else transformers
-        return [LEARNERS[self.learner], model, *([] if model.f1 is None else [model.f1]), *transformers]
-
-
-def choices(structure: str) -> list[Choice]:
-    """What can learn from files of a structure; the first is the one to take unless told otherwise."""
-    able = {name: model for name, model in MODELS.items() if structure in model.files}
-    return [Choice(learner, name) for name, model in able.items() for learner in model.learners]
-
-
-def chosen(
-    structure: str, files: str, learner: str | None = None, model: str | None = None, *, partial: bool = False
-) -> Choice:
-    """The first choice with the learner and the model that were asked for; `files` is what messages call such files.
-
-    Labels that are known in part (`partial`) are for some learners. Where all are known, these learners are there for
-    latent states unless told otherwise.
-
-    >>> chosen("words", "columns"), chosen("words", "columns", "latent").model
-    (Choice(learner='svm', model='chain'), 'latent-chain')
-    >>> chosen("row", "svmlight", model="grammar")
-    Traceback (most recent call last):
-    ...
-    ValueError: --model grammar does not learn from svmlight files; it may be multiclass
-    """
-    able = choices(structure)
-    if partial:
-        able = [choice for choice in able if choice.learner in _OF_PARTIAL_LABELS]
-        files = f"partly labelled {files}"
-    elif model is None and learner in _OF_PARTIAL_LABELS:
-        without = [choice for choice in able if choice.model in _WITHOUT_STATES]
-        able = [choice for choice in able if choice not in without or choice.learner not in _OF_PARTIAL_LABELS]
-    for option, given, names in (
-        ("--learner", learner, [choice.learner for choice in able]),
-        ("--model", model, [choice.model for choice in able]),
-    ):
-        if given is not None and given not in names:
-            known = ", ".join(dict.fromkeys(names))
-            raise ValueError(f"{option} {given} does not learn from {files} files; it may be {known}")
-    fitting = [choice for choice in able if learner in (None, choice.learner) and model in (None, choice.model)]
-    if not fitting:
-        known = ", ".join(choice.learner for choice in able if choice.model == model)
-        raise ValueError(f"--learner {learner} does not learn --model {model}; it may be {known}")
-    return fitting[0]
-
-
-def when(component: Component) -> str:
-    """In which case the parameters of a class have an effect.
-
-    >>> when(LEARNERS["crf"]), when(MODELS["chain"]), when(MODELS["segments"])
-    ('--learner crf', 'files of sequences', '--model segments')
-    """
-    if component in _LOSSES:
-        return "--loss f1"
-    for option, named in (("--learner", LEARNERS), ("--model", MODELS)):
-        for name, found in named.items():
-            first = all(choices(structure)[0].model == name for structure in found.files)
-            if found is component and (not found.files or not first):
-                return f"{option} {name}"
-    return f"files of {FILES[component.files[-1]]}"
+COMPONENTS = (
+    *LEARNERS.values(),
+    *MODELS.values(),
+    *LOSSES,
+    *TRANSFORMERS.values(),
+    KERNEL_MAP,
+    *KERNELS.values(),
+)

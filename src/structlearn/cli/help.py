@@ -9,7 +9,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from structlearn.cli.components import COMPONENTS, FILES, Choice, Component, choices
+from structlearn.cli.choices import Choice, choices
+from structlearn.cli.components import COMPONENTS, FILES, KERNEL_MAP, Component
 from structlearn.cli.options import ALL, help_of, parameters
 
 #: Options that help without a file shows, beside those of the command that are not rare.
@@ -21,6 +22,7 @@ ONLY_FOR = {
     "columns": ("words", "document", "dependencies"),
     "separator": ("words",),
     "label": ("words", "set", "dependencies"),
+    "kernel": KERNEL_MAP.files,
 }
 _OF_COMPONENTS = {name for component in COMPONENTS for name in component.options}
 _GIVEN = "structlearn.given"
@@ -98,7 +100,7 @@ def _one_of(names: Iterable[str]) -> str:
 
 def _is_asked(choice: Choice, given: dict[str, Any]) -> bool:
     """Whether a choice is among those that were named, with commas between where several may be."""
-    asked = [(given.get("learner"), choice.learner), (given.get("model"), choice.model)]
+    asked = [(given.get(key), getattr(choice, key)) for key in ("learner", "model", "kernel")]
     return all(not isinstance(names, str) or name in _split(names) for names, name in asked)
 
 

@@ -18,7 +18,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from structlearn.cli.components import COMPONENTS, FROM_FILES, LEARNERS, MODELS, Component, when
+from structlearn.cli.choices import when
+from structlearn.cli.components import COMPONENTS, FROM_FILES, KERNELS, LEARNERS, MODELS, Component
 
 PACKAGE = Path(__file__).parents[1]
 #: The parameter of commands that shows help with all options, and its help.
@@ -46,6 +47,8 @@ def parameters(component: Component) -> dict[str, Parameter]:
     >>> parameters(MODELS["alignment"])["gaps"].kind
     typing.Literal['linear', 'affine']
     """
+    if not component.options:
+        return {}
     (found,) = ast.parse(_head((PACKAGE / component.file).read_text("utf-8"), component.name)).body
     assert isinstance(found, ast.ClassDef)
     (init,) = (node for node in found.body if isinstance(node, ast.FunctionDef) and node.name == "__init__")
@@ -99,7 +102,7 @@ def shared_options(command: Callable[..., None]) -> Callable[..., None]:
             for name, value in values.items()
             if value is not None
         }
-        check_values(options, lambda name: asked(name, given["learner"], given["model"]))
+        check_values(options, lambda name: asked(name, given["learner"], given["model"], given["kernel"]))
         command(**given, options=options)
 
     kept = [
@@ -190,9 +193,9 @@ def _refusal(component: Component, name: str, value: Any) -> str | None:
     return None
 
 
-def asked(name: str, learner: str | None, model: str | None) -> list[Component]:
-    """The classes that have an option, without the learners and models that are others than those named."""
-    named = ((LEARNERS, learner), (MODELS, model))
+def asked(name: str, learner: str | None, model: str | None, kernel: str | None) -> list[Component]:
+    """The classes that have an option, without the learners, models and kernels that are others than those named."""
+    named = ((LEARNERS, learner), (MODELS, model), (KERNELS, kernel))
     others = [
         component
         for table, names in named
@@ -237,7 +240,9 @@ def help_of(name: str, components: Sequence[Component]) -> str:
     """What an option means to some of the classes that have it, at least one."""
     declared = {component: parameters(component)[name] for component in components}
     (_, first), *others = declared.items()
-    texts = [first.help + ("" if first.default is None else f" \\[default: {first.default}]")]
+    own = dict(components[0].defaults)
+    default = own.get(components[0].options[name], first.default)
+    texts = [first.help + ("" if default is None else f" \\[default: {default}]")]
     texts += [
         f"With {when(component)}: {parameter.help}"
         for component, parameter in others

@@ -10,17 +10,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from structlearn.cli.choices import Choice, choices, when
 from structlearn.cli.components import (
     FILES,
     FROM_FILES,
+    KERNEL_MAP,
+    KERNELS,
     LEARNERS,
     MODELS,
     TRANSFORMERS,
-    Choice,
     Component,
-    choices,
     load_class,
-    when,
 )
 from structlearn.cli.options import check_values, components_with, flag
 
@@ -46,7 +46,8 @@ def build(
     Sequences of words get features by templates, sequences of attributes are learnt as they are, single rows of
     attributes are classified, trees give a grammar, pairs of sequences are aligned, words of translations matched,
     mentions in documents clustered, the documents of queries ranked, and in labelled sequences a motif is looked for.
-    Nodes of networks, pixels of images and rows with sets of labels are taken as they are.
+    Nodes of networks, pixels of images and rows with sets of labels are taken as they are. A kernel of rows of features
+    has its own coordinates, unless the learner has kernels itself.
     """
     from structlearn.features.crfpp import CrfppTemplates
 
@@ -58,26 +59,41 @@ def build(
     else:
         model = structure.load()(**given)
         model = model if structure.around is None else load_class(*structure.around)(model)
-    estimator = learner.load()(model, **learner.given(options))
+    kernel = {} if choice.kernel is None else {"kernel": _kernel(choice.kernel, options)}
+    estimator = learner.load()(model, **learner.given(options), **({} if choice.maps else kernel))
     if structure.takes_words:
         if templates is not None:
             raise ValueError(f"--templates has no effect here: --learner {choice.learner} takes words as they are")
         return estimator
+    steps = list(_transformers(reader, choice, options, templates))
+    if choice.maps:
+        if getattr(templates, "pair_templates", ()):
+            raise ValueError("--kernel and templates of label pairs exclude each other: a kernel has no such columns")
+        steps.append(KERNEL_MAP.load()(**kernel, **KERNEL_MAP.given(options)))
+    return _steps(*steps, estimator) if steps else estimator
+
+
+def _transformers(
+    reader: Reader, choice: Choice, options: dict[str, Any], templates: Templates | None
+) -> Iterator[Any]:
+    """What makes features of the examples of a format, where they do not have these."""
     if reader.structure == "words":
-        return _steps(_features(templates, reader, TRANSFORMERS["words"].given(options)), estimator)
-    if reader.structure == "document":
-        from structlearn.features import MentionPairs
-
-        return _steps(MentionPairs(**TRANSFORMERS["document"].given(options)), estimator)
-    if reader.structure == "translation":
-        from structlearn.features import WordPairs
-
-        return _steps(WordPairs(**TRANSFORMERS["translation"].given(options)), estimator)
-    if reader.structure == "row":
+        yield _features(templates, reader, TRANSFORMERS["words"].given(options))
+    elif reader.structure in TRANSFORMERS:
+        transformer = TRANSFORMERS[reader.structure]
+        yield transformer.load()(**transformer.given(options))
+    elif reader.structure == "row" or (reader.structure == "set" and choice.kernel is not None):
         from sklearn.feature_extraction import DictVectorizer
 
-        return _steps(DictVectorizer(), estimator)
-    return estimator
+        yield DictVectorizer()
+
+
+def _kernel(name: str, options: dict[str, Any]) -> Any:
+    """The kernel with the options that were given; its name where the data shall tell them."""
+    from structlearn.kernels import kernel_option
+
+    given = {option: value for option, value in KERNELS[name].given(options).items() if value is not None}
+    return kernel_option(name, **given) if given else name
 
 
 def _f1(model: Component, options: dict[str, Any]) -> dict[str, Any]:
@@ -111,10 +127,16 @@ def _needed(name: str, structure: str) -> list[str]:
     able = [
         choice for choice in choices(structure) if any(name in user.options for user in choice.components(structure))
     ]
-    return [
-        f"--learner {choice.learner}" if name in LEARNERS[choice.learner].options else f"--model {choice.model}"
-        for choice in able
-    ] or list(map(when, _most_general(components_with(name))))
+    return [_owner(choice, name) for choice in able] or list(map(when, _most_general(components_with(name))))
+
+
+def _owner(choice: Choice, name: str) -> str:
+    """What has an option, of a choice that has it."""
+    if name in LEARNERS[choice.learner].options:
+        return f"--learner {choice.learner}"
+    if choice.kernel is not None and name in KERNELS[choice.kernel].options:
+        return f"--kernel {choice.kernel}"
+    return "--kernel" if choice.maps and name in KERNEL_MAP.options else f"--model {choice.model}"
 
 
 def _most_general(components: list[Component]) -> list[Component]:

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from structlearn.cli import data, terminal
-from structlearn.cli.components import LEARNERS, LIKELIHOODS, MODELS, Choice, chosen
+from structlearn.cli.choices import Choice, chosen
+from structlearn.cli.components import KERNELS, LEARNERS, LIKELIHOODS, MODELS
 from structlearn.cli.options import flag
 from structlearn.wording import count
 
 if TYPE_CHECKING:
     LearnerName = str
     ModelName = str
+    KernelName = str
 else:
-    LearnerName, ModelName = Literal[tuple(LEARNERS)], Literal[tuple(MODELS)]
+    LearnerName, ModelName, KernelName = Literal[tuple(LEARNERS)], Literal[tuple(MODELS)], Literal[tuple(KERNELS)]
 
 Files = Annotated[
     list[str],
@@ -31,8 +33,8 @@ Learner = Annotated[
     LearnerName | None,
     typer.Option(
         help="A structural SVM, a conditional random field, the averaged perceptron, the SVM or the field for latent "
-        "parts and partial labels, or baselines that only count: a hidden Markov model of words, the probabilistic "
-        "grammar of a treebank. Left out, what suits the files."
+        "parts and partial labels, the SVM that chooses the functions of a kernel itself, or baselines that only "
+        "count: a hidden Markov model of words, the grammar of a treebank. Left out, what suits the files."
     ),
 ]
 Model = Annotated[
@@ -40,6 +42,13 @@ Model = Annotated[
     typer.Option(
         help="What is predicted, where files leave a choice: of tags such as B-NP and I-NP, chain predicts one after "
         "another and segments whole spans."
+    ),
+]
+Kernel = Annotated[
+    KernelName | None,
+    typer.Option(
+        help="A kernel of features that are numbers, for all learners. Left out, scores are linear in features.",
+        rich_help_panel="Kernel",
     ),
 ]
 Templates = Annotated[
@@ -60,6 +69,7 @@ def train(
     ),
     learner: Learner = None,
     model: Model = None,
+    kernel: Kernel = None,
     format_name: data.FormatName = None,
     columns: data.Columns = None,
     separator: data.Separator = None,
@@ -102,6 +112,7 @@ def train(
         structlearn train pages.jsonl -o pages.slm --pairwise potts
         structlearn train photos -o pixels.slm --pairwise potts --nonnegative pairs
         structlearn train scenes.arff -o scenes.slm --pairs full
+        structlearn train rows.svmlight -o svm.slm --kernel rbf --gamma 0.1 --n-components 300
     """
     from structlearn.cli.pipelines import (
         build,
@@ -119,7 +130,7 @@ def train(
     X, Y = data.labelled(reader, examples)
     show = not (quiet or as_json)
     written = read_templates(templates, reader)
-    choice = chosen(reader.structure, reader.name, learner, model, partial=partial)
+    choice = chosen(reader.structure, reader.name, learner, model, kernel, partial=partial)
     check_effects(options, reader, [choice])
     estimator = build(reader, choice, in_terms_of_the_data(reader, choice, X, Y, options), written)
     _, last = model_file.steps_of(estimator)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from structlearn.cli import data
-from structlearn.cli.components import LEARNERS, MODELS, Choice, chosen
+from structlearn.cli.choices import Choice, chosen
+from structlearn.cli.components import LEARNERS, MODELS
 from structlearn.cli.options import asked, check_values, option_value
 from structlearn.wording import count
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: C/S to try, as multiples of the learner's default.
 PATH = (0.1, 0.3, 1.0, 3.0, 10.0)
+#: γ to try, as multiples of what the median distance proposes.
+WIDTHS = (0.25, 1.0, 4.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +63,30 @@ class Task:
     test: Any
 
 
-def asked_choices(reader: Reader, learners: str | None, models: str | None, *, partial: bool = False) -> list[Choice]:
-    """The learners and models to try: all pairs of those that were named, as far as they go together."""
+def asked_choices(
+    reader: Reader, learners: str | None, models: str | None, kernels: str | None, *, partial: bool = False
+) -> list[Choice]:
+    """What to try: all learners, models and kernels that were named, as far as they go together."""
     names: list[list[str | None]] = [
-        [None] if text is None else [name.strip() for name in text.split(",")] for text in (learners, models)
+        [None] if text is None else [name.strip() for name in text.split(",")] for text in (learners, models, kernels)
     ]
     able = []
     refused: list[ValueError] = []
-    for learner, model in product(*names):
+    for wanted in product(*names):
         try:
-            able.append(chosen(reader.structure, reader.name, learner, model, partial=partial))
+            able.append(chosen(reader.structure, reader.name, *wanted, partial=partial))
         except ValueError as error:
             refused.append(error)
     for k, given in enumerate(names):
-        unused = set(given) - {None} - {(choice.learner, choice.model)[k] for choice in able}
+        unused = set(given) - {None} - {(choice.learner, choice.model, choice.kernel)[k] for choice in able}
         if unused:
             raise next(error for error in refused if any(str(name) in str(error) for name in unused))
     return list(dict.fromkeys(able))
 
 
-def grid_values(grid: list[str] | None, learner: str | None, model: str | None) -> dict[str, list[Any]]:
+def grid_values(
+    grid: list[str] | None, learner: str | None, model: str | None, kernel: str | None
+) -> dict[str, list[Any]]:
     """The values to try by the names of the options; what is wrong with them needs no file to be said."""
     values: dict[str, list[Any]] = {}
     for text in grid or []:
@@ -92,29 +99,57 @@ def grid_values(grid: list[str] | None, learner: str | None, model: str | None) 
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="'--grid'") from None
         for value in values[name]:
-            check_values({name: value}, lambda name: asked(name, learner, model), f"--grid {name}")
+            check_values({name: value}, lambda name: asked(name, learner, model, kernel), f"--grid {name}")
     return values
 
 
-def settings(values: dict[str, list[Any]], choices: Sequence[Choice], total: float) -> list[Setting]:
-    """All combinations of the values to try, those that differ in C only one after another."""
-    found = [setting for choice in choices for setting in _settings(values, choice, choices, total)]
+def gammas(estimator: Any, choice: Choice, X: Any, templates: Any) -> list[float]:
+    """Values of γ to try for a kernel that has one: around that which the distances of rows of features propose."""
+    from structlearn.cli.pipelines import fit_features
+    from structlearn.data.input_rows import input_rows, read_inputs
+    from structlearn.kernels import kernel_for
+    from structlearn.persistence.model_file import steps_of
+    from structlearn.persistence.steps import Steps
+
+    if choice.kernel not in ("rbf", "laplacian"):
+        return []
+    steps, _ = steps_of(estimator)
+    X = fit_features(Steps([step for step in steps if type(step[1]).__name__ != "KernelMap"]), X, templates)
+    inputs = read_inputs(X)
+    proposed = kernel_for(choice.kernel, X if inputs is None else input_rows(inputs)).get_params()["gamma"]
+    return [float(f"{factor * proposed:.3g}") for factor in WIDTHS]
+
+
+def settings(
+    values: dict[str, list[Any]], choices: Sequence[Choice], total: float, gammas: dict[Choice, list[float]]
+) -> list[Setting]:
+    """All combinations of the values to try, those that differ in C only one after another.
+
+    Where no values are given, they are some of C and those of γ.
+    """
+    found = [setting for choice in choices for setting in _settings(values, choice, choices, total, gammas)]
     if not values and len(found) == 1:
         raise ValueError(f"--grid is missing: --learner {choices[0].learner} has no C to choose")
     return found
 
 
 def _settings(
-    values: dict[str, list[Any]], choice: Choice, choices: Sequence[Choice], total: float
+    values: dict[str, list[Any]],
+    choice: Choice,
+    choices: Sequence[Choice],
+    total: float,
+    gammas: dict[Choice, list[float]],
 ) -> Iterator[Setting]:
     components = [user for structure in MODELS[choice.model].files for user in choice.components(structure)]
     known = {name for user in components for name in user.options}
     own = {name: listed for name, listed in values.items() if name in known}
+    if gammas.get(choice):
+        own["gamma"] = gammas[choice]
     price = LEARNERS[choice.learner].price
     if not values and price is not None:
         own["C"] = [float(f"{factor * price * total:.3g}") for factor in PATH]
     prices = sorted(own.pop("C", [None]), key=lambda C: C or 0.0)
-    names = {"learner": choice.learner, "model": choice.model}
+    names = {"learner": choice.learner, "model": choice.model, "kernel": choice.kernel}
     shown = {key: name for key, name in names.items() if len({getattr(other, key) for other in choices}) > 1}
     for combination in product(*own.values()):
         for C in prices:
@@ -206,13 +241,15 @@ def _follow(task: Task) -> list[Trial]:
 def _ends_the_same(estimator: Any) -> bool:
     """Whether a warm start changes nothing but the time: what is scored must be what `train` would make.
 
-    The minimum is one only where the objective is convex, and where runs go on until they are there.
+    The minimum is one only where the objective is convex, and where runs go on until they are there, provably.
     """
     from structlearn.estimators.latent import LatentEstimator
     from structlearn.solvers import Solver
 
     convex = not isinstance(estimator, LatentEstimator)
-    return convex and estimator.max_iter is None and type(estimator._solver()).resume is not Solver.resume
+    solver = estimator._solver()
+    certified = getattr(solver, "certifies", True)
+    return convex and certified and estimator.max_iter is None and type(solver).resume is not Solver.resume
 
 
 def _score(model: Any, X: Any, task: Task, Y: list[Any], predicted: Any) -> tuple[str, float]:

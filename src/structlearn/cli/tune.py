@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from structlearn.cli import data, terminal
-from structlearn.cli.components import LEARNERS, MODELS
+from structlearn.cli.components import KERNELS, LEARNERS, MODELS
 from structlearn.cli.options import checked
 from structlearn.cli.train import Files, Templates, save
 from structlearn.wording import count
@@ -56,11 +56,21 @@ def tune(
             callback=checked(_check_names(MODELS)),
         ),
     ] = None,
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Kernels to try, those of train, with commas between.",
+            callback=checked(_check_names(KERNELS)),
+            rich_help_panel="Kernel",
+        ),
+    ] = None,
     grid: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=A,B,…",
-            help="Values to try of an option of train; may be repeated. Left out: five values of C around the default.",
+            help="Values to try of an option of train; may be repeated. Left out: five values of C around the "
+            "default, and for --kernel rbf and laplacian three of gamma around the one that distances propose.",
         ),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Into how many parts the examples are cut.")] = 5,
@@ -112,6 +122,7 @@ def tune(
         structlearn tune train.txt --grid C=100,300,1000 --grid min_count=1,2 -o tagger.slm
         structlearn tune train.txt --learner svm,crf --model chain,segments --groups documents
         structlearn tune train.txt --validation held_out.txt
+        structlearn tune rows.svmlight --kernel rbf,polynomial
     """
     import numpy as np
 
@@ -130,7 +141,7 @@ def tune(
         atomic.check_writable(output)
     if groups is not None and validation is not None:
         raise ValueError("--groups and --validation exclude each other: with held-out examples there are no parts")
-    values = trials.grid_values(grid, learner, model)
+    values = trials.grid_values(grid, learner, model, kernel)
     wanted = data.layout(format_name, columns, separator, label)
     reader, examples = data.read(files, wanted, encoding, partial=partial)
     X, Y = data.labelled(reader, examples)
@@ -138,11 +149,10 @@ def tune(
     held_out = [] if validation is None else data.read([validation], format_name, encoding, given=reader)[1]
     X_held_out, Y_held_out = data.labelled(reader, held_out)
     written = read_templates(templates, reader)
-    choices = trials.asked_choices(reader, learner, model, partial=partial)
+    choices = trials.asked_choices(reader, learner, model, kernel, partial=partial)
     check_effects([*options, *values], reader, choices)
     everything = [*X, *X_held_out], [*Y, *Y_held_out]
     told = {choice: in_terms_of_the_data(reader, choice, *everything, options) for choice in choices}
-    settings = trials.settings(values, choices, float(weight.sum()))
 
     def asked(setting: Setting) -> dict[str, Any]:
         users = setting.choice.components(reader.structure)
@@ -155,6 +165,10 @@ def tune(
     def refusals(setting: Setting) -> AbstractContextManager[None]:
         return refusals_in_flags(setting.choice, reader.structure, asked(setting))
 
+    gammas = {}
+    for choice in choices if not values and "gamma" not in options else ():
+        gammas[choice] = trials.gammas(make(trials.Setting(choice, {}, {})), choice, X, written)
+    settings = trials.settings(values, choices, float(weight.sum()), gammas)
     for setting in settings:
         make(setting)
     together = None if groups is None else trials.groups_of(groups, reader, examples, encoding)

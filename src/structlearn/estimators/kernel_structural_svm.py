@@ -12,17 +12,18 @@ import scipy.sparse as sp
 from structlearn.contract import check_is_fitted
 from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_distinct, check_tuple
-from structlearn.data.input_rows import input_rows, with_input_rows
+from structlearn.data.input_rows import input_rows, read_inputs, row_names, with_input_rows
 from structlearn.data.matrices import checked_matrix, checked_table
 from structlearn.data.networks import Networks
-from structlearn.data.tokens.sequences import NamedColumns, Sequences, stack
+from structlearn.data.options import whole_option
+from structlearn.data.tokens.sequences import NamedColumns, Sequences
 from structlearn.estimators.base import chosen_solver
 from structlearn.estimators.structural_svm import TOL, StructuralSVM
 from structlearn.estimators.training import Training, n_threads, restriction
 from structlearn.estimators.watch import Watch
-from structlearn.kernels import Kernel, kernel_option
+from structlearn.kernels import Kernel, kernel_for, kernel_option
+from structlearn.kernels.base import checked_rows
 from structlearn.kernels.row_metric import RowMetric, expansion_at
-from structlearn.kernels.vectors import median_rbf
 from structlearn.models.base import Model
 from structlearn.models.explanation import Comparison, Explanation
 from structlearn.solvers import KernelCuts, SampledCuts, Solution, Solver, SubspacePursuit
@@ -44,17 +45,20 @@ class KernelStructuralSVM(StructuralSVM):
     model : Model
         What is predicted: `Chain`, `Segments`, `Multiclass`, `MultiLabel`, `Graph` or a ranking.
     kernel : Kernel, str or callable
-        An object of `structlearn.kernels`, the name of one or a function of two matrices. "rbf" is `RBF` with the γ
-        that `median_gamma` proposes for the training data; `kernel_` records it.
-    C, rescaling, slack, tol, eps, max_iter, fit_intercept, class_weight, track_loss, warm_start, random_state, n_jobs
-        As for `StructuralSVM`; `slack` is "linear" or "squared".
-    max_memory, verbose
+        An object of `structlearn.kernels`, the name of one or a function of two matrices. "rbf" and "laplacian"
+        have the γ that `median_gamma` proposes for the training data; `kernel_` records it.
+    rescaling : {"margin", "slack", None}
+    slack : {"linear", "squared"}
+    C, tol, eps, max_iter, fit_intercept, class_weight, track_loss, warm_start, random_state
+    n_jobs, max_memory, verbose
         As for `StructuralSVM`.
     solver : {"auto", "exact", "sampled", "subspace"} or Solver
         "exact" finds the minimum with a certificate, by cutting planes in the space of the kernel (`KernelCuts`): for
         thousands of rows. "sampled" draws some of the rows of each cut (`SampledCuts`). "subspace" finds the best w in
         the span of few functions, which it chooses (`SubspacePursuit`): its predictions are the fastest. "auto" is
-        "subspace" with as many functions as it has by default.
+        "subspace".
+    n_components : int, optional
+        How many functions "subspace" chooses, and how many rows "sampled" draws. None leaves it to them: 200 and 400.
 
     Attributes
     ----------
@@ -96,6 +100,7 @@ class KernelStructuralSVM(StructuralSVM):
         rescaling: Rescaling = "margin",
         slack: Slack = "linear",
         solver: str | Solver = "auto",
+        n_components: int | None = None,
         tol: float | None = None,
         eps: float | None = None,
         max_iter: int | None = None,
@@ -125,6 +130,7 @@ class KernelStructuralSVM(StructuralSVM):
         self.n_jobs = n_jobs
         self.max_memory = max_memory
         self.verbose = verbose
+        self.n_components = n_components
 
     def fit(  # type: ignore[override]
         self, X: Any, y: Any, sample_weight: Any = None, *, allowed: Any = None
@@ -135,6 +141,8 @@ class KernelStructuralSVM(StructuralSVM):
     def check_options(self) -> None:
         super().check_options()
         kernel_option(self.kernel).check_options()
+        if self.n_components is not None:
+            whole_option("n_components", self.n_components, 1)
 
     def check_fitted(self) -> None:
         """Refuses what `fit` could not have learnt; who loads an estimator asks for it."""
@@ -178,9 +186,13 @@ class KernelStructuralSVM(StructuralSVM):
         if not isinstance(solver, KernelCuts):
             raise ValueError(f"{type(solver).__name__} is made for weights, not for functions of a kernel")
         if solver is self.solver:
+            if self.n_components is not None:
+                raise ValueError(f"n_components is {self.n_components}, but {type(solver).__name__} has its own size")
             return solver
         if isinstance(solver, SubspacePursuit):
             solver = replace(solver, preimages=kernel.differentiable)
+        if self.n_components is not None:
+            solver = _sized(solver, self.n_components)
         return replace(solver, tol=TOL) if self.eps is None else solver
 
     def _specified(self, model: Model, X: Any, Y: Any) -> Any:  # type: ignore[override]
@@ -202,14 +214,12 @@ class KernelStructuralSVM(StructuralSVM):
         if sp.issparse(rows) and not rows.has_sorted_indices:
             # What is found shall not depend on the order in which numbers are added up.
             rows = rows.sorted_indices()
-        if isinstance(self.kernel, str) and self.kernel == "rbf":
-            kernel = median_rbf(rows)
+        kernel = kernel_for(self.kernel, rows)
         units = with_input_rows(X, sp.eye_array(rows.shape[0], format="csr"))
         problem = model.bind(spec, units, Y, **options)
         tokens = X.nodes if isinstance(X, Networks) else X
-        of_tokens = isinstance(tokens, Sequences)
-        offsets = tokens.offsets if of_tokens else np.arange(rows.shape[0] + 1)
-        problem.metric = RowMetric(kernel, rows, _width(model, spec), offsets, tokens.names if of_tokens else None)
+        offsets = tokens.offsets if isinstance(tokens, Sequences) else np.arange(rows.shape[0] + 1)
+        problem.metric = RowMetric(kernel, rows, _width(model, spec), offsets, row_names(X))
         return problem
 
     def _take_over(self, training: Training, solution: Solution, watch: Watch, X: Any) -> None:
@@ -238,16 +248,22 @@ class KernelStructuralSVM(StructuralSVM):
 
     def _scored(self, X: Any) -> Any:
         """Inputs with the scores that the kernel gives each label in the place of their rows."""
-        X = self.model_.read_new(X)
-        if sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
-            rows = X
-        else:
-            columns = None if self.vocabulary_ is None else NamedColumns(self.vocabulary_)
-            rows, offsets = stack(X.nodes if isinstance(X, Networks) else X, columns, self.n_features_in_)
-            X = X if isinstance(X, Networks) else Sequences(rows, np.diff(offsets))
+        columns = None if self.vocabulary_ is None else NamedColumns(self.vocabulary_)
+        inputs = None if self.model_.tabular else read_inputs(X, columns, self.n_features_in_)
+        if inputs is None:
+            inputs = checked_rows(X, "X")
+        rows = input_rows(inputs)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {rows.shape[1]} features but training had {self.n_features_in_}")
-        return with_input_rows(X, expansion_at(self.kernel_, rows, self.basis_, self.coefficients_))
+        return with_input_rows(inputs, expansion_at(self.kernel_, rows, self.basis_, self.coefficients_))
+
+
+def _sized(solver: KernelCuts, n_components: int) -> KernelCuts:
+    if isinstance(solver, SubspacePursuit):
+        return replace(solver, n_basis=n_components)
+    if isinstance(solver, SampledCuts):
+        return replace(solver, n_samples=n_components)
+    raise ValueError(f"n_components is {n_components}; solver='exact' takes all rows")
 
 
 def _width(model: Model, spec: Any) -> int:

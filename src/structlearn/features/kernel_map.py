@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from collections.abc import Callable
 from typing import Any, Literal, Self
@@ -14,12 +15,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from structlearn.contract import available_if
 from structlearn.data.arrays import FloatArray
-from structlearn.data.fields import check_whole
+from structlearn.data.fields import check_distinct, check_tuple, check_whole
+from structlearn.data.input_rows import input_rows, read_inputs, row_names, with_input_rows
 from structlearn.data.matrices import checked_table
 from structlearn.data.options import choice_option, whole_option
-from structlearn.data.tokens.sequences import Sequences, are_sequences, read_sequences, stack
-from structlearn.kernels import RBF, Kernel, Laplacian, incomplete_cholesky, kernel_option, pivoted_cholesky
+from structlearn.data.tokens.sequences import NamedColumns
+from structlearn.kernels import RBF, Kernel, Laplacian, incomplete_cholesky, kernel_for, kernel_option, pivoted_cholesky
 from structlearn.kernels.base import check_rows, length, taken
+from structlearn.kernels.vectors import short_indices
 from structlearn.wording import shown
 
 METHODS = ("uniform", "k_means", "leverage", "cholesky", "random_features")
@@ -43,9 +46,10 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     ----------
     kernel : Kernel, str or callable
         An object of `structlearn.kernels`, such as ``RBF(gamma=0.1)``; or the name of one, with its own options; or a
-        function of two matrices.
-    n_components : int
-        The size of the basis, or the number of random features. A basis has no more than there are examples.
+        function of two matrices. "rbf" and "laplacian" have the γ that `median_gamma` proposes for the training data.
+    n_components : int or None
+        The size of the basis, or the number of random features. A basis has no more than there are examples; None takes
+        all, whatever the method.
     method : {"uniform", "k_means", "leverage", "cholesky", "random_features"}
         How the basis is chosen. "uniform" draws examples; "leverage" draws them by their ridge leverage scores, which
         are large where few others are near; "k_means" takes the centres of clusters; "cholesky" takes the examples that
@@ -57,17 +61,23 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
 
     Attributes
     ----------
+    kernel_ : Kernel
+        What was used.
     basis_ : (r, d) array or sparse matrix, or list
         The basis, without what depends on the rest of it, as duplicates do: so r may be less than `n_components`.
     factor_ : (r, r) array
         L.
     frequencies_, offsets_ : (d, D) and (D,) arrays
         ω and β, in the place of a basis.
+    vocabulary_ : tuple of str or None
+        The names of the features of tokens or nodes, where they have names.
 
     Notes
     -----
-    Takes a matrix with a row an example; or sequences with a row a token, as `Chain` takes them; or, for kernels of
-    strings and graphs, a list of these. `kernel__gamma` is the name of an option of the kernel in a search.
+    Takes a matrix with a row an example; sequences with a row a token, as `Chain` takes them; networks with a row a
+    node, as `Graph` does, whose edges stay as they are; images with a row a pixel, as `Grid` does, of three axes each;
+    or, for kernels of strings and graphs, a list of these. `kernel__gamma` is the name of an option of the kernel in a
+    search.
 
     Examples
     --------
@@ -85,7 +95,7 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     def __init__(
         self,
         kernel: Kernel | str | Callable[[Any, Any], Any] = "rbf",
-        n_components: int = 100,
+        n_components: int | None = 100,
         method: Method = "uniform",
         random_state: int | np.random.Generator | None = None,
     ):
@@ -95,13 +105,12 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        whole_option("n_components", self.n_components, 1)
-        choice_option("method", self.method, METHODS)
-        kernel = kernel_option(self.kernel)
-        rows, _ = self._examples(X, kernel, reset=True)
+        self.check_options()
+        _, rows = self._examples(X, kernel_option(self.kernel), reset=True)
+        self.kernel_ = kernel = kernel_for(self.kernel, rows)
         random = np.random.default_rng(self.random_state)
         if self.method == "random_features":
-            self.frequencies_ = _frequencies(kernel, rows.shape[1], self.n_components, random)
+            self.frequencies_ = _frequencies(kernel, rows.shape[1], self.n_components or 1, random)
             self.offsets_ = random.uniform(0.0, 2.0 * np.pi, self.n_components)
             return self
         basis = self._chosen(kernel, rows, random)
@@ -111,25 +120,32 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         self.basis_ = taken(basis, kept)
         return self
 
+    def check_options(self) -> None:
+        """Refuses options that cannot be."""
+        choice_option("method", self.method, METHODS)
+        if self.n_components is not None:
+            whole_option("n_components", self.n_components, 1)
+        elif self.method == "random_features":
+            raise ValueError("n_components is None, for all examples, but random features have no basis; give a number")
+        if isinstance(self.random_state, numbers.Integral):
+            whole_option("random_state", self.random_state, 0, 2**32 - 1)
+        kernel_option(self.kernel)
+
     def transform(self, X: Any) -> Any:
         check_is_fitted(self)
-        kernel = kernel_option(self.kernel)
-        rows, lengths = self._examples(X, kernel, reset=False)
-        found = self._coordinates(kernel, rows)
-        return found if lengths is None else Sequences(found, lengths)
+        inputs, rows = self._examples(X, self.kernel_, reset=False)
+        return with_input_rows(inputs, self._coordinates(rows))
 
     @available_if(_has_basis)
     def residual(self, X: Any) -> FloatArray:
-        """k(x, x) − ‖z(x)‖² ≥ 0 of every row or token: the squared distance of φ(x) to the span of the basis.
+        """k(x, x) − ‖z(x)‖² ≥ 0 of every row, token, node or pixel: the squared distance of φ(x) to the span.
 
         The matrix of k(x, x′) − ⟨z(x), z(x′)⟩ over X has no eigenvalues below 0, so that the sum of these is its trace
         norm, and bounds how far any kernel of two examples is off.
         """
         check_is_fitted(self)
-        kernel = kernel_option(self.kernel)
-        rows, _ = self._examples(X, kernel, reset=False)
-        found = self._coordinates(kernel, rows)
-        return _residual(kernel, rows, found)
+        _, rows = self._examples(X, self.kernel_, reset=False)
+        return _residual(self.kernel_, rows, self._coordinates(rows))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         check_is_fitted(self)
@@ -137,9 +153,17 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
 
     def check_learnt(self) -> None:
         """Refuses what `fit` could not have learnt; who loads a transformer asks for it."""
-        kernel = kernel_option(self.kernel)
-        choice_option("method", self.method, METHODS)
+        self.check_options()
+        kernel = self.kernel_
+        if not isinstance(kernel, Kernel):
+            raise ValueError(f"kernel_ is {shown(kernel)}, which is no kernel")
+        kernel.check_options()
         check_whole("n_features_in_", getattr(self, "n_features_in_", 1), 1)
+        if self.vocabulary_ is not None:
+            check_tuple("vocabulary_", self.vocabulary_, str)
+            check_distinct("vocabulary_", self.vocabulary_)
+            if len(self.vocabulary_) != self.n_features_in_:
+                raise ValueError(f"vocabulary_ has {len(self.vocabulary_)} names, not {self.n_features_in_}")
         if self.method == "random_features":
             _frequencies(kernel, 1, 1, np.random.default_rng(0))
             n = len(_learnt_numbers("offsets_", self.offsets_, 1))
@@ -167,26 +191,29 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     def _n_columns(self) -> int:
         return len(self.offsets_ if self.method == "random_features" else self.factor_)
 
-    def _examples(self, X: Any, kernel: Kernel, *, reset: bool) -> tuple[Any, npt.NDArray[np.int64] | None]:
-        """All rows or other examples, and how many of them each sequence has, if these are sequences."""
-        if not kernel.of_rows:
-            return kernel.read(X, "X"), None
-        check_rows(kernel, X)
-        if not are_sequences(X):
-            rows = validate_data(self, checked_table(X), reset=reset, dtype=np.float64, accept_sparse="csr")
-            return (sp.csr_array(rows) if sp.issparse(rows) else rows), None
+    def _examples(self, X: Any, kernel: Kernel, *, reset: bool) -> tuple[Any, Any]:
+        """Inputs that were read, and all their rows or, for kernels of strings and graphs, the examples themselves."""
         if reset:
-            read = read_sequences(X)
-            if read.names is not None:
-                raise ValueError("X has features by name; a kernel needs numbers: put TextFeatures before, or a matrix")
-            self.n_features_in_ = int(read.tokens.shape[1])
-            return kernel.read(read.tokens, "X"), read.lengths
-        tokens, offsets = stack(X, None, self.n_features_in_)
-        return tokens, np.diff(offsets)
+            self.vocabulary_ = None
+        if not kernel.of_rows:
+            return X, kernel.read(X, "X")
+        check_rows(kernel, X)
+        columns = None if self.vocabulary_ is None else NamedColumns(self.vocabulary_)
+        inputs = read_inputs(X) if reset else read_inputs(X, columns, self.n_features_in_)
+        if inputs is None:
+            rows = validate_data(self, checked_table(X), reset=reset, dtype=np.float64, accept_sparse="csr")
+            return rows, sp.csr_array(rows) if sp.issparse(rows) else rows
+        rows = input_rows(inputs)
+        if reset:
+            self.vocabulary_, self.n_features_in_ = row_names(inputs), int(rows.shape[1])
+            kernel.read(rows, "X")
+        return inputs, rows
 
     def _chosen(self, kernel: Kernel, rows: Any, random: np.random.Generator) -> Any:
         """The basis, before what depends on the rest of it is left out."""
         n = length(rows)
+        if self.n_components is None:
+            return rows
         size = min(self.n_components, n)
         match self.method:
             case "k_means":
@@ -199,7 +226,7 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
             case _:
                 return taken(rows, random.choice(n, size, replace=False))
 
-    def _coordinates(self, kernel: Kernel, rows: Any) -> FloatArray:
+    def _coordinates(self, rows: Any) -> FloatArray:
         found = np.empty((length(rows), self._n_columns()))
         if not len(found):
             return found
@@ -207,7 +234,7 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
             found[:] = rows @ self.frequencies_
             found += self.offsets_
             return np.asarray(np.sqrt(2.0 / found.shape[1]) * np.cos(found))
-        for some, part in kernel.blocks(rows, self.basis_):
+        for some, part in self.kernel_.blocks(rows, self.basis_):
             found[some] = _solved(self.factor_, part)
         return found
 
@@ -233,7 +260,7 @@ def _centres(kernel: Kernel, rows: Any, size: int, random: np.random.Generator) 
     with warnings.catch_warnings():
         # That there are fewer points than clusters is no fault here.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        found = clusters.fit(some).cluster_centers_
+        found = clusters.fit(short_indices(some)).cluster_centers_
     return kernel.read(np.unique(found, axis=0), "the centres of clusters")
 
 

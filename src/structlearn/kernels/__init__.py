@@ -2,7 +2,7 @@
 
 from structlearn.kernels.algebra import Centred, Constant, Exponential, Normalised, Power, Product, Sum, Weighted
 from structlearn.kernels.base import Kernel
-from structlearn.kernels.given import FunctionKernel, PairwiseKernel, Precomputed, kernel_option
+from structlearn.kernels.given import FunctionKernel, PairwiseKernel, Precomputed, kernel_for, kernel_option
 from structlearn.kernels.gram import (
     IncompleteCholesky,
     check_psd,
@@ -44,6 +44,7 @@ __all__ = [
     "Weighted",
     "check_psd",
     "incomplete_cholesky",
+    "kernel_for",
     "kernel_option",
     "median_gamma",
     "mercer_map",

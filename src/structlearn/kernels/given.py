@@ -14,7 +14,7 @@ from structlearn.data.matrices import check_finite, checked_numbers
 from structlearn.data.options import choice_option
 from structlearn.kernels.base import Kernel, checked_rows, length
 from structlearn.kernels.strings import GapWeighted, Mismatch, Spectrum
-from structlearn.kernels.vectors import RBF, HistogramIntersection, Laplacian, Linear, Polynomial
+from structlearn.kernels.vectors import RBF, HistogramIntersection, Laplacian, Linear, Polynomial, median_distance
 from structlearn.wording import shown
 
 #: scikit-learn's kernels of vectors that have no class here.
@@ -164,6 +164,19 @@ def kernel_option(kernel: Any, **options: Any) -> Kernel:
         found = NAMES[kernel](**options) if kernel in NAMES else PairwiseKernel(kernel, options or None)
     found.check_options()
     return found
+
+
+def kernel_for(kernel: Any, rows: Any) -> Kernel:
+    """The kernel that an option stands for on rows: "rbf" and "laplacian" have the γ that `median_gamma` proposes.
+
+    >>> kernel_for("rbf", [[0.0], [1.0], [3.0]]), kernel_for("linear", [[0.0]])
+    (RBF(gamma=0.25), Linear())
+    """
+    if isinstance(kernel, str) and kernel in ("rbf", "laplacian"):
+        median = median_distance(checked_rows(rows, "X"), norm=2 if kernel == "rbf" else 1)
+        # Rows that are all the same are alike with any γ.
+        return NAMES[kernel](1.0 if median is None else 1.0 / median)
+    return kernel_option(kernel)
 
 
 def _numbers(X: FloatArray) -> IntArray:

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray
+from structlearn.data.input_rows import input_rows, read_inputs
 from structlearn.data.options import real_option, whole_option
-from structlearn.data.tokens.sequences import are_sequences, read_sequences
 from structlearn.kernels.base import Kernel, checked_rows
 from structlearn.kernels.gram import check_psd
 from structlearn.wording import count
@@ -205,16 +205,25 @@ def city_block_distances(X: Any, Z: Any) -> FloatArray:
     """Σ_j |x_j − z_j| of dense or sparse rows."""
     from sklearn.metrics.pairwise import manhattan_distances
 
-    return np.asarray(manhattan_distances(X, Z), np.float64)
+    return np.asarray(manhattan_distances(short_indices(X), short_indices(Z)), np.float64)
 
 
-def median_gamma(X: Any, *, max_rows: int = 1000, random_state: int = 0) -> float:
+def short_indices(X: Any) -> Any:
+    """Rows with indices of 32 bits, where they are sparse: compiled loops of scikit-learn take no others."""
+    if not sp.issparse(X):
+        return X
+    return sp.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+
+
+def median_gamma(X: Any, *, norm: int = 2, max_rows: int = 1000, random_state: int = 0) -> float:
     """γ = 1 / median ‖x − z‖² of different rows, so that the median of exp(−γ‖x − z‖²) is 1/e.
 
     Parameters
     ----------
-    X : (n, d) array or sparse matrix, or sequences
-        A row an example, or of sequences a row a token.
+    X : (n, d) array or sparse matrix, or sequences, networks or images
+        A row an example; or a row a token, a node, a pixel.
+    norm : {1, 2}
+        1 takes ‖x − z‖₁, for `Laplacian`.
     max_rows : int
         Of more, as many are drawn.
     random_state : int
@@ -225,23 +234,21 @@ def median_gamma(X: Any, *, max_rows: int = 1000, random_state: int = 0) -> floa
     >>> median_gamma([[0.0], [1.0], [3.0]])
     0.25
     """
-    X = checked_rows(read_sequences(X).tokens if are_sequences(X) else X, "X")
     whole_option("max_rows", max_rows, 2)
-    apart = _distances(X, max_rows, random_state)
-    if not len(apart):
-        raise ValueError(f"all of the {count(X.shape[0], 'row')} of X are the same, and have no median distance")
-    return float(1.0 / np.median(apart))
+    inputs = read_inputs(X)
+    X = checked_rows(X if inputs is None else input_rows(inputs), "X")
+    median = median_distance(X, norm, max_rows, random_state)
+    if median is None:
+        few = "X has 1 sample" if X.shape[0] == 1 else f"all of the {count(X.shape[0], 'row')} of X are the same"
+        raise ValueError(f"{few}, and no median distance")
+    return 1.0 / median
 
 
-def median_rbf(X: Any) -> RBF:
-    """`RBF` with the γ of `median_gamma`; with 1 where all rows are the same, which are alike with any γ."""
-    return RBF(median_gamma(X) if len(_distances(X, 1000, 0)) else 1.0)
-
-
-def _distances(X: Any, max_rows: int, random_state: int) -> FloatArray:
-    """‖x − z‖² of different rows, of at most so many."""
+def median_distance(X: Any, norm: int, max_rows: int = 1000, random_state: int = 0) -> float | None:
+    """The median of ‖x − z‖₁ or ‖x − z‖² of different rows; None where all are the same."""
     if X.shape[0] > max_rows:
         X = X[np.sort(np.random.default_rng(random_state).choice(X.shape[0], max_rows, replace=False))]
-    distances = squared_distances(X, X)[np.triu_indices(X.shape[0], 1)]
+    distances = (city_block_distances if norm == 1 else squared_distances)(X, X)[np.triu_indices(X.shape[0], 1)]
     # Rounding leaves a little between rows that are the same.
-    return np.asarray(distances[distances > 1e-12 * squared_norms(X).max()])
+    apart = distances[distances > 1e-12 * squared_norms(X).max() ** (norm / 2)]
+    return float(np.median(apart)) if len(apart) else None

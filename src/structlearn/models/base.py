@@ -251,10 +251,6 @@ class Model(Parameters, ABC):
         """The data in a form that `specify` and `bind` take as well, without reading them again."""
         return X, Y
 
-    def read_new(self, X: Any) -> Any:
-        """Inputs that shall be predicted, read where they are no table and no sequences."""
-        return X
-
     def within(self, max_memory: int | None) -> Model:
         """The same model, which refuses to list structures that take more bytes; most models list none."""
         return self

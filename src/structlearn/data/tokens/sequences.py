@@ -333,15 +333,3 @@ def entry_names(offsets: IntArray) -> Callable[[int, int], str]:
         return f"X[{i}][{t}, {column}]"
 
     return name
-
-
-def are_sequences(X: Any) -> bool:
-    """Whether X holds a matrix for each of several sequences, and is not one itself."""
-    if isinstance(X, Sequences):
-        return True
-    if isinstance(X, np.ndarray) or sp.issparse(X) or not isinstance(X, (list, tuple)):
-        return isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1 and are_sequences(X.tolist())
-    first = next((x for x in X if getattr(x, "shape", None) != (0,) and (not hasattr(x, "__len__") or len(x))), None)
-    if isinstance(first, (list, tuple)):
-        return not isinstance(first[0], str) and (hasattr(first[0], "__len__") or isinstance(first[0], dict))
-    return getattr(first, "ndim", 0) == 2

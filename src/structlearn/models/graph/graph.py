@@ -166,9 +166,6 @@ class Graph(LabellingModel):
     def read_inputs(self, X: Any) -> Networks:
         return read_networks(X)
 
-    def read_new(self, X: Any) -> Networks:
-        return read_networks(X)
-
     def specified(self, X: Networks, observed: tuple[Any, ...]) -> GraphSpec:
         self.check_options()
         classes = observed if self.classes is None else declared_classes(self.classes)

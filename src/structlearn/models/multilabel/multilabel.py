@@ -165,9 +165,6 @@ class MultiLabel(PartialModel):
     def read(self, X: Any, Y: Any) -> tuple[Any, LabelSets]:
         return _matrix(X), read_label_sets(Y)
 
-    def read_new(self, X: Any) -> Any:
-        return _matrix(X)
-
     def read_partial(self, X: Any, Y: Any) -> tuple[Any, LabelSets]:
         return _matrix(X), read_label_sets(Y, partial=True)
 
