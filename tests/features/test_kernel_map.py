@@ -268,7 +268,6 @@ def test_options_of_the_kernel_are_searched():
         ({"kernel": Precomputed([[0, 1], [1, 0]])}, [[0], [1]], "matrix of the basis is not positive semidefinite"),
         ({"kernel": FunctionKernel(lambda X, Z: np.nan * (X @ Z.T))}, X, r"the kernel of X\[0\] and X\[0\] is nan"),
         ({"n_components": None, "method": "random_features"}, X, "n_components is None"),
-        ({}, X[:1], "X has 1 sample, and no median distance"),
         ({}, [np.full((1, 2), np.nan)], r"X\[0\]\[0, 0\] is nan"),
     ],
 )
