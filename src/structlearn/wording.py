@@ -29,6 +29,14 @@ def several(noun: str) -> str:
     return f"{noun[:-1]}ies" if noun[-1] == "y" and noun[-2] not in "aeou" else f"{noun}s"
 
 
+def having(n: int, total: int, noun: str) -> str:
+    """
+    >>> having(1, 3, "tree"), having(30, 500, "tree")
+    ('1 of 3 trees has', '30 of 500 trees have')
+    """
+    return f"{n:,} of {count(total, noun)} {'has' if n == 1 else 'have'}"
+
+
 def in_bytes(n: float) -> str:
     """A number of bytes in words.
 

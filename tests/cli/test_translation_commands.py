@@ -52,6 +52,13 @@ def test_several_partners_and_their_price(files, run):
     assert "f1" in out
 
 
+def test_truths_beyond_the_fertility_are_told_of(files, run):
+    told = "2 of 8 truths have more pairs than fertility=1 lets a matching have; learning from as many as fit"
+    assert told in run("train", "train.txt", "-o", "model.slm")[2]
+    assert "as many as fit" not in run("train", "train.txt", "-o", "model.slm", "--fertility", "2")[2]
+    assert "[default: largest]" in run("train", "train.txt", "--help")[1]
+
+
 def test_truths_beyond_the_fertility_are_refused_where_one_says_so(files, run):
     status, _, err = run("train", "train.txt", "-o", "model.slm", "--quiet", "--crowded", "refuse")
     assert status != 0

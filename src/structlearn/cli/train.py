@@ -178,12 +178,6 @@ def _tell_what_was_guessed(reader: Any, wanted: Any, learner: Any, X: list[Any],
         told = f"; {reader.look_alike}" if reader.look_alike else ""
         noun = TERMS.get(reader.structure, TOKENS).example
         typer.echo(f"format {reader.name}, {count(len(X), noun)}{told}", err=True)
-    if reader.structure == "tree" and learner.model.unary_cycles == "remove":
-        from structlearn.data.trees import unary_cycle
-
-        n = sum(unary_cycle(y) is not None for y in Y)
-        have = "has a unary cycle" if n == 1 else "have unary cycles"
-        typer.echo(f"{n:,} of {count(len(Y), 'tree')} {have}, removed in training", err=True)
     if reader.structure == "sequence" and learner.model.positive is None:
         positive = learner.model.specify(X, Y).positive
         typer.echo(f"sequences labelled {positive} are taken to hold the motif; --positive names others", err=True)

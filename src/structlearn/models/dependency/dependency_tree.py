@@ -45,6 +45,7 @@ from structlearn.models.dependency.templates import (
 from structlearn.models.dependency.truths import (
     check_labelled,
     contradictions,
+    crossing_in_words,
     known_arcs,
     nearest_projective,
     restriction,
@@ -205,6 +206,9 @@ class DependencyTree(PartialModel):
         self.check_options()
         sentences = self._sentences(X)
         return sentences, read_dependency_trees(Y, sentences.tokens, single_root=bool(self.single_root))
+
+    def changed_truths(self, Y: Any) -> str:
+        return crossing_in_words(read_dependency_trees(Y)) if self.projective else ""
 
     def read_partial(self, X: Any, Y: Any) -> tuple[Sentences, DependencyTrees]:
         self.check_options()

@@ -38,7 +38,7 @@ from structlearn.models.base import Ability, ByDecoder, Spec
 from structlearn.models.description import INTERCEPT, WeightBlock, blocks_of, given_names
 from structlearn.models.matching.problem import MatchingProblem
 from structlearn.models.partial import PartialModel
-from structlearn.wording import shown
+from structlearn.wording import having, shown
 
 _LOSSES: dict[str, type[Loss]] = {"hamming": MissedPairs, "zero_one": ZeroOneLoss}
 
@@ -168,6 +168,11 @@ class Matching(PartialModel):
 
     def read(self, X: Any, Y: Any) -> tuple[PairTables, Any]:
         return read_tables(X), Y
+
+    def changed_truths(self, Y: Any) -> str:
+        n = sum(crowding(list(y), int(self.fertility)) is not None for y in Y) if self.crowded == "largest" else 0
+        told = f"more pairs than fertility={self.fertility} lets a matching have; learning from as many as fit"
+        return f"{having(n, len(Y), 'truth')} {told} (crowded='largest', --crowded)" if n else ""
 
     def specify(self, X: Any, Y: Any) -> MatchingSpec:
         self.check_options()
