@@ -144,6 +144,7 @@ def test_hansards_are_complete():
     assert (len(data.X), sum(map(len, data.Y)), sum(len(y.possible) for y in data.Y)) == (447, 4038, 17438)
     assert (data.X[2].target, data.Y[2]) == (("oh", ",", "oh", "!"), ((0, 0), (1, 1), (2, 2), (3, 3)))
     assert [len(fetch_hansards(subset).X) for subset in ("trial", "bitext")] == [37, 2383]
+    assert fetch_hansards("bitext").Y is None
 
 
 @pytest.mark.slow
