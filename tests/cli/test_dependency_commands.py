@@ -88,7 +88,9 @@ def test_evaluation_tells_attachment_scores(parser, run, run_json):
 
 def test_trees_with_crossing_arcs_are_told_of(treebank, run):
     treebank.joinpath("crossing.conllu").write_text(TEXT.replace("3\tpunct", "6\tpunct"))
-    told = "1 of 3 trees has crossing arcs; learning from the nearest projective ones (projective=False, --no-projective"
+    told = (
+        "1 of 3 trees has crossing arcs; learning from the nearest projective ones (projective=False, --no-projective"
+    )
     assert told in run("train", "crossing.conllu", "--label", "tree")[2]
     assert "crossing" not in run("train", "crossing.conllu", "--label", "tree", "--no-projective")[2]
     assert "crossing" not in run("train", "trees.conllu", "--label", "tree")[2]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -79,10 +79,16 @@ class DependencySpec(Spec):
         return {"values": self.values, "labels": self.labels, "features": self.features}
 
 
+class Sentences(NamedTuple):
+    """Sentences that have been read; see `read_sentences`."""
+
+    tokens: list[list[tuple[str, ...]]]
+
+
 def check_columns(names: Any) -> None:
     """Refuses what are no names of columns."""
     if not is_listed(names) or not all(isinstance(name, str) and name.isidentifier() for name in names):
-        raise ValueError(f"columns is {shown(names)}; expected names such as ('word', 'tag')")
+        raise ValueError(f"columns is {shown(names)}; expected names such as ('form', 'upos')")
     if not len(names) or len(set(names)) < len(names):
         raise ValueError(f"columns is {shown(names)}; expected different names, one at least")
 
@@ -90,7 +96,7 @@ def check_columns(names: Any) -> None:
 def read_sentences(X: Any, columns: Sequence[str]) -> list[list[tuple[str, ...]]]:
     """Tokens as tuples with a text for each column; refuses by name what is none.
 
-    >>> read_sentences([["Go", "!"]], ["word"])
+    >>> read_sentences([["Go", "!"]], ["form"])
     [[('Go',), ('!',)]]
     """
     if not is_listed(X):
@@ -107,7 +113,9 @@ def _read_sentence(x: Any, i: int, columns: Sequence[str]) -> list[tuple[str, ..
         if isinstance(values, dict):
             values = tuple(values.get(column) for column in columns)
         if not isinstance(values, (tuple, list)) or len(values) != len(columns):
-            raise ValueError(f"X[{i}][{t}] is {shown(token)}; expected the columns {', '.join(columns)} of a token")
+            expected = f"expected the columns {', '.join(columns)} of a token"
+            told = "columns=(…) of the model, or of what read the sentences, names others"
+            raise ValueError(f"X[{i}][{t}] is {shown(token)}; {expected}; {told}")
         for column, value in zip(columns, values, strict=True):
             if not isinstance(value, str):
                 raise ValueError(f"X[{i}][{t}] is {shown(token)}, whose {column} is no text")
