@@ -107,7 +107,7 @@ def test_counts_go_into_tests_and_intervals():
         (([[0]], [[0], [0]]), "Y has 1 trees but Y_pred has 2"),
         (([[0]], [[0, 1]]), r"Y\[0\] has 1 tokens but Y_pred\[0\] has 2"),
         (([[0]], [["x"]]), r"Y_pred\[0\]\[0\] is 'x'; a head is a whole number"),
-        (([[None]], [[0]]), r"Y\[0\]\[0\] is None; a head is a whole number"),
+        (([[None]], [[0]]), r"Y\[0\] is known in part; scores need whole trees"),
     ],
 )
 def test_what_is_no_tree_is_refused(arguments, message):

@@ -322,9 +322,9 @@ FROM_FILES = {
     "share weights, and are a small mistake for one another.",
 }
 
-_LOSSES = [model.f1 for model in MODELS.values() if model.f1 is not None]
+LOSSES = [model.f1 for model in MODELS.values() if model.f1 is not None]
 
-COMPONENTS = (*LEARNERS.values(), *MODELS.values(), *_LOSSES, *TRANSFORMERS.values())
+COMPONENTS = (*LEARNERS.values(), *MODELS.values(), *LOSSES, *TRANSFORMERS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,8 +368,10 @@ def chosen(
         able = [choice for choice in able if choice.learner in _OF_PARTIAL_LABELS]
         files = f"partly labelled {files}"
     elif model is None and learner in _OF_PARTIAL_LABELS:
-        without = [choice for choice in able if choice.model in _WITHOUT_STATES]
-        able = [choice for choice in able if choice not in without or choice.learner not in _OF_PARTIAL_LABELS]
+        partly = [choice for choice in able if choice.model in _WITHOUT_STATES and choice.learner == learner]
+        able = [choice for choice in able if choice not in partly]
+        if partly and learner not in [choice.learner for choice in able]:
+            raise ValueError(f"--learner {learner} learns from {files} files that are known in part: say --partial")
     for option, given, names in (
         ("--learner", learner, [choice.learner for choice in able]),
         ("--model", model, [choice.model for choice in able]),
@@ -382,19 +384,3 @@ def chosen(
         known = ", ".join(choice.learner for choice in able if choice.model == model)
         raise ValueError(f"--learner {learner} does not learn --model {model}; it may be {known}")
     return fitting[0]
-
-
-def when(component: Component) -> str:
-    """In which case the parameters of a class have an effect.
-
-    >>> when(LEARNERS["crf"]), when(MODELS["chain"]), when(MODELS["segments"])
-    ('--learner crf', 'files of sequences', '--model segments')
-    """
-    if component in _LOSSES:
-        return "--loss f1"
-    for option, named in (("--learner", LEARNERS), ("--model", MODELS)):
-        for name, found in named.items():
-            first = all(choices(structure)[0].model == name for structure in found.files)
-            if found is component and (not found.files or not first):
-                return f"{option} {name}"
-    return f"files of {FILES[component.files[-1]]}"

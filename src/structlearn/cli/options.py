@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from structlearn.cli.components import COMPONENTS, FROM_FILES, LEARNERS, MODELS, Component, when
+from structlearn.cli.components import COMPONENTS, FILES, FROM_FILES, LEARNERS, LOSSES, MODELS, Component, choices
 
 PACKAGE = Path(__file__).parents[1]
 #: The parameter of commands that shows help with all options, and its help.
@@ -244,6 +244,22 @@ def help_of(name: str, components: Sequence[Component]) -> str:
         if parameter.help and parameter.help != first.help
     ]
     return " ".join(texts)
+
+
+def when(component: Component) -> str:
+    """In which case the parameters of a class have an effect.
+
+    >>> when(LEARNERS["crf"]), when(MODELS["chain"]), when(MODELS["segments"])
+    ('--learner crf', 'files of sequences', '--model segments')
+    """
+    if component in LOSSES:
+        return "--loss f1"
+    for option, named in (("--learner", LEARNERS), ("--model", MODELS)):
+        for name, found in named.items():
+            first = all(choices(structure)[0].model == name for structure in found.files)
+            if found is component and (not found.files or not first):
+                return f"{option} {name}"
+    return f"files of {FILES[component.files[-1]]}"
 
 
 def flag(name: str) -> str:

@@ -114,12 +114,13 @@ def train(
     from structlearn.persistence import atomic, model_file
 
     atomic.check_writable(output)
-    wanted = data.layout(format_name, columns, separator, label)
+    label = data.implied_label(label, model, format_name, files)
+    wanted = data.as_asked(data.layout(format_name, columns, separator, label), options)
     reader, examples = data.read(files, wanted, encoding, partial=partial)
     X, Y = data.labelled(reader, examples)
     show = not (quiet or as_json)
     written = read_templates(templates, reader)
-    choice = chosen(reader.structure, reader.name, learner, model, partial=partial)
+    choice = chosen(reader.structure, reader.described, learner, model, partial=partial)
     check_effects(options, reader, [choice])
     estimator = build(reader, choice, in_terms_of_the_data(reader, choice, X, Y, options), written)
     _, last = model_file.steps_of(estimator)

@@ -69,7 +69,7 @@ def asked_choices(reader: Reader, learners: str | None, models: str | None, *, p
     refused: list[ValueError] = []
     for learner, model in product(*names):
         try:
-            able.append(chosen(reader.structure, reader.name, learner, model, partial=partial))
+            able.append(chosen(reader.structure, reader.described, learner, model, partial=partial))
         except ValueError as error:
             refused.append(error)
     for k, given in enumerate(names):

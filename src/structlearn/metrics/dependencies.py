@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn.data.dependency_trees import split_tree
+from structlearn.data.examples import is_listed
 from structlearn.metrics.measures import Measures
 from structlearn.metrics.resampled import quotient
 from structlearn.metrics.scores import Report, ratio, report
@@ -180,6 +181,8 @@ def _pairs(Y: Sequence[Any], Y_pred: Sequence[Any], ignore: Ignored) -> list[_Pa
         raise ValueError(f"Y has {len(Y)} trees but ignore is about {len(ignore)} sentences")
     pairs = []
     for i, (y, p) in enumerate(zip(Y, Y_pred, strict=True)):
+        if is_listed(y) and any(entry is None or (isinstance(entry, (tuple, list)) and None in entry) for entry in y):
+            raise ValueError(f"Y[{i}] is known in part; scores need whole trees")
         pair = _Pair(*split_tree(y, f"Y[{i}]"), *split_tree(p, f"Y_pred[{i}]"))
         if len(pair.heads) != len(pair.found_heads):
             raise ValueError(f"Y[{i}] has {len(pair.heads)} tokens but Y_pred[{i}] has {len(pair.found_heads)}")
