@@ -81,7 +81,7 @@ def test_evaluation_tells_attachment_scores(parser, run, run_json):
     assert found["examples"] == 3
     assert found["las"] == pytest.approx(12 / 14)
     assert found["uas"] == pytest.approx(13 / 14)
-    assert found["correct_trees"] == pytest.approx(1 / 3)
+    assert found["accuracy"] == pytest.approx(1 / 3)
     out = run("evaluate", parser, "wrong.conllu")[1]
     assert "las without punctuation" in out
 

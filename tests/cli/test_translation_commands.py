@@ -30,6 +30,7 @@ def test_links_are_learnt_predicted_and_judged(files, run):
     assert [example.y for example in read_examples("predicted.txt")[1]] == [((0, 0), (1, 1))] * 2
     status, out, _ = run("evaluate", "model.slm", "train.txt")
     assert status == 0
+    assert out.startswith("8 pairs of sentences")
     assert "alignment error rate" in out
     assert run("report", "model.slm", "train.txt", "-o", "report.html")[0] == 0
     assert "<line" in (files / "report.html").read_text()

@@ -143,7 +143,7 @@ def train(
         if not hasattr(last, "w_"):
             raise
         interrupted = interrupt
-    if len(getattr(last, "classes_", "ab")) == 1:
+    if len(getattr(last, "classes_", "ab")) == 1 and getattr(last.model, "kind", "") != "outputs":
         typer.echo(f"structlearn: warning: every label is {last.classes_[0]}: there was nothing to learn", err=True)
     save(estimator, output, reader, files, Y)
     if as_json:

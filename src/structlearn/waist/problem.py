@@ -66,6 +66,8 @@ class Problem(ABC):
         alone.
     weight_groups : mapping
         Weights that stand together and have a name, for options that speak of them: where they begin and end.
+    absent_groups : mapping
+        Names of those that the model would have with another option, and what that is.
     """
 
     n_examples: int
@@ -83,6 +85,7 @@ class Problem(ABC):
     grows: bool = False
     likelihood: Likelihood = EXACT
     weight_groups: Mapping[str, tuple[int, int]] = MappingProxyType({})
+    absent_groups: Mapping[str, str] = MappingProxyType({})
 
     _chunk: ClassVar[int] = 4096
 

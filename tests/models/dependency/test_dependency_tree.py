@@ -118,6 +118,7 @@ def test_labels_that_were_never_seen_are_refused_in_training_and_wrong_in_scores
     assert parser.score(X, other) == 0.8
     found = evaluate(parser, X, other).scores
     assert (found["las"].estimate, found["uas"].estimate) == (0.8, 1.0)
+    assert parser.classes_.tolist() == list(parser.spec_.labels)
     crf = ConditionalRandomField(DependencyTree()).fit(X, Y)
     assert np.isneginf(crf.predict_log_proba(X, other)).tolist() == [True, False]
 

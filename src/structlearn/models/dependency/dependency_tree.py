@@ -157,7 +157,9 @@ class DependencyTree(PartialModel):
 
     @property
     def refusals(self) -> ByDecoder:  # type: ignore[override]
-        found: dict[Any, str] = {"pair_marginals": "arcs have no neighbours; probabilities of arcs are predict_proba"}
+        found: dict[Any, str] = {
+            "pair_marginals": "arcs have no neighbours; probabilities of arcs are predict_marginals"
+        }
         if not self.projective:
             found["loss_levels"] = NO_LEVELS
         return found

@@ -59,6 +59,11 @@ class DependencySpec(Spec):
                 check_within("features", (int(rows.min(initial=0)), int(rows.max(initial=0))), 0, max(most, 14))
 
     @property
+    def classes(self) -> tuple[Any, ...]:
+        """The labels, by the name that estimators give them."""
+        return self.labels
+
+    @property
     def n_labels(self) -> int:
         return max(len(self.labels), 1)
 

@@ -69,10 +69,15 @@ class MatchingSpec(Spec):
                 if len(vocabulary) != size:
                     raise ValueError(f"a vocabulary has {len(vocabulary)} names but there are {size} features")
 
-    def alone_names(self, side: int) -> list[str | int]:
+    def alone_names(self, side: int) -> list[str]:
         """What the features of rows, or of columns, without partner are called."""
         names = self.alone_vocabularies[side]
-        return [*(range(self.n_alone[side]) if names is None else names), INTERCEPT]
+        return [*(_numbered(self.n_alone[side]) if names is None else names), INTERCEPT]
+
+
+def _numbered(n: int) -> list[str]:
+    """Names of features without any; a column is one of the two sides here."""
+    return [f"feature {k}" for k in range(n)]
 
 
 class Matching(PartialModel):
@@ -264,7 +269,7 @@ class Matching(PartialModel):
     def named_weights(
         self, spec: MatchingSpec, w: FloatArray, feature_names: Sequence[str] | None = None
     ) -> tuple[WeightBlock, ...]:
-        names = given_names(feature_names, spec.n_inputs) or spec.vocabulary or range(spec.n_inputs)
+        names = given_names(feature_names, spec.n_inputs) or spec.vocabulary or _numbered(spec.n_inputs)
         blocks: list[tuple[Any, ...]] = [("pairs", (names,))]
         if self.unmatched:
             blocks += [
