@@ -50,8 +50,8 @@ FormatName = Annotated[
         "--format",
         "-f",
         metavar="NAME",
-        help="columns, tagged, conllu, conll2012, brackets, fasta, pairs, letor, svmlight, svmhmm, crfsuite, jsonl, "
-        "multilabel, arff, nodelink, npz or png; left out, it is recognised.",
+        help="columns, tagged, conllu, conll2012, brackets, fasta, pairs, word_alignments, letor, svmlight, "
+        "svmhmm, crfsuite, jsonl, multilabel, arff, nodelink, npz or png; left out, it is recognised.",
         callback=checked(check_format),
         rich_help_panel="Data",
     ),

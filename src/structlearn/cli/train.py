@@ -88,7 +88,8 @@ def train(
 
     The format is recognised. Words get features by templates; attributes are taken as they are; trees give a grammar,
     pairs of sequences in FASTA an aligner; networks, images and sets of labels have models as well. Training ends with
-    a certificate: the best possible objective is at most 3 % lower (0.1 % for likelihoods), or whatever --tol says.
+    a certificate: the best possible objective is at most 3 % lower (0.1 % for likelihoods), or whatever --tol says;
+    --learner latent ends within 0.1 % of a stationary point.
     Ctrl-C ends it earlier and keeps the best model so far.
 
     \b
