@@ -123,8 +123,8 @@ def layout(
             return Tagged(separator)
         return replace(given if isinstance(given, ColumnFile) else ColumnFile(), separator=separator)
     # Columns have names of their own only in CoNLL-U, and only there the label may be none of those that are named.
-    known = columns is None or label == "tree" or {*columns.split(",")} <= {*NAMES}
-    named = known and (columns is None or label not in columns.split(","))
+    listed = [] if columns is None else columns.split(",")
+    named = label not in listed and (label == "tree" or {*listed} <= {*NAMES})
     if name == ConllU.name or (name is separator is None and label in LABELS and named):
         if separator is not None:
             raise ValueError("--separator is for column files, not for conllu")

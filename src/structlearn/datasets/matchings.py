@@ -54,7 +54,7 @@ def make_matchings(
     >>> from structlearn.datasets import make_matchings
     >>> data = make_matchings(2, n_points=3, random_state=0)
     >>> data.X[0].shape, data.Y[0]
-    ((3, 3, 5), ((0, 1), (1, 0), (2, 2)))
+    ((3, 3, 5), ((0, 2), (1, 0), (2, 1)))
     """
     for name, value in (("n_examples", n_examples), ("n_points", n_points), ("n_features", n_features)):
         check_at_least(name, value, 1)

@@ -195,7 +195,7 @@ def projectivised(tree: Sequence[Any]) -> list[Any]:
     return heads if labels is None else list(zip(heads, labels, strict=True))
 
 
-def _nearest(heads: list[int]) -> list[int]:
+def _nearest(heads: list[Any]) -> list[int]:
     n = len(heads)
     scores = np.zeros((n + 1, n + 1))
     for t, head in enumerate(heads, 1):
