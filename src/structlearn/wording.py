@@ -23,10 +23,19 @@ def count(n: float, noun: str = "", plural: str | None = None) -> str:
 
 def several(noun: str) -> str:
     """
-    >>> several("letter"), several("entity"), several("day")
-    ('letters', 'entities', 'days')
+    >>> several("letter"), several("entity"), several("day"), several("pair of sentences")
+    ('letters', 'entities', 'days', 'pairs of sentences')
     """
-    return f"{noun[:-1]}ies" if noun[-1] == "y" and noun[-2] not in "aeou" else f"{noun}s"
+    noun, of, more = noun.partition(" of ")
+    return (f"{noun[:-1]}ies" if noun[-1] == "y" and noun[-2] not in "aeou" else f"{noun}s") + of + more
+
+
+def having(n: int, total: int, noun: str) -> str:
+    """
+    >>> having(1, 3, "tree"), having(30, 500, "tree")
+    ('1 of 3 trees has', '30 of 500 trees have')
+    """
+    return f"{n:,} of {count(total, noun)} {'has' if n == 1 else 'have'}"
 
 
 def in_bytes(n: float) -> str:

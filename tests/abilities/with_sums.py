@@ -175,10 +175,15 @@ def dependency_tree(random, **options):
     X = [[tuple(map(str, token)) for token in x] for x in X]
     Y = [[(0, "a")], [(2, "b"), (0, "a")], [(2, "a"), (0, "a"), (2, "b")], [(3, "b"), (1, "a"), (0, "b")]]
     templates = {
-        "templates": ["head.tag|modifier.tag|distance", "head.word|direction", "head.tag|between.tag|modifier.tag[-1]"],
-        "label_templates": ["head.tag|modifier.word|direction", "modifier.tag"],
-        "sibling_templates": ["sibling.tag|modifier.tag|direction", "head.tag|sibling.word|distance"],
+        "templates": [
+            "head.upos|modifier.upos|distance",
+            "head.form|direction",
+            "head.upos|between.upos|modifier.upos[-1]",
+        ],
+        "label_templates": ["head.upos|modifier.form|direction", "modifier.upos"],
     }
+    if options.get("order") == 2:
+        templates["sibling_templates"] = ["sibling.upos|modifier.upos|direction", "head.upos|sibling.form|distance"]
     model = DependencyTree(**templates, **options)
 
     def singles(x, y):

@@ -90,7 +90,7 @@ def test_options_reach_the_classes_that_declare_them(folder, run):
 def test_declarations_are_those_of_the_classes(owner):
     homes = (structlearn, structlearn.models, structlearn.features, structlearn.losses, structlearn.kernels, generative)
     kind = next(getattr(home, owner.name) for home in homes if hasattr(home, owner.name))
-    defaults = (kind(None) if owner in LEARNERS.values() else kind()).get_params(deep=False)
+    defaults = (kind(None) if owner in LEARNERS.values() else kind()).get_params(deep=False) | dict(owner.defaults)
     assert {name: declared.default for name, declared in parameters(owner).items() if name not in FROM_FILES} == {
         option: defaults[name] for option, name in owner.options.items() if option not in FROM_FILES
     }

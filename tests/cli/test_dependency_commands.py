@@ -81,9 +81,19 @@ def test_evaluation_tells_attachment_scores(parser, run, run_json):
     assert found["examples"] == 3
     assert found["las"] == pytest.approx(12 / 14)
     assert found["uas"] == pytest.approx(13 / 14)
-    assert found["correct_trees"] == pytest.approx(1 / 3)
+    assert found["accuracy"] == pytest.approx(1 / 3)
     out = run("evaluate", parser, "wrong.conllu")[1]
     assert "las without punctuation" in out
+
+
+def test_trees_with_crossing_arcs_are_told_of(treebank, run):
+    treebank.joinpath("crossing.conllu").write_text(TEXT.replace("3\tpunct", "6\tpunct"))
+    told = (
+        "1 of 3 trees has crossing arcs; learning from the nearest projective ones (projective=False, --no-projective"
+    )
+    assert told in run("train", "crossing.conllu", "--label", "tree")[2]
+    assert "crossing" not in run("train", "crossing.conllu", "--label", "tree", "--no-projective")[2]
+    assert "crossing" not in run("train", "trees.conllu", "--label", "tree")[2]
 
 
 def test_probabilities_of_predicted_arcs(treebank, run, run_json):
@@ -149,10 +159,48 @@ def test_trees_known_in_part_are_learnt(treebank, run):
     status, _, err = run("train", "part.conllu", "--label", "tree", "--quiet")
     assert status == 1
     assert "part.conllu:5" in err
+    assert "this word has no head, but others of the sentence do (train --partial takes such trees)" in err
     for learner in ("latent", "latent-crf"):
         options = ("--label", "tree", "--partial", "--learner", learner, "--quiet")
         assert run("train", "part.conllu", *options)[0] == 0
         assert without_trees(run("predict", "model.slm", "trees.conllu")[1]) == without_trees(TEXT)
+    status, _, err = run("evaluate", "model.slm", "part.conllu")
+    assert status == 1
+    assert "part.conllu:1: Y[0] is known in part; scores need whole trees" in err
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("4\tnsubj", "9\tnsubj"), ("4\tnsubj", "0\tnsubj"), ("3\tconj", "6\tconj"), ("2\tdet", "_\tdet")],
+)
+def test_what_predictions_replace_may_be_broken(parser, treebank, run, old, new):
+    treebank.joinpath("broken.conllu").write_text(TEXT.replace(old, new))
+    assert run("evaluate", parser, "broken.conllu")[0] == 1
+    assert run("predict", parser, "broken.conllu") == (0, TEXT, "")
+    for form in ("--draw", "--json"):
+        assert run("predict", parser, "broken.conllu", form)[0] == 0
+    treebank.joinpath("broken.conllu").write_text(TEXT.replace("4\tnsubj\t", "4\t"))
+    assert run("predict", parser, "broken.conllu")[0] == 1
+
+
+def test_trees_of_several_roots_are_read_where_one_says_so(treebank, run):
+    treebank.joinpath("roots.conllu").write_text(TEXT.replace("3\tconj", "0\troot"))
+    status, _, err = run("train", "roots.conllu", "--label", "tree", "--quiet")
+    assert status == 1
+    assert "word 7 has the head 0, as word 3 has, but there may be one root only; --no-single-root takes several" in err
+    assert run("train", "roots.conllu", "--model", "dependency-tree", "--quiet", "--no-single-root")[0] == 0
+    assert run("evaluate", "model.slm", "roots.conllu")[0] == 0
+
+
+def test_sentences_without_trees_are_refused_in_training(treebank, run):
+    bare = "\n".join("\t".join([*row[:6], "_", "_", *row[8:]]) if len(row) > 1 else row[0] for row in tab_rows(TEXT))
+    treebank.joinpath("bare.conllu").write_text(bare)
+    err = run("train", "bare.conllu", "--label", "tree", "--quiet")[2]
+    assert "has no labels at line 1: expected the columns form, upos and HEAD and DEPREL" in err
+    assert (
+        "--model dependency-tree does not learn from"
+        not in run("train", "trees.conllu", "--model", "dependency-tree")[2]
+    )
 
 
 @pytest.mark.parametrize(
@@ -162,8 +210,23 @@ def test_trees_known_in_part_are_learnt(treebank, run):
         (("--order", "3"), "--order"),
         (("--loss", "hamming"), "'hamming'; it may be 'labelled', 'unlabelled' or"),
         (("--max-length", "3"), "--max-length has no effect here"),
-        (("--model", "chain"), "--model chain does not learn from conllu files; it may be dependency-tree"),
-        (("--columns", "form,head"), "head"),
+        (
+            ("--model", "chain"),
+            "--model chain does not learn from conllu (--label tree) files; it may be dependency-tree",
+        ),
+        (("--columns", "form,head"), "columns holds 'head'; beside the label there are form, lemma, upos"),
+        (
+            ("--columns", "word,upos"),
+            "columns holds 'word', which CoNLL-U does not have; beside the label there are form",
+        ),
+        (
+            ("--learner", "latent"),
+            "--learner latent learns from conllu (--label tree) files that are known in part: say",
+        ),
+        (
+            ("--templates", "trees.conllu"),
+            "those of dependency trees are given from Python, DependencyTree(templates=…)",
+        ),
         (("--n-hashed", "0"), "--n-hashed"),
     ],
 )

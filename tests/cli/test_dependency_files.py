@@ -38,7 +38,7 @@ def test_check_counts_tokens_labels_and_trees_with_crossing_arcs(file, run):
     assert status == 1
     sizes = "2 sentences, 6 tokens, 2 to 4 tokens a sentence, 0 trees with arcs that cross"
     assert out.splitlines()[0].endswith(f": conllu, {sizes}")
-    assert "a.conllu:5: the label 'aux' occurs only here" in out
+    assert "a.conllu:6: the label 'aux' occurs only here" in out
     out = run("check", file(CROSSING), "--label", "tree")[1]
     assert "1 tree with arcs that cross" in out.splitlines()[0]
     found = json.loads(run("check", file(CROSSING), "--label", "tree", "--json")[1])
@@ -95,7 +95,7 @@ def test_the_label_tree_tells_the_format(said, form):
 
 def test_a_column_file_may_have_a_column_of_that_name():
     assert layout(None, "form,tree", None, "tree").name == "columns"
-    with pytest.raises(ValueError, match="'tree', which is none of the columns word,pos"):
+    with pytest.raises(ValueError, match="columns holds 'word', which CoNLL-U does not have"):
         layout(None, "word,pos", None, "tree")
 
 

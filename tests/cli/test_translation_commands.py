@@ -30,6 +30,7 @@ def test_links_are_learnt_predicted_and_judged(files, run):
     assert [example.y for example in read_examples("predicted.txt")[1]] == [((0, 0), (1, 1))] * 2
     status, out, _ = run("evaluate", "model.slm", "train.txt")
     assert status == 0
+    assert out.startswith("8 pairs of sentences")
     assert "alignment error rate" in out
     assert run("report", "model.slm", "train.txt", "-o", "report.html")[0] == 0
     assert "<line" in (files / "report.html").read_text()
@@ -50,6 +51,13 @@ def test_several_partners_and_their_price(files, run):
     status, out, _ = run("tune", "train.txt", "--grid", "fertility=1,2", "--folds", "2", "--quiet")
     assert status == 0
     assert "f1" in out
+
+
+def test_truths_beyond_the_fertility_are_told_of(files, run):
+    told = "2 of 8 truths have more pairs than fertility=1 lets a matching have; learning from as many as fit"
+    assert told in run("train", "train.txt", "-o", "model.slm")[2]
+    assert "as many as fit" not in run("train", "train.txt", "-o", "model.slm", "--fertility", "2")[2]
+    assert "[default: largest]" in run("train", "train.txt", "--help")[1]
 
 
 def test_truths_beyond_the_fertility_are_refused_where_one_says_so(files, run):

@@ -57,6 +57,8 @@ def test_arcs_cross_if_one_begins_within_the_other_and_ends_without(heads):
     assert {frozenset(pair) for pair in found} == expected
     assert len(found) == len(expected)
     assert is_projective(heads) == (not expected)
+    labelled = [(head, "label") for head in heads]
+    assert (crossing_arcs(labelled), is_projective(labelled)) == (found, not expected)
 
 
 @pytest.mark.parametrize(

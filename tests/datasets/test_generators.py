@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from structlearn import datasets
-from structlearn.datasets import make_block_sequences, make_hmm_sequences, make_multiclass
+from structlearn.datasets import make_block_sequences, make_hmm_sequences, make_matchings, make_multiclass
 
 seeds = st.integers(0, 2**32)
 
@@ -186,3 +186,11 @@ def test_the_page_of_data_sets_has_all_of_them():
     page = (Path(__file__).parents[2] / "docs/datasets.md").read_text("utf-8")
     functions = [name for name in datasets.__all__ if name[0].islower()]
     assert [name for name in functions if f"`{name}`" not in page] == []
+
+
+@given(random_state=seeds, n_points=st.integers(1, 6))
+def test_points_without_noise_lie_on_their_copies(random_state, n_points):
+    data = make_matchings(2, n_points=n_points, noise=0.0, random_state=random_state)
+    for x, y in zip(data.X, data.Y, strict=True):
+        assert sorted(column for _, column in y) == list(range(n_points))
+        assert [tuple(pair) for pair in np.argwhere(x.max(axis=-1) < 1e-12).tolist()] == list(y)

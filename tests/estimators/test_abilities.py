@@ -70,6 +70,14 @@ def test_probabilities_are_for_models_that_sum():
         assert hasattr(ConditionalRandomField(Segments()), name)
 
 
+@pytest.mark.parametrize("estimator", [StructuralSVM, StructuredPerceptron, LatentStructuralSVM])
+def test_scores_are_no_probabilities(estimator):
+    for name in PROBABILITIES:
+        assert not hasattr(estimator(Chain()), name)
+        with pytest.raises(AttributeError, match=f"has scores and no probabilities, and so no {name}; Conditional"):
+            getattr(estimator(Chain()), name)
+
+
 def test_the_error_says_why_and_what_to_do():
     with pytest.raises(AttributeError, match="has no attribute 'k_best'") as told:
         _ = StructuralSVM(Bare()).k_best

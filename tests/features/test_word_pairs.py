@@ -7,6 +7,7 @@ from sklearn.pipeline import make_pipeline
 import structlearn
 from structlearn import StructuralSVM
 from structlearn.data import SentencePair
+from structlearn.datasets import AlignedSentences
 from structlearn.features import WordPairs
 from structlearn.features.association import N_PASSES, associations
 from structlearn.models import Matching
@@ -99,3 +100,10 @@ def test_what_a_file_cannot_have_learnt_is_refused(change, message):
 def test_what_is_no_pair_of_sentences_is_named(x):
     with pytest.raises(ValueError, match=re.escape("X[1] is ")):
         WordPairs().fit([TEXT[0], x])
+    with pytest.raises(ValueError, match=re.escape("bitext[1] is ")):
+        WordPairs(bitext=[TEXT[0], x]).fit(TEXT)
+
+
+def test_a_data_set_in_the_place_of_its_sentences_is_named():
+    with pytest.raises(ValueError, match=r"bitext is a data set, AlignedSentences; its sentences are meant, \.X"):
+        WordPairs(bitext=AlignedSentences(TEXT, None)).fit(TEXT)

@@ -125,7 +125,7 @@ def _document_sizes(summary: DocumentSummary) -> str:
 
 def _translation_sizes(summary: TranslationSummary) -> str:
     words = f"{count(summary.words.total(), 'word')}, {_each(summary, 'word')} a sentence"
-    sizes = f"{count(summary.examples, 'pair')} of sentences, {words}"
+    sizes = f"{count(summary.examples, 'pair of sentences')}, {words}"
     return f"{sizes}, {count(summary.links, 'link')}" if summary.aligned else f"{sizes}, not aligned"
 
 

@@ -84,8 +84,10 @@ def chosen(
         able = [choice for choice in able if choice.learner in OF_PARTIAL_LABELS]
         files = f"partly labelled {files}"
     elif model is None and learner in OF_PARTIAL_LABELS:
-        without = [choice for choice in able if choice.model in WITHOUT_STATES]
-        able = [choice for choice in able if choice not in without or choice.learner not in OF_PARTIAL_LABELS]
+        partly = [choice for choice in able if choice.model in WITHOUT_STATES and choice.learner == learner]
+        able = [choice for choice in able if choice not in partly]
+        if partly and learner not in [choice.learner for choice in able]:
+            raise ValueError(f"--learner {learner} learns from {files} files that are known in part: say --partial")
     for option, given, names in (
         ("--learner", learner, [choice.learner for choice in able]),
         ("--model", model, [choice.model for choice in able]),

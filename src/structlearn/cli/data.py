@@ -6,7 +6,7 @@ import codecs
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
@@ -50,8 +50,8 @@ FormatName = Annotated[
         "--format",
         "-f",
         metavar="NAME",
-        help="columns, tagged, conllu, conll2012, brackets, fasta, pairs, letor, svmlight, svmhmm, crfsuite, jsonl, "
-        "multilabel, arff, nodelink, npz or png; left out, it is recognised.",
+        help="columns, tagged, conllu, conll2012, brackets, fasta, pairs, word_alignments, letor, svmlight, "
+        "svmhmm, crfsuite, jsonl, multilabel, arff, nodelink, npz or png; left out, it is recognised.",
         callback=checked(check_format),
         rich_help_panel="Data",
     ),
@@ -123,7 +123,8 @@ def layout(
             return Tagged(separator)
         return replace(given if isinstance(given, ColumnFile) else ColumnFile(), separator=separator)
     # Columns have names of their own only in CoNLL-U, and only there the label may be none of those that are named.
-    named = columns is None or (label not in columns.split(",") and {*columns.split(",")} <= {*NAMES})
+    listed = [] if columns is None else columns.split(",")
+    named = label not in listed and (label == "tree" or {*listed} <= {*NAMES})
     if name == ConllU.name or (name is separator is None and label in LABELS and named):
         if separator is not None:
             raise ValueError("--separator is for column files, not for conllu")
@@ -153,6 +154,21 @@ def layout(
         known, found = ", ".join(given.inputs), ", ".join(form.inputs)
         raise ValueError(f"--columns has {found} beside the label, but the model learnt from {known}")
     return form
+
+
+def implied_label(label: str | None, model: str | None, name: str | None, files: Sequence[str]) -> str | None:
+    """--label as given; a parser of CoNLL-U files learns from their trees."""
+    conllu = name == "conllu" or (name is None and all(".conllu" in Path(file).suffixes for file in files))
+    return "tree" if label is None and model == "dependency-tree" and conllu else label
+
+
+def as_asked(wanted: Reader | str | None, options: Mapping[str, Any]) -> Reader | str | None:
+    """The format, with what options of the model say that files may hold."""
+    from structlearn.io.conllu import ConllU
+
+    if isinstance(wanted, ConllU) and "single_root" in options:
+        return replace(wanted, single_root=options["single_root"])
+    return wanted
 
 
 def stream(
@@ -244,7 +260,8 @@ def labelled(reader: Reader, examples: Sequence[Example]) -> tuple[list[Any], li
             lengths = " and ".join(str(len(sequence)) for sequence in example.x)
             raise ValueError(f"{example.place}: these sequences are not aligned: {lengths} letters without a gap")
         if example.y is None:
-            columns = f": expected the columns {', '.join(reader.inputs)} and a label" if reader.inputs else ""
+            output = "HEAD and DEPREL" if reader.structure == "dependencies" else "a label"
+            columns = f": expected the columns {', '.join(reader.inputs)} and {output}" if reader.inputs else ""
             where = f"{example.file or 'an example'}, taken for {reader.name},"
             line = f" at line {example.line}" if example.line else ""
             raise ValueError(f"{where} has no labels{line}{columns}")

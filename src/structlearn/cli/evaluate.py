@@ -45,6 +45,9 @@ def evaluate(
         structlearn evaluate tagger.slm test.txt --json
         structlearn evaluate tagger.slm labelled.txt --columns word,chunk,_ --label chunk
     """
+    from dataclasses import replace
+
+    from structlearn.cli.summaries.tokens import TERMS
     from structlearn.evaluation import evaluate as judge
 
     saved = data.read_model(model)
@@ -53,6 +56,9 @@ def evaluate(
     data.labelled(reader, examples)
     with data.places(examples):
         judged = judge(saved.estimator, *data.as_taken(saved.estimator, examples), scheme=scheme)
+    if reader.structure == "translation":
+        # A table is what becomes of them.
+        judged = replace(judged, example=TERMS[reader.structure].example)
     _tell_of_unseen_labels(saved.estimator, judged)
     if as_json:
         terminal.print_json(judged.to_dict())

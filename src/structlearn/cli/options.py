@@ -66,7 +66,7 @@ def parameters(component: Component) -> dict[str, Parameter]:
         choices = _choices(kind)
         declared[option] = Parameter(
             Literal[tuple(choices)] if choices else _kind(annotations[name]),
-            ast.literal_eval(values[name]),
+            dict(component.defaults).get(name, ast.literal_eval(values[name])),
             text,
             choices,
         )

@@ -22,7 +22,7 @@ from structlearn.cli.components import (
     Component,
     load_class,
 )
-from structlearn.cli.options import check_values, components_with, flag
+from structlearn.cli.options import check_values, components_with, flag, when
 
 if TYPE_CHECKING:
     from structlearn.features import TextFeatures
@@ -240,7 +240,10 @@ def read_templates(path: Path | None, reader: Reader) -> Templates | None:
     if path is None:
         return None
     if reader.structure != "words":
-        raise ValueError(f"--templates are for files of words; {reader.name} files bring their features with them")
+        told = f"{reader.name} files bring their features with them"
+        if reader.structure == "dependencies":
+            told = "those of dependency trees are given from Python, DependencyTree(templates=…)"
+        raise ValueError(f"--templates are for files of words; {told}")
     from structlearn.features.crfpp import read_crfpp_templates
     from structlearn.io.text import open_text
 

@@ -95,6 +95,7 @@ def predict(
     from structlearn.cli.predictions.images import write_images
     from structlearn.cli.predictions.searches import rankings
     from structlearn.cli.predictions.written import annotated, drawn, tabled
+    from structlearn.io.format import Reader
     from structlearn.io.images import ImageReader
     from structlearn.persistence.model_file import steps_of
 
@@ -115,12 +116,14 @@ def predict(
     more = Wanted(probabilities, k_best, samples, seed)
     more.check(saved.fitted)
     wanted = data.layout(format_name, columns, separator, label, saved.reader)
-    if not any(forms.values()) and isinstance(saved.reader, ImageReader):
-        write_images(saved.fitted, saved.reader, file, output)
+    given = None if saved.reader is None else saved.reader.before_predictions()
+    wanted = wanted.before_predictions() if isinstance(wanted, Reader) else wanted
+    if not any(forms.values()) and isinstance(given, ImageReader):
+        write_images(saved.fitted, given, file, output)
         return
     if not any(forms.values()):
         with data.writing(output, not_over=file, encoding=encoding) as write:
-            reader, text = saved.reader, "\n"
+            reader, text = given, "\n"
             for each in data.in_folder(file):
                 if not text.endswith("\n"):
                     write("\n")
@@ -128,7 +131,7 @@ def predict(
                     for text in annotated(saved.fitted, reader, lines, with_probabilities=probabilities):
                         write(text)
         return
-    reader, examples = data.stream(file, wanted, encoding, given=saved.reader)
+    reader, examples = data.stream(file, wanted, encoding, given=given)
     if as_json:
         texts = json_lines(saved.fitted, reader, more)
     elif latent:

@@ -98,7 +98,8 @@ def train(
 
     The format is recognised. Words get features by templates; attributes are taken as they are; trees give a grammar,
     pairs of sequences in FASTA an aligner; networks, images and sets of labels have models as well. Training ends with
-    a certificate: the best possible objective is at most 3 % lower (0.1 % for likelihoods), or whatever --tol says.
+    a certificate: the best possible objective is at most 3 % lower (0.1 % for likelihoods), or whatever --tol says;
+    --learner latent ends within 0.1 % of a stationary point.
     Ctrl-C ends it earlier and keeps the best model so far.
 
     \b
@@ -125,12 +126,13 @@ def train(
     from structlearn.persistence import atomic, model_file
 
     atomic.check_writable(output)
-    wanted = data.layout(format_name, columns, separator, label)
+    label = data.implied_label(label, model, format_name, files)
+    wanted = data.as_asked(data.layout(format_name, columns, separator, label), options)
     reader, examples = data.read(files, wanted, encoding, partial=partial)
     X, Y = data.labelled(reader, examples)
     show = not (quiet or as_json)
     written = read_templates(templates, reader)
-    choice = chosen(reader.structure, reader.name, learner, model, kernel, partial=partial)
+    choice = chosen(reader.structure, reader.described, learner, model, kernel, partial=partial)
     check_effects(options, reader, [choice])
     estimator = build(reader, choice, in_terms_of_the_data(reader, choice, X, Y, options), written)
     _, last = model_file.steps_of(estimator)
@@ -153,7 +155,7 @@ def train(
         if not hasattr(last, "w_"):
             raise
         interrupted = interrupt
-    if len(getattr(last, "classes_", "ab")) == 1:
+    if len(getattr(last, "classes_", "ab")) == 1 and getattr(last.model, "kind", "") != "outputs":
         typer.echo(f"structlearn: warning: every label is {last.classes_[0]}: there was nothing to learn", err=True)
     save(estimator, output, reader, files, Y)
     if as_json:
@@ -189,12 +191,6 @@ def _tell_what_was_guessed(reader: Any, wanted: Any, learner: Any, X: list[Any],
         told = f"; {reader.look_alike}" if reader.look_alike else ""
         noun = TERMS.get(reader.structure, TOKENS).example
         typer.echo(f"format {reader.name}, {count(len(X), noun)}{told}", err=True)
-    if reader.structure == "tree" and learner.model.unary_cycles == "remove":
-        from structlearn.data.trees import unary_cycle
-
-        n = sum(unary_cycle(y) is not None for y in Y)
-        have = "has a unary cycle" if n == 1 else "have unary cycles"
-        typer.echo(f"{n:,} of {count(len(Y), 'tree')} {have}, removed in training", err=True)
     if reader.structure == "sequence" and learner.model.positive is None:
         positive = learner.model.specify(X, Y).positive
         typer.echo(f"sequences labelled {positive} are taken to hold the motif; --positive names others", err=True)

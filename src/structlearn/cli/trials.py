@@ -74,7 +74,7 @@ def asked_choices(
     refused: list[ValueError] = []
     for wanted in product(*names):
         try:
-            able.append(chosen(reader.structure, reader.name, *wanted, partial=partial))
+            able.append(chosen(reader.structure, reader.described, *wanted, partial=partial))
         except ValueError as error:
             refused.append(error)
     for k, given in enumerate(names):

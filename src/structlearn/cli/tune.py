@@ -142,7 +142,8 @@ def tune(
     if groups is not None and validation is not None:
         raise ValueError("--groups and --validation exclude each other: with held-out examples there are no parts")
     values = trials.grid_values(grid, learner, model, kernel)
-    wanted = data.layout(format_name, columns, separator, label)
+    label = data.implied_label(label, model, format_name, files)
+    wanted = data.as_asked(data.layout(format_name, columns, separator, label), options)
     reader, examples = data.read(files, wanted, encoding, partial=partial)
     X, Y = data.labelled(reader, examples)
     weight = np.ones(len(X)) if (given := data.weights(examples)) is None else np.asarray(given)

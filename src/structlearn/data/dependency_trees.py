@@ -202,14 +202,14 @@ def _cycle(heads: Heads) -> tuple[int, str] | None:
     return None
 
 
-def is_projective(heads: Sequence[int]) -> bool:
-    """Whether no arcs cross, the root standing before the first token.
+def is_projective(tree: Sequence[Any]) -> bool:
+    """Whether no arcs of a tree cross, the root standing before the first token; with labels or without.
 
-    >>> is_projective([2, 0, 2]), is_projective([3, 0, 2]), is_projective([0, 4, 1, 1])
+    >>> is_projective([(2, "det"), (0, "root")]), is_projective([3, 0, 2]), is_projective([0, 4, 1, 1])
     (True, False, False)
     """
     ends: list[int] = []
-    for left, right, _ in _arcs(heads):
+    for left, right, _ in _arcs(tree):
         while ends and ends[-1] <= left:
             ends.pop()
         if ends and right > ends[-1]:
@@ -218,13 +218,13 @@ def is_projective(heads: Sequence[int]) -> bool:
     return True
 
 
-def crossing_arcs(heads: Sequence[int]) -> list[tuple[int, int]]:
+def crossing_arcs(tree: Sequence[Any]) -> list[tuple[int, int]]:
     """The pairs of tokens whose arcs from their heads cross, each with the arc that begins further left first.
 
     >>> crossing_arcs([0, 4, 1, 1])
     [(3, 2)]
     """
-    arcs = _arcs(heads)
+    arcs = _arcs(tree)
     found = []
     for k, (left, right, token) in enumerate(arcs):
         # Arcs that begin below this one follow it in the list.
@@ -237,7 +237,8 @@ def crossing_arcs(heads: Sequence[int]) -> list[tuple[int, int]]:
     return found
 
 
-def _arcs(heads: Sequence[int]) -> list[tuple[int, int, int]]:
+def _arcs(tree: Sequence[Any]) -> list[tuple[int, int, int]]:
     """Left end, right end and token of all arcs, by their left ends, longer ones first."""
+    heads: list[Any] = split_tree(tree, "the tree")[0]
     arcs = [(min(head, t), max(head, t), t) for t, head in enumerate(heads, 1)]
     return sorted(arcs, key=lambda arc: (arc[0], -arc[1]))

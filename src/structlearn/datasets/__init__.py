@@ -25,6 +25,7 @@ from structlearn.datasets.imclef import ClassifiedImages, fetch_imclef07a
 from structlearn.datasets.letor import JudgedQueries, fetch_mq2007_agg
 from structlearn.datasets.letters import LetterSequences, fetch_letters
 from structlearn.datasets.litbank import CoreferenceDocuments, fetch_litbank
+from structlearn.datasets.matchings import MatchedPoints, make_matchings
 from structlearn.datasets.motifs import PlantedMotifs, make_motifs
 from structlearn.datasets.multiclass import Multiclass, make_multiclass
 from structlearn.datasets.multilabel import fetch_multilabel
@@ -69,6 +70,7 @@ __all__ = [
     "LabelledPictures",
     "LetterSequences",
     "LinkedPages",
+    "MatchedPoints",
     "Multiclass",
     "ParsedSentences",
     "PlantedMotifs",
@@ -108,6 +110,7 @@ __all__ = [
     "make_checkerboard",
     "make_hmm_sequences",
     "make_homologues",
+    "make_matchings",
     "make_motifs",
     "make_multiclass",
     "make_sentences",

@@ -24,18 +24,21 @@ class AlignedSentences:
     ----------
     X : list of SentencePair
         English and French words.
-    Y : list of Links
-        Pairs of words, English and French, that are sure, and those that are possible; empty for plain text.
+    Y : list of Links, or None
+        Pairs of words, English and French, that are sure, and those that are possible; None for plain text, of which
+        nobody knows them.
     """
 
     X: list[SentencePair]
-    Y: list[Links]
+    Y: list[Links] | None
 
 
 def fetch_hansards(subset: Literal["trial", "test", "bitext"] = "test") -> AlignedSentences:
     """Read the hand-aligned Hansards of the shared task of 2003 (Och and Ney 2000; Mihalcea and Pedersen 2003).
 
-    "trial" has 37 and "test" 447 pairs of sentences with links; "bitext" 2,383 pairs without, of the same parliament.
+    "trial" has 37 and "test" 447 pairs of sentences with links; there is no "train", and who learns takes the trial
+    sentences and some of the test. "bitext" has 2,383 pairs without links, of the same parliament, for
+    ``WordPairs(bitext=…)``: its Y is None.
 
     The file is ``word_alignment/word_alignment.tar.xz``, with ``test.e``, ``test.f`` and ``test.align`` and so on in
     ``word_alignment/berkeleyaligner/resources/example/test``.
@@ -64,13 +67,11 @@ def fetch_hansards(subset: Literal["trial", "test", "bitext"] = "test") -> Align
             english, french = (_lines(archive, f"{name}.{side}") for side in "ef")
             pairs = [SentencePair(_words(e), _words(f)) for e, f in zip(english, french, strict=True)]
             X += pairs
-            if subset == "bitext":
-                Y += [Links() for _ in pairs]
-                continue
-            links = zip(_lines(archive, f"{name}.align"), pairs, strict=True)
-            # The files have French places first.
-            Y += [_exchanged(read_links(line, (len(x.target), len(x.source)))) for line, x in links]
-    return AlignedSentences(X, Y)
+            if subset != "bitext":
+                links = zip(_lines(archive, f"{name}.align"), pairs, strict=True)
+                # The files have French places first.
+                Y += [_exchanged(read_links(line, (len(x.target), len(x.source)))) for line, x in links]
+    return AlignedSentences(X, None if subset == "bitext" else Y)
 
 
 def _lines(archive: tarfile.TarFile, name: str) -> list[str]:

@@ -74,7 +74,7 @@ def fetch_ud_english(subset: Literal["train", "dev", "test"] = "train") -> Tagge
 def fetch_ud_english_trees(
     subset: Literal["train", "dev", "test"] = "train",
     *,
-    columns: tuple[str, ...] = ("form", "upos", "xpos"),
+    columns: tuple[str, ...] = ("form", "upos"),
     subtypes: bool = True,
 ) -> DependencyTreebank:
     """Read the English Web Treebank of Universal Dependencies: sentences and their dependency trees.
@@ -87,7 +87,8 @@ def fetch_ud_english_trees(
     subset : {"train", "dev", "test"}
         12,544, 2,001 or 2,077 sentences.
     columns : tuple of str
-        What a token consists of: "form", "lemma", "upos", "xpos", "feats" or "misc".
+        What a token consists of: "form", "lemma", "upos", "xpos", "feats" or "misc"; of other columns than the first
+        two `DependencyTree` must be told as well.
     subtypes : bool
         Whether labels keep what stands behind a colon; without, nsubj:pass is nsubj.
 

@@ -42,7 +42,8 @@ def check_decoder(model: Model, solver: Solver, objective: Objective) -> None:
     reason = model.refusal(needed)
     if reason is not None:
         able = needed != "loss_augmented" and "loss_augmented" in model.costs
-        way_out = "; use rescaling='margin' with slack='linear'" if able else ""
+        way = "StructuralSVM, which needs none" if needed == "sums" else "rescaling='margin' with slack='linear'"
+        way_out = f"; use {way}" if able else ""
         raise ValueError(
             f"{type(solver).__name__} with {objective} needs the oracle {needed!r}, which {type(model).__name__} does "
             f"not have: {reason}{way_out}"

@@ -113,6 +113,8 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
             _warn_of_oracle(training.contradiction)
         if self.verbose:
             print(announcement(training), file=sys.stderr)
+            if changed := "" if training.problem.latent else training.model.changed_truths(y):
+                print(changed, file=sys.stderr)
         held_out = None
         if validation is not None:
             if not (isinstance(validation, (tuple, list)) and len(validation) == 2):

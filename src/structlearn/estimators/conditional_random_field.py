@@ -154,7 +154,9 @@ class ConditionalRandomField(StructuredEstimator):
 
         For a model of your own, P(y | x) of all outputs of an example, in the order in which ``outputs(x)`` lists them;
         for `Composed`, an array of the shape of an example's local parts; for a `HypergraphModel`, a dict with the
-        probability of each part; for a `TypedGraph`, a dict from types to arrays (n_nodes, n_labels).
+        probability of each part; for a `TypedGraph`, a dict from types to arrays (n_nodes, n_labels); for a
+        `DependencyTree`, arrays (n + 1, n + 1, n_labels) by head, token and label, where 0 is the root and labels are
+        in the order of `classes_`.
         """
         return self._sums(X, allowed=allowed).label_probabilities(self.w_)
 

@@ -27,6 +27,13 @@ def _is_tabular(estimator: StructuredPredictor) -> bool:
     return True
 
 
+#: Methods of those estimators whose scores are log-probabilities.
+_OF_PROBABILITIES = (
+    *("predict_marginals", "predict_pair_marginals", "predict_proba", "predict_log_proba"),
+    *("log_partition", "entropy", "sample"),
+)
+
+
 class StructuredPredictor(Inspectable, WithCard, Estimator):
     """Base class: argmax_y ⟨w, Ψ(x, y)⟩ and what else follows from weights. A subclass sets `w_`, `model_`, `spec_`.
 
@@ -87,6 +94,12 @@ class StructuredPredictor(Inspectable, WithCard, Estimator):
         else:
             tags.input_tags.two_d_array = False
         return tags
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_PROBABILITIES and not hasattr(type(self), name):
+            able = "ConditionalRandomField has them, for models whose outputs can be summed over"
+            raise AttributeError(f"{type(self).__name__} has scores and no probabilities, and so no {name}; {able}")
+        return super().__getattr__(name)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "w_")

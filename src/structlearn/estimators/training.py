@@ -96,6 +96,8 @@ def nonnegative_weights(given: Any, problem: Problem) -> IntArray:
         return np.arange(n_weights if given else 0)
     if isinstance(given, str) and given in problem.weight_groups:
         return np.arange(*problem.weight_groups[given])
+    if isinstance(given, str) and given in problem.absent_groups:
+        raise ValueError(f"nonnegative={given!r} needs {problem.absent_groups[given]}")
     if not is_listed(given):
         groups = "".join(f", {name!r}" for name in problem.weight_groups)
         raise ValueError(f"nonnegative is {shown(given)}; expected True{groups}, indices of weights or a mask of them")

@@ -154,12 +154,14 @@ def _spelling(source: list[str], target: list[str]) -> list[npt.NDArray[Any]]:
     return [same, alike, signs[0][:, None] & signs[1], signs[0][:, None] ^ signs[1], same & numbers]
 
 
-def _checked(X: Any) -> list[SentencePair]:
-    check_examples("X", X)
+def _checked(X: Any, name: str = "X") -> list[SentencePair]:
+    if hasattr(X, "X"):
+        raise ValueError(f"{name} is a data set, {type(X).__name__}; its sentences are meant, .X")
+    check_examples(name, X)
     found = []
     for i, x in enumerate(X):
         if not (is_listed(x) and len(x) == 2 and all(map(_is_sentence, x))):
-            raise ValueError(f"X[{i}] is {shown(x)}; expected two lists of words, a SentencePair")
+            raise ValueError(f"{name}[{i}] is {shown(x)}; expected two lists of words, a SentencePair")
         found.append(SentencePair(tuple(x[0]), tuple(x[1])))
     return found
 
@@ -172,7 +174,7 @@ def _bitext(given: Any) -> list[SentencePair]:
     if given is None:
         return []
     if not isinstance(given, (str, PathLike)):
-        return _checked(given)
+        return _checked(given, "bitext")
     from structlearn.io.formats import read_examples
 
     _, examples = read_examples(given, "word_alignments")

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, LabelArray
-from structlearn.data.dependency_trees import check_tree, is_projective
+from structlearn.data.dependency_trees import check_tree, is_projective, split_tree
 from structlearn.inference.given import GivenParts, scores_of
 from structlearn.wording import shown
 
@@ -177,29 +177,35 @@ def sample_dependency_trees(
     return trees.heads(np.reshape(drawn.flat, (len(drawn), trees.length)))
 
 
-def projectivised(heads: Sequence[int]) -> list[int]:
+def projectivised(tree: Sequence[Any]) -> list[Any]:
     """The projective tree that has the most arcs of a tree; arcs that are moved go to an ancestor, where one will do.
 
-    A tree of one root keeps one root.
+    A tree of one root keeps one root, and tokens their labels where they have some.
 
     Examples
     --------
-    >>> projectivised([0, 4, 1, 1])
-    [0, 1, 1, 1]
+    >>> projectivised([0, 4, 1, 1]), projectivised([(0, "root"), (4, "a"), (1, "b"), (1, "c")])
+    ([0, 1, 1, 1], [(0, 'root'), (1, 'a'), (1, 'b'), (1, 'c')])
     """
-    check_tree(heads, "heads")
+    heads: list[Any]
+    heads, labels = split_tree(tree, "the tree")
+    check_tree(heads, "the tree")
+    if not is_projective(heads):
+        heads = _nearest(heads)
+    return heads if labels is None else list(zip(heads, labels, strict=True))
+
+
+def _nearest(heads: list[Any]) -> list[int]:
     n = len(heads)
-    if is_projective(heads):
-        return [int(head) for head in heads]
     scores = np.zeros((n + 1, n + 1))
     for t, head in enumerate(heads, 1):
         scores[head, t] = 1.0
-        above, steps = int(head), 1
+        above, steps = head, 1
         while above:
-            above, steps = int(heads[above - 1]), steps + 1
+            above, steps = heads[above - 1], steps + 1
             # All tokens together are worth less than one arc, near ancestors more than far ones.
             scores[above, t] = 1.0 / (n + 1) / steps
-    tree, _ = best_dependency_tree(scores, single_root=list(heads).count(0) == 1)
+    tree, _ = best_dependency_tree(scores, single_root=heads.count(0) == 1)
     return [int(head) for head in tree]
 
 

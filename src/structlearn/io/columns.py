@@ -135,7 +135,8 @@ class Columns(Format):
         layouts = {len(layout): layout for layout in self._layouts()}
         n_columns = 0
         for number, paragraph in paragraphs(lines, DOCUMENT):
-            rows = [self._split(line) for line in paragraph if not self._is_comment(line)]
+            places = tuple(k for k, line in enumerate(paragraph) if not self._is_comment(line))
+            rows = [self._split(paragraph[k]) for k in places]
             if not rows:
                 continue
             n_columns = n_columns or len(rows[0])
@@ -144,7 +145,7 @@ class Columns(Format):
             take, label = _takers(layouts[n_columns])
             x = list(map(take, rows))
             y = None if label is None else [row[label] for row in rows]
-            yield Example(x, y, number, tuple(paragraph), file=lines.name)
+            yield Example(x, y, number, tuple(paragraph), file=lines.name, rows=places)
 
     def write(self, x: Any, y: Any) -> str:
         separator = " " if self.separator is None else self.separator

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, ClassVar, Literal, Self
 
-from structlearn.io.conllu_trees import EMPTY, WordError, columns_of, tree_of
+from structlearn.io.conllu_trees import EMPTY, WordError, columns_of, tree_of, without
 from structlearn.io.format import (
     Example,
     Format,
@@ -55,6 +55,8 @@ class ConllU(Format):
         Whether labels of arcs keep what stands behind a colon; without, nsubj:pass is nsubj.
     single_root : bool
         Whether a tree with two roots is refused; Universal Dependencies have one.
+    tolerant : bool
+        Whether a sentence whose labels or tree are wrong is taken for one without, as where predictions replace them.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class ConllU(Format):
     partial: bool = False
     subtypes: bool = True
     single_root: bool = True
+    tolerant: bool = False
 
     def __post_init__(self) -> None:
         if self.label not in LABELS:
@@ -87,7 +90,8 @@ class ConllU(Format):
             raise ValueError(f"columns is {self.columns!r}; expected a tuple of different names")
         for name in self.columns:
             if name not in possible:
-                raise ValueError(f"columns holds {name!r}; beside the label there are {', '.join(possible)}")
+                odd = "" if name in NAMES else ", which CoNLL-U does not have"
+                raise ValueError(f"columns holds {name!r}{odd}; beside the label there are {', '.join(possible)}")
 
     @property
     def structure(self) -> Structure:
@@ -96,6 +100,13 @@ class ConllU(Format):
     @property
     def inputs(self) -> tuple[str, ...]:
         return self.columns or ()
+
+    @property
+    def described(self) -> str:
+        return f"{self.name} (--label {self.label})"
+
+    def before_predictions(self) -> Self:
+        return replace(self, tolerant=True)
 
     @classmethod
     def recognise(cls, head: Sequence[str], filename: str) -> Self | None:
@@ -110,13 +121,16 @@ class ConllU(Format):
             words = [row for row in rows if row is not None]
             if not words:
                 continue
+            places = tuple(k for k, row in enumerate(rows) if row is not None)
             try:
                 y = self._output(words)
             except WordError as error:
-                k = [k for k, row in enumerate(rows) if row is not None][error.word]
-                column = column_of(paragraph[k], NAMES.index(error.column), "\t")
-                raise lines.error(str(error), column, number + k) from None
-            yield Example(list(map(take, words)), y, number, tuple(paragraph), file=lines.name)
+                if not self.tolerant:
+                    k = places[error.word]
+                    column = column_of(paragraph[k], NAMES.index(error.column), "\t")
+                    raise lines.error(str(error), column, number + k) from None
+                y = None
+            yield Example(list(map(take, words)), y, number, tuple(paragraph), file=lines.name, rows=places)
 
     def _output(self, words: list[list[str]]) -> list[Any] | None:
         if self.label == "tree":
@@ -126,7 +140,7 @@ class ConllU(Format):
         if self.label == "feats" or EMPTY not in y or self.partial:
             return y
         if any(label != EMPTY for label in y):
-            raise WordError(y.index(EMPTY), self.label, f"this word has no {self.label}, but others of the sentence do")
+            raise without(y.index(EMPTY), self.label)
         return None
 
     def _column(self, words: list[list[str]], name: str) -> list[str]:

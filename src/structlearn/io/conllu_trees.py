@@ -23,6 +23,13 @@ class WordError(ValueError):
         self.column = column
 
 
+def without(word: int, column: str) -> WordError:
+    """Of a word that lacks what others of its sentence have."""
+    known = "trees" if column in ("head", "deprel") else "labels"
+    told = f"this word has no {column}, but others of the sentence do (train --partial takes such {known})"
+    return WordError(word, column, told)
+
+
 def tree_of(heads: Sequence[str], labels: Sequence[str], *, partial: bool, single_root: bool) -> list[Any] | None:
     """The tree that two columns hold; None where all heads are "_".
 
@@ -42,7 +49,8 @@ def tree_of(heads: Sequence[str], labels: Sequence[str], *, partial: bool, singl
         _check_whole(found, names)
     fault = tree_fault(found, single_root=single_root)
     if fault is not None:
-        raise WordError(fault[0] - 1, "head", fault[1].replace("token", "word"))
+        several = "; --no-single-root takes several" if tree_fault(found) is None else ""
+        raise WordError(fault[0] - 1, "head", fault[1].replace("token", "word") + several)
     if partial:
         pairs = zip(found, names, strict=True)
         return [None if head is None and name is None else (head, name) for head, name in pairs]
@@ -58,7 +66,7 @@ def _number(head: str, t: int, n: int) -> int:
 def _check_whole(heads: list[int | None], labels: list[str | None]) -> None:
     for name, values in (("head", heads), ("deprel", labels)):
         if None in values and any(value is not None for value in values):
-            raise WordError(values.index(None), name, f"this word has no {name}, but others of the sentence do")
+            raise without(values.index(None), name)
 
 
 def columns_of(y: Any, n: int, *, partial: bool, single_root: bool) -> list[dict[str, str]]:

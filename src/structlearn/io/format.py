@@ -80,6 +80,8 @@ class Example:
         How much it counts in training.
     file : str
         The name of its file, for messages.
+    rows : tuple of int
+        Which lines of `source` its tokens are, counted from 0; none where these are all lines, or nobody knows.
     """
 
     x: Any
@@ -88,6 +90,7 @@ class Example:
     source: tuple[str, ...]
     weight: float = 1.0
     file: str = field(default="", compare=False)
+    rows: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def place(self) -> str:
@@ -103,6 +106,8 @@ class Reader(ABC):
     name: ClassVar[str]
     #: Whether labels may be known in part, see `known_in_part`; a field of formats that can be read so.
     partial: bool = False
+    #: Whether it is no matter what is wrong with outputs, see `before_predictions`; a field of formats that can be so.
+    tolerant: bool = False
     #: What other files look alike, for people whose file was taken for the wrong one.
     look_alike: ClassVar[str] = ""
 
@@ -127,6 +132,15 @@ class Reader(ABC):
     def inputs(self) -> tuple[str, ...]:
         """The names of what a token consists of, if x is words; they go to `TextFeatures` as its columns."""
         return ()
+
+    @property
+    def described(self) -> str:
+        """What messages call such files, with the options that decide on their structure."""
+        return self.name
+
+    def before_predictions(self) -> Self:
+        """The same format where outputs are about to be replaced, so that it is no matter what is wrong with them."""
+        return self
 
     def begins_document(self, line: str) -> bool:
         """Whether a line begins a document, so that the examples up to the next one belong together."""
@@ -205,11 +219,11 @@ class Format(Reader):
 
     def read(self, lines: Lines) -> Iterator[Example]:
         """All examples of a file: at least one, and all with labels or none."""
-        labelled = None
+        labelled, mixed = None, self.partial and self.structure == "row"
         for example in self.parse(lines):
             if labelled is None:
                 labelled = example.y is not None
-            elif labelled != (example.y is not None) and not (self.partial and self.structure == "row"):
+            elif labelled != (example.y is not None) and not (mixed or self.tolerant):
                 here, before = ("no labels", "have some") if labelled else ("labels", "have none")
                 raise lines.error(f"an example with {here}, where those before {before}", line=example.line)
             if self.partial and example.y is not None:

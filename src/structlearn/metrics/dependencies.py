@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn.data.dependency_trees import split_tree
+from structlearn.data.examples import is_listed
 from structlearn.metrics.measures import Measures
 from structlearn.metrics.resampled import quotient
 from structlearn.metrics.scores import Report, ratio, report
@@ -104,14 +105,15 @@ def dependency_measures(Y: Sequence[Any], Y_pred: Sequence[Any], X: Sequence[Any
     """Attachment scores of trees; with the sentences X, also without punctuation.
 
     las, uas and label_accuracy are shares of tokens whose head and label, head, or label is right; correct_roots of
-    sentences of which exactly the right tokens have the root as head; correct_trees and unlabelled_trees of sentences
-    without any mistake. Where the truth has no labels, uas comes first, and there is nothing about labels.
+    sentences of which exactly the right tokens have the root as head; unlabelled_trees of sentences without a wrong
+    head. Sentences without any mistake are `right`, whose share `evaluate` calls accuracy. Where the truth has no
+    labels, uas comes first, and there is nothing about labels.
 
     >>> true, found = [(2, "nsubj"), (0, "root"), (2, "punct")], [(2, "obj"), (0, "root"), (1, "punct")]
     >>> scores = dependency_measures([true], [found], [["I", "go", "."]]).scores()
     >>> {name: round(score, 4) for name, score in scores.items()} # doctest: +NORMALIZE_WHITESPACE
     {'las': 0.3333, 'uas': 0.6667, 'label_accuracy': 0.6667, 'las_without_punctuation': 0.5,
-     'uas_without_punctuation': 1.0, 'correct_roots': 1.0, 'correct_trees': 0.0, 'unlabelled_trees': 0.0}
+     'uas_without_punctuation': 1.0, 'correct_roots': 1.0, 'unlabelled_trees': 0.0}
     """
     counts = dependency_counts(Y, Y_pred)
     pairs = _pairs(Y, Y_pred, None)
@@ -123,7 +125,7 @@ def dependency_measures(Y: Sequence[Any], Y_pred: Sequence[Any], X: Sequence[Any
         columns.append(dependency_counts(Y, Y_pred, ignore=punctuation(X)))
         formulas["las_without_punctuation"] = quotient(9, 11)
         formulas["uas_without_punctuation"] = quotient(8, 11)
-    formulas |= {"correct_roots": quotient(4, 7), "correct_trees": quotient(6, 7), "unlabelled_trees": quotient(5, 7)}
+    formulas |= {"correct_roots": quotient(4, 7), "unlabelled_trees": quotient(5, 7)}
     if all(pair.labels is None for pair in pairs):
         for name in ("las", "label_accuracy", "las_without_punctuation", "unlabelled_trees"):
             formulas.pop(name, None)
@@ -180,6 +182,8 @@ def _pairs(Y: Sequence[Any], Y_pred: Sequence[Any], ignore: Ignored) -> list[_Pa
         raise ValueError(f"Y has {len(Y)} trees but ignore is about {len(ignore)} sentences")
     pairs = []
     for i, (y, p) in enumerate(zip(Y, Y_pred, strict=True)):
+        if is_listed(y) and any(entry is None or (isinstance(entry, (tuple, list)) and None in entry) for entry in y):
+            raise ValueError(f"Y[{i}] is known in part; scores need whole trees")
         pair = _Pair(*split_tree(y, f"Y[{i}]"), *split_tree(p, f"Y_pred[{i}]"))
         if len(pair.heads) != len(pair.found_heads):
             raise ValueError(f"Y[{i}] has {len(pair.heads)} tokens but Y_pred[{i}] has {len(pair.found_heads)}")

@@ -251,6 +251,10 @@ class Model(Parameters, ABC):
         """The data in a form that `specify` and `bind` take as well, without reading them again."""
         return X, Y
 
+    def changed_truths(self, Y: Any) -> str:
+        """What training puts in the place of some outputs of Y, in words; nothing where it takes all as they are."""
+        return ""
+
     def within(self, max_memory: int | None) -> Model:
         """The same model, which refuses to list structures that take more bytes; most models list none."""
         return self

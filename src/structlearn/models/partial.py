@@ -60,7 +60,7 @@ class PartialProblem(LatentPartProblem):
         self.structure_bytes = free.structure_bytes
         self.likelihood = free.likelihood
         self.exactness = free.exactness
-        self.weight_groups = free.weight_groups
+        self.weight_groups, self.absent_groups = free.weight_groups, free.absent_groups
         self._free = free.with_loss(loss)
         self._bind_possible = possible
         self._possible: ComposedProblem | None = None

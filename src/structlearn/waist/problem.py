@@ -68,6 +68,8 @@ class Problem(ABC):
         Weights that stand together and have a name, for options that speak of them: where they begin and end.
     metric : RowMetric or None
         The inner product of weights where it is not the Euclidean one, see `structlearn.kernels.row_metric`.
+    absent_groups : mapping
+        Names of those that the model would have with another option, and what that is.
     """
 
     n_examples: int
@@ -86,6 +88,7 @@ class Problem(ABC):
     likelihood: Likelihood = EXACT
     weight_groups: Mapping[str, tuple[int, int]] = MappingProxyType({})
     metric: Any = None
+    absent_groups: Mapping[str, str] = MappingProxyType({})
 
     _chunk: ClassVar[int] = 4096
 

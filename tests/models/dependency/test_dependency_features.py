@@ -25,7 +25,7 @@ def random_weights(parser):
     return parser
 
 
-def written_name(reference, g, key, columns=("word", "tag")):
+def written_name(reference, g, key, columns=("form", "upos")):
     """The name of a feature, by its template and the values of its fields."""
     t, *values = key
     texts = []
@@ -54,7 +54,7 @@ def test_weights_have_the_names_of_their_features_in_the_order_of_w(options):
             feature, *label = block.names(k)
             found[block.title, feature, *(label or [None])] = weight
     assert found == expected
-    assert ("arcs", "head.word=(root) direction=right", None) in found
+    assert ("arcs", "head.form=(root) direction=right", None) in found
     top = parser.top_weights(3).features
     strongest = max((weight for (title, _, label), weight in expected.items() if title == "arcs"), key=abs)
     assert strongest in [each.weight for each in top["arcs"]]

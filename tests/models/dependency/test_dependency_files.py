@@ -130,7 +130,7 @@ def negative(array):
         ({}, edit_features(lambda array: array + np.int32(10**6)), "features"),
         ({}, edit_features(lambda array: np.concatenate([array[:1], array[:1], array[2:]])), "w"),
         ({}, with_option("columns", {"tuple": ["word"]}), "columns"),
-        ({}, with_option("templates", ["head.word"]), "features are not those of the templates"),
+        ({}, with_option("templates", ["head.form"]), "features are not those of the templates"),
         ({}, with_option("templates", ["head.lemma"]), "head.lemma"),
         ({}, with_option("order", 2), "features are not those of the templates"),
         ({}, with_option("n_hashed", 7), "features are listed if and only if they are not hashed"),
@@ -139,7 +139,7 @@ def negative(array):
         ({"n_hashed": 40}, with_option("n_hashed", -1), "n_hashed is -1"),
         ({"n_hashed": 40}, with_option("n_hashed", None), "features are listed if and only if they are not hashed"),
         ({"n_hashed": 40}, with_option("order", 2), "w"),
-        ({"n_hashed": 40}, with_option("templates", ["head.tag[99999]"]), "cannot be read"),
+        ({"n_hashed": 40}, with_option("templates", ["head.upos[99999]"]), "cannot be read"),
     ],
 )
 def test_a_file_that_somebody_edited_is_refused(options, change, told, tmp_path):

@@ -52,9 +52,9 @@ def test_trees_known_in_part_agree_with_enumeration(options, price, seed):
     row = dependency_tree(random)
     X = [row.X[1], row.X[2]]
     model = DependencyTree(
-        templates=["head.tag|modifier.tag|distance"],
-        label_templates=["modifier.tag"],
-        sibling_templates=["sibling.tag|direction"],
+        templates=["head.upos|modifier.upos|distance"],
+        label_templates=["modifier.upos"],
+        sibling_templates=["sibling.upos|direction"] if options.get("order") == 2 else None,
         labels=["a", "b"],
         loss="zero_one" if zero_one else WrongArcs(label=price),
         **options,

@@ -32,7 +32,7 @@ def parser():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"columns": "word"}, r"columns is 'word'; expected names such as \('word', 'tag'\)"),
+        ({"columns": "word"}, r"columns is 'word'; expected names such as \('form', 'upos'\)"),
         ({"columns": 3}, "columns is 3; expected names"),
         ({"columns": ("a word", "tag")}, r"columns is \('a word', 'tag'\); expected names"),
         ({"columns": ()}, r"columns is \(\); expected different names, one at least"),
@@ -50,19 +50,26 @@ def parser():
             {"n_hashed": 2**31 - 1, "order": 2},
             "there would be 6,442,450,940 weights; with n_hashed, features share fewer",
         ),
-        ({"templates": "head.word"}, "templates is 'head.word'; expected a list of texts such as 'head.word|distance'"),
+        ({"templates": "head.form"}, "templates is 'head.form'; expected a list of texts such as 'head.form|distance'"),
         ({"templates": [1]}, r"templates is \[1\]; expected a list of texts"),
-        ({"label_templates": ["head.tag", "head.tag"]}, r"label_templates\[1\] is 'head.tag', which is there already"),
-        ({"templates": ["distance", "tail.tag"]}, r"templates\[1\] is 'tail.tag', which cannot be read at 'tail.tag'"),
-        ({"templates": ["head.tag|"]}, "which cannot be read at ''; a field is like head.word"),
-        ({"templates": ["head.tag[x]"]}, "which cannot be read at 'head.tag"),
-        ({"templates": ["head|modifier.tag"]}, "head needs a column"),
-        ({"templates": ["distance.tag"]}, "distance has no column"),
-        ({"templates": ["head.lemma"]}, "is 'head.lemma', but the columns of tokens are word, tag"),
-        ({"templates": ["sibling.tag"]}, "siblings are for sibling_templates, with order=2"),
-        ({"templates": ["between.tag|between.word"]}, "only one field, of arcs, may be between"),
-        ({"templates": ["between.tag[1]"]}, "only one field, of arcs, may be between"),
-        ({"sibling_templates": ["between.tag"]}, "only one field, of arcs, may be between"),
+        (
+            {"label_templates": ["head.upos", "head.upos"]},
+            r"label_templates\[1\] is 'head.upos', which is there already",
+        ),
+        (
+            {"templates": ["distance", "tail.upos"]},
+            r"templates\[1\] is 'tail.upos', which cannot be read at 'tail.upos'",
+        ),
+        ({"templates": ["head.upos|"]}, "which cannot be read at ''; a field is like head.form"),
+        ({"templates": ["head.upos[x]"]}, "which cannot be read at 'head.upos"),
+        ({"templates": ["head|modifier.upos"]}, "head needs a column"),
+        ({"templates": ["distance.upos"]}, "distance has no column"),
+        ({"templates": ["head.lemma"]}, "is 'head.lemma', but the columns of tokens are form, upos"),
+        ({"templates": ["sibling.upos"]}, "siblings are for sibling_templates, with order=2"),
+        ({"templates": ["between.upos|between.form"]}, "only one field, of arcs, may be between"),
+        ({"templates": ["between.upos[1]"]}, "only one field, of arcs, may be between"),
+        ({"sibling_templates": ["sibling.upos"]}, "sibling_templates are features of siblings: .* order=2"),
+        ({"sibling_templates": ["between.upos"], "order": 2}, "only one field, of arcs, may be between"),
     ],
 )
 def test_options_that_cannot_be_are_refused_by_name(options, told):
@@ -75,10 +82,14 @@ def test_options_that_cannot_be_are_refused_by_name(options, told):
     [
         (3, Y, "X is 3"),
         (["dogs bark", X[1]], Y, r"X\[0\] is 'dogs bark'; expected a list of tokens"),
-        ([X[0], [("a",), *X[1][1:]]], Y, r"X\[1\]\[0\] is \('a',\); expected the columns word, tag of a token"),
-        ([["dogs", "bark"], X[1]], Y, r"X\[0\]\[0\] is 'dogs'; expected the columns word, tag of a token"),
-        ([X[0], [{"word": "a"}, *X[1][1:]]], Y, r"X\[1\]\[0\] is \{'word': 'a'\}, whose tag is no text"),
-        ([[("dogs", 3), X[0][1]], X[1]], Y, r"X\[0\]\[0\] is \('dogs', 3\), whose tag is no text"),
+        (
+            [X[0], [("a",), *X[1][1:]]],
+            Y,
+            r"X\[1\]\[0\] is \('a',\); expected the columns form, upos of a token; columns=",
+        ),
+        ([["dogs", "bark"], X[1]], Y, r"X\[0\]\[0\] is 'dogs'; expected the columns form, upos of a token"),
+        ([X[0], [{"form": "a"}, *X[1][1:]]], Y, r"X\[1\]\[0\] is \{'form': 'a'\}, whose upos is no text"),
+        ([[("dogs", 3), X[0][1]], X[1]], Y, r"X\[0\]\[0\] is \('dogs', 3\), whose upos is no text"),
         ([], [], "X is empty; at least one sentence is needed"),
         ([X[0], []], [Y[0], []], r"X\[1\] is a sentence without tokens"),
         (X, Y[:1], "X has 2 sentences but Y has 1"),
@@ -107,6 +118,7 @@ def test_labels_that_were_never_seen_are_refused_in_training_and_wrong_in_scores
     assert parser.score(X, other) == 0.8
     found = evaluate(parser, X, other).scores
     assert (found["las"].estimate, found["uas"].estimate) == (0.8, 1.0)
+    assert parser.classes_.tolist() == list(parser.spec_.labels)
     crf = ConditionalRandomField(DependencyTree()).fit(X, Y)
     assert np.isneginf(crf.predict_log_proba(X, other)).tolist() == [True, False]
 
@@ -141,14 +153,16 @@ def test_trees_without_labels_are_learnt_and_told_as_heads(learner, options):
 def test_too_many_values_between_two_tokens_are_refused_and_61_are_not():
     chain = [0, *range(1, 70)]
     x = [(f"w{k}", f"t{k}") for k in range(70)]
-    with pytest.raises(ValueError, match=r"templates\[42\] is about tag of the tokens between two, of which .* 70; at"):
+    with pytest.raises(
+        ValueError, match=r"templates\[42\] is about upos of the tokens between two, of which .* 70; at"
+    ):
         svm().fit([x], [chain])
-    with pytest.raises(ValueError, match=r"label_templates\[0\] is about word"):
-        svm(templates=["distance"], label_templates=["between.word"]).fit([x], [chain])
-    parser = StructuralSVM(DependencyTree(templates=["between.tag", "distance"]), C=10).fit([x[:61]], [chain[:61]])
+    with pytest.raises(ValueError, match=r"label_templates\[0\] is about form"):
+        svm(templates=["distance"], label_templates=["between.form"]).fit([x], [chain])
+    parser = StructuralSVM(DependencyTree(templates=["between.upos", "distance"]), C=10).fit([x[:61]], [chain[:61]])
     assert parser.predict([x])[0] == chain
     # With rare values taken for one, they are few.
-    svm(templates=["between.tag"], min_count=2).fit([x], [chain])
+    svm(templates=["between.upos"], min_count=2).fit([x], [chain])
 
 
 def test_sentences_of_one_token_and_of_300():
@@ -163,7 +177,7 @@ def test_sentences_of_one_token_and_of_300():
 
 
 def test_dicts_tuples_and_arrays_are_tokens(parser):
-    as_dicts = [[{"tag": tag, "word": word, "more": 1} for word, tag in x] for x in X]
+    as_dicts = [[{"upos": tag, "form": word, "more": 1} for word, tag in x] for x in X]
     assert np.array_equal(svm().fit(as_dicts, Y).w_, parser.w_)
     assert np.array_equal(
         svm().fit([[list(token) for token in x] for x in X], [np.array(y) for y in HEADS]).w_, svm().fit(X, HEADS).w_

@@ -243,6 +243,9 @@ def test_features_by_name_and_of_those_alone():
         "column alone: long",
         "column alone: (intercept)",
     ]
+    plain = StructuralSVM(Matching(), C=10).fit([PairTable(np.ones((1, 1, 1)), rows=[[1.0]])], [[(0, 0)]])
+    assert "feature 0" in str(plain.top_weights())
+    assert "row alone: feature 0" in str(plain.top_weights())
 
 
 def test_saving_and_explaining(tmp_path):
@@ -261,8 +264,10 @@ def test_saving_and_explaining(tmp_path):
 
 def test_likelihoods_and_levels_are_refused_by_name():
     X, Y = [np.ones((2, 2, 1))], [[(0, 0)]]
-    with pytest.raises((TypeError, ValueError), match="permanents"):
+    with pytest.raises(ValueError, match=r"permanents.*; use StructuralSVM, which needs none"):
         ConditionalRandomField(Matching()).fit(X, Y)
+    with pytest.raises(ValueError, match=r"nonnegative='further' needs Matching\(further=True\)"):
+        StructuralSVM(Matching(), nonnegative="further").fit(X, Y)
     with pytest.raises(ValueError, match="one number of wrong pairs"):
         StructuralSVM(Matching(), rescaling="slack").fit(X, Y)
     StructuralSVM(Matching("zero_one"), rescaling="slack").fit(X, Y)

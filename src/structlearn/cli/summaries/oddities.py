@@ -26,7 +26,8 @@ class Oddity:
     def at(cls, example: Example, what: str, t: int = 0) -> Self:
         """At token t of an example: on a line of its own, or with all others on the line of the example."""
         own_lines = isinstance(example.x, list) and len(example.source) == len(example.x)
-        return cls(example.line + t if own_lines else example.line, what, example.file)
+        row = example.rows[t] if example.rows else t if own_lines else 0
+        return cls(example.line + row, what, example.file)
 
 
 @dataclass

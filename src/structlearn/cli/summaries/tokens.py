@@ -40,7 +40,7 @@ TERMS: dict[Structure, Terms] = {
     "tree": Terms("tree"),
     "dependencies": Terms("sentence"),
     "pair": Terms("pair", "letter"),
-    "translation": Terms("pair", "word"),
+    "translation": Terms("pair of sentences", "word"),
     "document": Terms("document", "mention"),
     "row": Terms(part="example"),
     "sequence": Terms("sequence", "letter"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from structlearn.models.dependency.description import feature_blocks
 from structlearn.models.dependency.problem import NO_LEVELS, DependencyProblem
 from structlearn.models.dependency.spec import (
     DependencySpec,
+    Sentences,
     check_columns,
     check_trainable,
     known_values,
@@ -44,6 +45,7 @@ from structlearn.models.dependency.templates import (
 from structlearn.models.dependency.truths import (
     check_labelled,
     contradictions,
+    crossing_in_words,
     known_arcs,
     nearest_projective,
     restriction,
@@ -55,12 +57,6 @@ from structlearn.wording import shown
 _LOSSES = {"labelled": WrongArcs(), "unlabelled": WrongArcs(label=0.0), "zero_one": ZeroOneLoss()}
 
 
-class Sentences(NamedTuple):
-    """Sentences that have been read; see `read_sentences`."""
-
-    tokens: list[list[tuple[str, ...]]]
-
-
 class DependencyTree(PartialModel):
     """F(x, y) = Σ_arcs [⟨w, φ(x, head, token)⟩ + ⟨w_label, ψ(x, head, token)⟩]: the sum of the scores of a tree's arcs.
 
@@ -70,7 +66,8 @@ class DependencyTree(PartialModel):
     Parameters
     ----------
     columns : sequence of str
-        What a token consists of. The first column is a word; a second one, if there is one, is a tag.
+        What a token consists of, by the names of CoNLL-U unless told otherwise: the first column is a word; a second
+        one, if there is one, is a tag.
     labels : sequence, optional
         Of arcs, of any hashable type. None takes those observed in training; arcs have none if the trees have none.
     loss : {"labelled", "unlabelled", "zero_one"} or Loss
@@ -83,7 +80,7 @@ class DependencyTree(PartialModel):
     single_root : bool
         Whether only one token of a sentence has the root as head.
     templates, label_templates, sibling_templates : sequence of str, optional
-        Which features arcs, arcs with labels and siblings have, such as "head.word|modifier.tag[+1]|distance"; see
+        Which features arcs, arcs with labels and siblings have, such as "head.form|modifier.upos[+1]|distance"; see
         `structlearn.models.dependency.templates`.
     min_count : int
         Words and other values that are seen less often in training are all taken for one, as are those never seen.
@@ -104,7 +101,7 @@ class DependencyTree(PartialModel):
     >>> from structlearn import StructuralSVM
     >>> X = [[("dogs", "NOUN"), ("bark", "VERB")], [("the", "DET"), ("cat", "NOUN"), ("sleeps", "VERB")]]
     >>> Y = [[(2, "nsubj"), (0, "root")], [(2, "det"), (3, "nsubj"), (0, "root")]]
-    >>> parser = StructuralSVM(DependencyTree(columns=("word", "tag")), C=10).fit(X, Y)
+    >>> parser = StructuralSVM(DependencyTree(), C=10).fit(X, Y)
     >>> parser.predict([[("the", "DET"), ("dogs", "NOUN"), ("sleep", "VERB")]])
     [[(2, 'det'), (3, 'nsubj'), (0, 'root')]]
     """
@@ -115,7 +112,7 @@ class DependencyTree(PartialModel):
 
     def __init__(
         self,
-        columns: Sequence[str] = ("word", "tag"),
+        columns: Sequence[str] = ("form", "upos"),
         labels: Sequence[Any] | None = None,
         loss: Literal["labelled", "unlabelled", "zero_one"] | Loss = "labelled",
         projective: bool = True,
@@ -159,7 +156,9 @@ class DependencyTree(PartialModel):
 
     @property
     def refusals(self) -> ByDecoder:  # type: ignore[override]
-        found: dict[Any, str] = {"pair_marginals": "arcs have no neighbours; probabilities of arcs are predict_proba"}
+        found: dict[Any, str] = {
+            "pair_marginals": "arcs have no neighbours; probabilities of arcs are predict_marginals"
+        }
         if not self.projective:
             found["loss_levels"] = NO_LEVELS
         return found
@@ -179,6 +178,8 @@ class DependencyTree(PartialModel):
         whole_option("order", self.order, 1, 2)
         if self.order == 2 and not self.projective:
             raise ValueError("order=2 needs projective=True: with siblings the best of all trees is NP-hard to find")
+        if self.order == 1 and self.sibling_templates is not None:
+            raise ValueError("sibling_templates are features of siblings: say that there are some, order=2")
         whole_option("min_count", self.min_count, 1, LARGEST)
         if self.n_hashed is not None:
             whole_option("n_hashed", self.n_hashed, 1, LARGEST)
@@ -204,6 +205,9 @@ class DependencyTree(PartialModel):
         self.check_options()
         sentences = self._sentences(X)
         return sentences, read_dependency_trees(Y, sentences.tokens, single_root=bool(self.single_root))
+
+    def changed_truths(self, Y: Any) -> str:
+        return crossing_in_words(read_dependency_trees(Y)) if self.projective else ""
 
     def read_partial(self, X: Any, Y: Any) -> tuple[Sentences, DependencyTrees]:
         self.check_options()

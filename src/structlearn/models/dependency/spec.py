@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +62,11 @@ class DependencySpec(Spec):
                 check_within("features", (int(rows.min(initial=0)), int(rows.max(initial=0))), 0, max(most, 14))
 
     @property
+    def classes(self) -> tuple[Any, ...]:
+        """The labels, by the name that estimators give them."""
+        return self.labels
+
+    @property
     def n_labels(self) -> int:
         return max(len(self.labels), 1)
 
@@ -107,10 +112,16 @@ class DependencySpec(Spec):
         return {"values": self.values, "labels": self.labels, "features": self.features}
 
 
+class Sentences(NamedTuple):
+    """Sentences that have been read; see `read_sentences`."""
+
+    tokens: list[list[tuple[str, ...]]]
+
+
 def check_columns(names: Any) -> None:
     """Refuses what are no names of columns."""
     if not is_listed(names) or not all(isinstance(name, str) and name.isidentifier() for name in names):
-        raise ValueError(f"columns is {shown(names)}; expected names such as ('word', 'tag')")
+        raise ValueError(f"columns is {shown(names)}; expected names such as ('form', 'upos')")
     if not len(names) or len(set(names)) < len(names):
         raise ValueError(f"columns is {shown(names)}; expected different names, one at least")
 
@@ -118,7 +129,7 @@ def check_columns(names: Any) -> None:
 def read_sentences(X: Any, columns: Sequence[str]) -> list[list[tuple[str, ...]]]:
     """Tokens as tuples with a text for each column; refuses by name what is none.
 
-    >>> read_sentences([["Go", "!"]], ["word"])
+    >>> read_sentences([["Go", "!"]], ["form"])
     [[('Go',), ('!',)]]
     """
     if not is_listed(X):
@@ -137,7 +148,9 @@ def _read_sentence(x: Any, i: int, columns: Sequence[str]) -> list[tuple[str, ..
         if isinstance(values, dict):
             values = tuple(values.get(column) for column in columns)
         if not isinstance(values, (tuple, list)) or len(values) != len(columns):
-            raise ValueError(f"X[{i}][{t}] is {shown(token)}; expected the columns {', '.join(columns)} of a token")
+            expected = f"expected the columns {', '.join(columns)} of a token"
+            told = "columns=(…) of the model, or of what read the sentences, names others"
+            raise ValueError(f"X[{i}][{t}] is {shown(token)}; {expected}; {told}")
         for column, value in zip(columns, values, strict=True):
             if not isinstance(value, str):
                 raise ValueError(f"X[{i}][{t}] is {shown(token)}, whose {column} is no text")

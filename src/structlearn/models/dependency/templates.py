@@ -3,10 +3,10 @@
 A template joins fields by ``|``; a feature is a template with the values of its fields:
 
 ===========================  ==========================================================================
-``head.word``                the column "word" of the head
-``modifier.tag[-1]``         the column "tag" of the token before the modifier
-``sibling.tag``              of the modifier of the same head that is next to this one on the way to it
-``between.tag``              of the tokens between head and modifier, a feature for each value among them
+``head.form``                the column "form" of the head
+``modifier.upos[-1]``         the column "upos" of the token before the modifier
+``sibling.upos``              of the modifier of the same head that is next to this one on the way to it
+``between.upos``              of the tokens between head and modifier, a feature for each value among them
 ``direction``                whether the modifier is to the right of the head or to the left
 ``distance``                 the same, with how far: 1, 2, 3, 4, 5-9, 10 or more tokens
 ===========================  ==========================================================================
@@ -54,7 +54,7 @@ def parse_templates(
 ) -> list[Template]:
     """The templates that texts stand for.
 
-    >>> parse_templates(["head.tag[-1]|distance"], ["word", "tag"], "templates")
+    >>> parse_templates(["head.upos[-1]|distance"], ["form", "upos"], "templates")
     [(Field(place='head', column=1, offset=-1), Field(place='distance', column=0, offset=0))]
     """
     if not is_listed(texts) or not all(isinstance(text, str) for text in texts):
@@ -115,8 +115,8 @@ def template_rows(templates: Sequence[Template]) -> npt.NDArray[np.int32]:
 
 def template_text(template: Template, columns: Sequence[str]) -> str:
     """
-    >>> template_text((Field("head", 0), Field("modifier", 1, 1), Field("distance")), ["word", "tag"])
-    'head.word|modifier.tag[+1]|distance'
+    >>> template_text((Field("head", 0), Field("modifier", 1, 1), Field("distance")), ["form", "upos"])
+    'head.form|modifier.upos[+1]|distance'
     """
     texts = []
     for field in template:

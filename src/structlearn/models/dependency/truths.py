@@ -13,6 +13,7 @@ from structlearn.data.dependency_trees import DependencyTrees, is_projective, re
 from structlearn.data.labels import LabelCodes
 from structlearn.inference.dependency import projectivised
 from structlearn.models.dependency.spec import DependencySpec
+from structlearn.wording import having
 
 
 def check_labelled(spec: DependencySpec, trees: DependencyTrees) -> None:
@@ -59,6 +60,13 @@ def nearest_projective(known: LabelArray, offsets: IntArray) -> LabelArray:
         if not is_projective(heads):
             found[begin:end, 0] = projectivised(heads)
     return found
+
+
+def crossing_in_words(trees: DependencyTrees) -> str:
+    """How many trees have arcs that cross, for who trains a projective model on them; nothing if none has."""
+    n = sum(not is_projective(heads) for heads in trees.heads)
+    told = "crossing arcs; learning from the nearest projective ones (projective=False, --no-projective, keeps them)"
+    return f"{having(n, len(trees.heads), 'tree')} {told}" if n else ""
 
 
 def contradictions(restricted: LabelArray, known: LabelArray, offsets: IntArray, *, refused: bool) -> Flags:

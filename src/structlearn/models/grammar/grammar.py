@@ -30,7 +30,7 @@ from structlearn.models.grammar.problem import BracketCounts, GrammarProblem
 from structlearn.models.grammar.sentences import check_leaves, read_tokens
 from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs, word_form
 from structlearn.models.partial import PartialModel
-from structlearn.wording import shown
+from structlearn.wording import having, shown
 
 #: The code of a true tree that the rules do not derive; not that of no tree, −1, so that predictions never equal it.
 UNDERIVED = -2
@@ -139,13 +139,14 @@ class Grammar(PartialModel):
         if self.unary_cycles == "remove":
             return X, Treebank(map(remove_unary_cycles, trees))
         for i, tree in enumerate(trees):
-            cycle = unary_cycle(tree)
-            if cycle is not None:
-                raise ValueError(
-                    f"Y[{i}] has the unary cycle {' → '.join(cycle)}; unary_cycles='remove' (--unary-cycles remove) "
-                    "learns without"
-                )
+            if (cycle := unary_cycle(tree)) is not None:
+                told = "unary_cycles='remove' (--unary-cycles remove) learns without"
+                raise ValueError(f"Y[{i}] has the unary cycle {' → '.join(cycle)}; {told}")
         return X, trees
+
+    def changed_truths(self, Y: Any) -> str:
+        n = sum(unary_cycle(tree) is not None for tree in read_trees(Y)) if self.unary_cycles == "remove" else 0
+        return f"{having(n, len(Y), 'tree')} unary cycles, removed in training" if n else ""
 
     def specify(self, X: Any, Y: Any) -> GrammarSpec:
         self.check_options()

@@ -38,7 +38,7 @@ from structlearn.models.base import Ability, ByDecoder, Spec
 from structlearn.models.description import INTERCEPT, WeightBlock, blocks_of, given_names
 from structlearn.models.matching.problem import MatchingProblem
 from structlearn.models.partial import PartialModel
-from structlearn.wording import shown
+from structlearn.wording import having, shown
 
 _LOSSES: dict[str, type[Loss]] = {"hamming": MissedPairs, "zero_one": ZeroOneLoss}
 
@@ -69,10 +69,15 @@ class MatchingSpec(Spec):
                 if len(vocabulary) != size:
                     raise ValueError(f"a vocabulary has {len(vocabulary)} names but there are {size} features")
 
-    def alone_names(self, side: int) -> list[str | int]:
+    def alone_names(self, side: int) -> list[str]:
         """What the features of rows, or of columns, without partner are called."""
         names = self.alone_vocabularies[side]
-        return [*(range(self.n_alone[side]) if names is None else names), INTERCEPT]
+        return [*(_numbered(self.n_alone[side]) if names is None else names), INTERCEPT]
+
+
+def _numbered(n: int) -> list[str]:
+    """Names of features without any; a column is one of the two sides here."""
+    return [f"feature {k}" for k in range(n)]
 
 
 class Matching(PartialModel):
@@ -169,6 +174,11 @@ class Matching(PartialModel):
     def read(self, X: Any, Y: Any) -> tuple[PairTables, Any]:
         return read_tables(X), Y
 
+    def changed_truths(self, Y: Any) -> str:
+        n = sum(crowding(list(y), int(self.fertility)) is not None for y in Y) if self.crowded == "largest" else 0
+        told = f"more pairs than fertility={self.fertility} lets a matching have; learning from as many as fit"
+        return f"{having(n, len(Y), 'truth')} {told} (crowded='largest', --crowded)" if n else ""
+
     def specify(self, X: Any, Y: Any) -> MatchingSpec:
         self.check_options()
         tables = read_tables(X)
@@ -259,7 +269,7 @@ class Matching(PartialModel):
     def named_weights(
         self, spec: MatchingSpec, w: FloatArray, feature_names: Sequence[str] | None = None
     ) -> tuple[WeightBlock, ...]:
-        names = given_names(feature_names, spec.n_inputs) or spec.vocabulary or range(spec.n_inputs)
+        names = given_names(feature_names, spec.n_inputs) or spec.vocabulary or _numbered(spec.n_inputs)
         blocks: list[tuple[Any, ...]] = [("pairs", (names,))]
         if self.unmatched:
             blocks += [

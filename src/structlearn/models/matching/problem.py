@@ -57,6 +57,8 @@ class MatchingProblem(ComposedProblem):
         starts = offsets_of([matrix.n_columns for matrix in self._features]).tolist()
         if further:
             self.weight_groups = {"further": (starts[-2], starts[-1])}
+        else:
+            self.absent_groups = {"further": "Matching(further=True)"}
         self._forbidden = None if forbidden is None else forbidden.astype(np.uint8)
         blocks = [(matrix, at, 1, False) for matrix, at in zip(self._features, starts, strict=False)]
         scores = token_scorer(self._offsets, blocks, [], starts[-1])
