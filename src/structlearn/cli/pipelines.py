@@ -22,7 +22,7 @@ from structlearn.cli.components import (
     Component,
     load_class,
 )
-from structlearn.cli.options import check_values, components_with, flag, when
+from structlearn.cli.options import check_values, components_with, flag
 
 if TYPE_CHECKING:
     from structlearn.features import TextFeatures

@@ -92,6 +92,9 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     ['out', 'in']
     """
 
+    n_features_in_: int
+    vocabulary_: tuple[str, ...] | None
+
     def __init__(
         self,
         kernel: Kernel | str | Callable[[Any, Any], Any] = "rbf",

@@ -175,7 +175,7 @@ def kernel_for(kernel: Any, rows: Any) -> Kernel:
     if isinstance(kernel, str) and kernel in ("rbf", "laplacian"):
         median = median_distance(checked_rows(rows, "X"), norm=2 if kernel == "rbf" else 1)
         # Rows that are all the same are alike with any γ.
-        return NAMES[kernel](1.0 if median is None else 1.0 / median)
+        return kernel_option(kernel, gamma=1.0 if median is None else 1.0 / median)
     return kernel_option(kernel)
 
 
