@@ -44,8 +44,6 @@ class LatentStructuralSVM(LatentEstimator):
         `Subgradient` is for the convex problems.
     tol : float, optional
         Stop when the objective exceeds the minimum of its convex upper bound by at most this part of itself; 0.001.
-        That is stricter than 0.03 of `StructuralSVM`, since a slow descent looks like a stationary point at a loose
-        one; 0.03 ends earlier where C is large.
     max_iter : int, optional
         Most iterations, of all convex problems together; None leaves it to the solver.
     init : {"model", "random"}, array, list or callable
