@@ -173,7 +173,7 @@ def kernel_for(kernel: Any, rows: Any) -> Kernel:
     (RBF(gamma=0.25), Linear())
     """
     if isinstance(kernel, str) and kernel in ("rbf", "laplacian"):
-        return NAMES[kernel](median_gamma(rows, norm=2 if kernel == "rbf" else 1))
+        return kernel_option(kernel, gamma=median_gamma(rows, norm=2 if kernel == "rbf" else 1))
     return kernel_option(kernel)
 
 
