@@ -83,7 +83,9 @@ def test_the_learner_that_has_kernels_itself_takes_no_map(files, run, file):
     assert run("predict", "model.slm", file)[0] == 0
 
 
-def test_words_and_images_have_kernels(files, run):
+def test_words_queries_and_images_have_kernels(files, run):
+    assert run("train", "queries.letor", "-q", "--kernel", "polynomial", "-c", "1")[0] == 0
+    assert json.loads(run("evaluate", "model.slm", "queries.letor", "--json")[1])["loss"] < 0.1
     assert run("train", "words.txt", "-q", "--kernel", "polynomial", "-c", "10")[0] == 0
     assert isinstance(structlearn.load("model.slm")[1].kernel_, Polynomial)
     status, _, err = run("train", "images.npz", "-q", "--kernel", "rbf", "--n-components", "20", "-c", "60")

@@ -208,7 +208,8 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
             return rows, sp.csr_array(rows) if sp.issparse(rows) else rows
         rows = input_rows(inputs)
         if reset:
-            self.vocabulary_, self.n_features_in_ = row_names(inputs), int(rows.shape[1])
+            self.vocabulary_ = row_names(inputs)
+            self.n_features_in_: int = rows.shape[1]
             kernel.read(rows, "X")
         return inputs, rows
 
