@@ -65,7 +65,8 @@ def test_objective_and_decisions_are_those_of_scikit_learn(kernel, theirs, price
     svc = SVC(C=price, tol=1e-6, **theirs).fit(X, y, weight)
     svm = BinarySVM(kernel, C=price * weight.sum(), tol=1e-8).fit(X, y, weight)
     ours, reached = (
-        objective(kernel(X), y, spread(each, len(y)), float(np.ravel(each.intercept_)[0]), price * weight) for each in (svm, svc)
+        objective(kernel(X), y, spread(each, len(y)), float(np.ravel(each.intercept_)[0]), price * weight)
+        for each in (svm, svc)
     )
     assert ours == pytest.approx(svm.objective_, rel=1e-9)
     assert ours == pytest.approx(reached, rel=1e-6 if price < 1 else 1e-5)

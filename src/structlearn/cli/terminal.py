@@ -43,11 +43,8 @@ def facts(estimator: Any) -> dict[str, Any]:
     _, last = steps_of(estimator)
     training = getattr(last, "training_", {})
     if not hasattr(last, "model_"):
-        told = {"learner": type(last).__name__, **training}
-        if not hasattr(last, "classes_"):
-            return told
         labels = last.classes_.tolist()
-        return told | {"labels": len(labels), "classes": list(map(str, labels))}
+        return {"learner": type(last).__name__, **training, "labels": len(labels), "classes": list(map(str, labels))}
     model, spec = last.model_, last.spec_
     learnt = {
         "learner": type(last).__name__,

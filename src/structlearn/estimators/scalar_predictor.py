@@ -23,7 +23,7 @@ from structlearn.data.labels import (
     observed_classes,
     read_labels,
 )
-from structlearn.data.matrices import check_squares, checked_table
+from structlearn.data.matrices import check_squares, checked_numbers, checked_table
 from structlearn.estimators.training import checked_weight
 from structlearn.kernels import Kernel, Linear, kernel_option
 from structlearn.kernels.base import length, taken
@@ -217,7 +217,9 @@ def read_signs(labels: list[Any]) -> tuple[npt.NDArray[Any], FloatArray]:
         check_label(label, f"y[{i}]")
     classes = observed_classes(labels)
     if len(classes) == 1:
-        raise ValueError(f"y has one class only, {shown(classes[0])}; examples of two, with weights above 0, are needed")
+        raise ValueError(
+            f"y has one class only, {shown(classes[0])}; examples of two with a sample_weight above 0 are needed"
+        )
     if len(classes) > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass: y has "
@@ -232,16 +234,20 @@ def read_numbers(y: Any, n: int) -> FloatArray:
     if y is None:
         raise ValueError("this estimator requires y to be passed, but the target y is None")
     check_examples("y", y)
-    from sklearn.utils import check_array, column_or_1d
+    from sklearn.utils import assert_all_finite, column_or_1d
 
-    found = check_array(column_or_1d(y, warn=True), ensure_2d=False, dtype=np.float64, input_name="y")
+    found = checked_numbers(y, "y").astype(np.float64)
+    if found.ndim != 1 and found.shape[1:] != (1,):
+        raise ValueError(f"y has shape {found.shape}; expected a number an example")
+    found = column_or_1d(found, warn=True)
     _check_length(found, n)
+    assert_all_finite(found, input_name="y")
     check_squares(found[:, None], lambda i, _: f"y[{i}]")
     return np.asarray(found)
 
 
 def with_weight(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, FloatArray, IntArray]:
-    """Examples, what is true of them and their weights, without those of weight 0; and the numbers of these examples."""
+    """Examples, what is true of them and their weights, without those of weight 0; and the numbers of these."""
     n = length(X)
     weight = checked_weight(sample_weight, n)
     kept = np.flatnonzero(weight)

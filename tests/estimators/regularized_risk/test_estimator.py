@@ -254,7 +254,7 @@ def test_truths_that_mean_nothing_are_refused(loss, y, message):
     [
         (np.where(np.arange(N) == 3, -1.0, 1.0), r"^sample_weight\[3\] is -1.0; weights must be finite and ≥ 0"),
         (np.zeros(N), "^sample_weight is zero for every example"),
-        ((LABELS == "yes").astype(float), "^y has one class only, 'yes'; examples of two, with weights above 0"),
+        ((LABELS == "yes").astype(float), "^y has one class only, 'yes'; examples of two with a sample_weight above 0"),
         (np.ones(3), "^sample_weight has 3 entries"),
     ],
 )
