@@ -48,6 +48,8 @@ class ScalarPredictor(Estimator):
     #: Numbers that `fit` leaves, beside those that all have.
     _numbers: ClassVar[tuple[str, ...]] = ("C_", "objective_", "duality_gap_")
 
+    classes_: npt.NDArray[Any]
+
     def check_options(self) -> None:
         """Refuses options that mean nothing, by name; `fit` asks for it before it looks at the data."""
         raise NotImplementedError
