@@ -82,7 +82,7 @@ def run(name: str, path: str, gamma: float, price: float) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     beta = np.zeros(len(y))
     coefficients = svm.dual_coef_
-    beta[svm.support_] = np.asarray(coefficients.toarray() if sp.issparse(coefficients) else coefficients)[0]
+    beta[svm.support_] = np.ravel(coefficients.toarray() if sp.issparse(coefficients) else coefficients)
     np.savez(f"{path}.{name}.npz", beta=beta, bias=np.asarray(svm.intercept_).reshape(-1)[0])
     print(json.dumps({"seconds": seconds, "peak": peak}))
 

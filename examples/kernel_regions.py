@@ -43,7 +43,7 @@ print(f"hard margin: {len(hard.support_)} support vectors, margin {2 / np.sqrt(2
 
 def slacks(svm, ax):
     """A line from each example that lacks some of its margin to where it would have it."""
-    w = svm.support_vectors_.T @ svm.dual_coef_
+    w = svm.coef_
     missing = np.maximum(0, 1 - np.where(y == "squares", 1, -1) * svm.decision_function(near))
     for x, xi, sign in zip(near, missing, np.where(y == "squares", 1, -1), strict=True):
         if xi > 1e-3:

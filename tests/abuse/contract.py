@@ -77,9 +77,8 @@ def called(case: Case) -> Any:
 
 def learnt(estimator: Any) -> Any:
     last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-    return {
-        name: getattr(last, name) for name in ("w_", "transition_", "pattern_", "threshold_") if hasattr(last, name)
-    }
+    names = ("w_", "coef_", "dual_coef_", "intercept_", "transition_", "pattern_", "threshold_")
+    return {name: getattr(last, name) for name in names if hasattr(last, name)}
 
 
 def wrong_with(message: str, case: Case) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from structlearn import (
+    BinaryPerceptron,
     BinarySVM,
     ConditionalRandomField,
     GibbsMotif,
@@ -17,11 +18,14 @@ from structlearn import (
     KernelStructuralSVM,
     LatentConditionalRandomField,
     LatentStructuralSVM,
+    RegularizedRisk,
     RelativeFrequencies,
     StructuralSVM,
     StructuredPerceptron,
 )
 from structlearn.estimators.generative.emissions import Discrete, Gaussian, PiecewiseLinearCounts
+from structlearn.estimators.regularized_risk import L2, ElasticNet, Hinge, Huber, Logistic, Lp
+from structlearn.kernels import RBF
 from structlearn.models import (
     Alignment,
     Chain,
@@ -89,6 +93,8 @@ TABLES = [np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.5]]]), np.one
 PAIRED = [[(0, 0), (1, 1)], [(0, 1)]]
 PARSED = [[("dogs", "NOUN"), ("bark", "VERB")], [("a", "DET"), ("cat", "NOUN"), ("sleeps", "VERB")]]
 ARCS = [[(2, "nsubj"), (0, "root")], [(2, "det"), (3, "nsubj"), (0, "root")]]
+TWO = [label == data.CLASSES[0] for label in data.CLASSES]
+NUMBERS = [float(len(data.CLASSES) - i) for i in range(len(data.CLASSES))]
 SUBJECTS: dict[str, Subject] = {
     name: Subject(case.estimator, case.X, case.Y) for name, case in CASES.items() if name not in OF_SCIKIT_LEARN
 } | {
@@ -145,7 +151,12 @@ SUBJECTS: dict[str, Subject] = {
     "hidden_markov_discrete": Subject(HiddenMarkov(Discrete()), data.WORDS, data.TAGS),
     "hidden_markov_gaussian": Subject(HiddenMarkov(Gaussian()), data.ROWS, data.LETTERS),
     "hidden_markov_curves": Subject(HiddenMarkov(PiecewiseLinearCounts(3), smoothing="floor"), data.ROWS, data.LETTERS),
-    "binary_svm": Subject(BinarySVM("rbf", tol=0.1), data.POINTS, [label == data.CLASSES[0] for label in data.CLASSES]),
+    "binary_svm": Subject(BinarySVM("rbf", tol=0.1), data.POINTS, TWO),
+    "perceptron_of_two_classes": Subject(BinaryPerceptron(**SHORT), data.POINTS, TWO),
+    "perceptron_kernel": Subject(BinaryPerceptron("rbf", **SHORT), data.POINTS, TWO),
+    "logistic_elastic_net": Subject(RegularizedRisk(Logistic(), ElasticNet(), **SHORT), data.POINTS, TWO),
+    "hinge_kernel": Subject(RegularizedRisk(Hinge(), L2(RBF()), **SHORT), data.POINTS, TWO),
+    "huber_numbers": Subject(RegularizedRisk(Huber(), Lp(), **SHORT), data.POINTS, NUMBERS),
     "gibbs_motif": Subject(
         GibbsMotif(4, background_order=0, n_sweeps=3, n_init=2, random_state=0), data.DNA, data.BOUND
     ),
@@ -183,12 +194,12 @@ def fitted(name: str) -> Any:
 
 
 def asked() -> dict[str, tuple[str, ...]]:
-    """The methods of each subject, but those that one before it has for the same model and kind of input."""
+    """The methods of each subject, but those that one before it has for the same model, or loss, and kind of input."""
     known: set[tuple[Any, ...]] = set()
     found = {}
     for name, (estimator, X, _) in SUBJECTS.items():
         methods = METHODS[:3] if hasattr(estimator, "steps") else METHODS
-        kind = type(estimator), type(getattr(estimator, "model", None)), type(X[0])
+        kind = type(estimator), type(getattr(estimator, "model", getattr(estimator, "loss", None))), type(X[0])
         found[name] = tuple(each for each in methods if hasattr(estimator, each) and (*kind, each) not in known)
         known |= {(*kind, each) for each in found[name]}
     return found

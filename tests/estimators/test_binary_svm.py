@@ -44,7 +44,7 @@ def objective(K, y, beta, bias, prices, squared=False):
 
 def spread(svm, n):
     beta = np.zeros(n)
-    beta[svm.support_] = svm.dual_coef_[0]
+    beta[svm.support_] = np.ravel(svm.dual_coef_)
     return beta
 
 
@@ -65,7 +65,8 @@ def test_objective_and_decisions_are_those_of_scikit_learn(kernel, theirs, price
     svc = SVC(C=price, tol=1e-6, **theirs).fit(X, y, weight)
     svm = BinarySVM(kernel, C=price * weight.sum(), tol=1e-8).fit(X, y, weight)
     ours, reached = (
-        objective(kernel(X), y, spread(each, len(y)), each.intercept_[0], price * weight) for each in (svm, svc)
+        objective(kernel(X), y, spread(each, len(y)), float(np.ravel(each.intercept_)[0]), price * weight)
+        for each in (svm, svc)
     )
     assert ours == pytest.approx(svm.objective_, rel=1e-9)
     assert ours == pytest.approx(reached, rel=1e-6 if price < 1 else 1e-5)
@@ -95,10 +96,10 @@ def test_the_quadratic_program_written_out_has_the_same_optimum(slack, fit_inter
     assert svm.objective_ == pytest.approx(-found.fun, rel=1e-6)
     beta = spread(svm, len(y))
     assert (y * beta >= 0).all()
-    assert objective(RBF(0.5)(X), y, beta, svm.intercept_[0], prices, slack == "squared") == pytest.approx(
+    assert objective(RBF(0.5)(X), y, beta, svm.intercept_, prices, slack == "squared") == pytest.approx(
         svm.objective_, rel=1e-9
     )
-    assert fit_intercept or svm.intercept_[0] == 0.0
+    assert fit_intercept or svm.intercept_ == 0.0
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -109,7 +110,7 @@ def test_the_hard_margin_separates_and_its_support_vectors_lie_on_it(fit_interce
     y = np.where(X[:, 0] > X[:, 1], "a", "b")
     svm = BinarySVM(slack="hard", fit_intercept=fit_intercept, tol=1e-8).fit(X, y)
     margins = np.where(y == "b", 1, -1) * svm.decision_function(X)
-    w = svm.coef_[0]
+    w = svm.coef_
     assert margins.min() == pytest.approx(np.sqrt(0.5 * w @ w / svm.objective_), rel=1e-5)
     np.testing.assert_allclose(margins[svm.support_], margins.min(), rtol=1e-3)
     soft = SVC(kernel="linear", C=1e5, tol=1e-6).fit(X, y)
@@ -208,9 +209,9 @@ def test_options_and_data_that_cannot_be_are_refused_by_name():
         (BinarySVM(C=-1), (X, y), "C is -1"),
         (BinarySVM(slack="none"), (X, y), "slack is 'none'"),
         (BinarySVM("cubic"), (X, y), "kernel is 'cubic'"),
-        (BinarySVM(), (X, np.ones(50)), "y has only one class, 1.0"),
-        (BinarySVM(), (X, np.arange(50)), "Only binary classification is supported. y has 50 classes"),
-        (BinarySVM(), (X, y[:-1]), "X has 50 examples but y has 49 labels"),
+        (BinarySVM(), (X, np.ones(50)), "y has one class only, 1"),
+        (BinarySVM(), (X, np.arange(50)), "Only binary classification is supported. .* y has 50 classes"),
+        (BinarySVM(), (X, y[:-1]), "X has 50 examples but y has 49 entries"),
         (BinarySVM(), (np.empty((0, 3)), []), "0 sample"),
         (BinarySVM(max_memory=100), (X, y), "two rows of the kernel matrix of 50 examples take"),
         (BinarySVM(lambda X, Z: np.full((len(X), len(Z)), np.nan)), (X, y), r"the kernel of X\[3\] and X\[0\] is nan"),

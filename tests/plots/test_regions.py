@@ -45,6 +45,9 @@ def test_margins_can_be_asked_for_and_left_out():
     assert heights(plots.decision_regions(linear, X, TWO, margins=True)) == [[-1.0, 0.0, 1.0]]
     perceptron = BinaryPerceptron().fit(X, TWO)
     assert heights(plots.decision_regions(perceptron, X, TWO, margins=False)) == [[0.0]]
+    # One that began with a line that separates has no example to circle.
+    again = BinaryPerceptron().fit(X, TWO, coef_init=perceptron.coef_, intercept_init=perceptron.intercept_)
+    assert legend(plots.decision_regions(again, X, TWO)) == ["a", "b"]
 
 
 def test_every_classifier_of_two_columns_has_regions():

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from time import perf_counter
+from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from structlearn.data.arrays import FloatArray
 from structlearn.data.matrices import check_finite, checked_numbers
 from structlearn.data.options import flag_option, whole_option
-from structlearn.estimators.scalar_predictor import ScalarPredictor, expansion, read_signs, taken
+from structlearn.estimators.scalar_predictor import ScalarPredictor, read_classes, read_signs
 from structlearn.kernels import Kernel, Linear, kernel_option
-from structlearn.kernels.base import length
+from structlearn.kernels.base import length, taken
 from structlearn.wording import count
 
 
@@ -38,7 +38,7 @@ class BinaryPerceptron(ScalarPredictor):
     Attributes
     ----------
     coef_ : (d,) array
-        w, if there is no kernel.
+        w, if there is no kernel or a linear one.
     support_, support_vectors_, dual_coef_
         The examples with α_i ≠ 0, on which mistakes were made: their numbers, they themselves, and α_i.
     intercept_ : float
@@ -47,7 +47,7 @@ class BinaryPerceptron(ScalarPredictor):
     n_mistakes_, n_iter_, converged_
         Mistakes and passes, and whether the last pass made no mistake.
     history_ : list of dict
-        `iteration` and the `mistakes` of each pass.
+        `iteration`, the `mistakes` of each pass, and `seconds` since the first.
 
     Examples
     --------
@@ -57,6 +57,8 @@ class BinaryPerceptron(ScalarPredictor):
     >>> exclusive_or.predict(X).tolist(), exclusive_or.converged_
     (['no', 'yes', 'yes', 'no'], True)
     """
+
+    _numbers: ClassVar[tuple[str, ...]] = ("n_mistakes_",)
 
     def __init__(self, kernel: Kernel | str | Any = None, *, fit_intercept: bool = True, max_iter: int = 1000):
         self.kernel = kernel
@@ -85,11 +87,12 @@ class BinaryPerceptron(ScalarPredictor):
         """
         self.check_options()
         X = self._read(X, reset=True)
-        classes, signs = read_signs(y, length(X))
+        classes, signs = read_signs(read_classes(y, length(X)))
         w, b = self._start(X, coef_init, intercept_init)
         kernel = Linear() if self.kernel is None else kernel_option(self.kernel)
         alpha = np.zeros(length(X))
-        history: list[dict[str, int]] = []
+        history: list[dict[str, Any]] = []
+        begun = perf_counter()
         scores = np.full(length(X), b) if w is None else np.asarray(X @ w) + b
         columns: dict[int, FloatArray] = {}
         while len(history) < self.max_iter and (not history or history[-1]["mistakes"]):
@@ -102,14 +105,14 @@ class BinaryPerceptron(ScalarPredictor):
                 scores += signs[i] * columns[i]
                 alpha[i] += signs[i]
                 mistakes, i = mistakes + 1, i + 1
-            history.append({"iteration": len(history) + 1, "mistakes": mistakes})
-        self.classes_, self.history_, self.n_iter_ = classes, history, len(history)
-        self.n_mistakes_ = int(np.abs(alpha).sum())
-        self.converged_ = history[-1]["mistakes"] == 0
-        self.intercept_ = b + float(alpha.sum()) if self.fit_intercept else 0.0
-        vars(self).update(expansion(X, np.arange(length(X)), alpha))
+            seconds = perf_counter() - begun
+            history.append({"iteration": len(history) + 1, "mistakes": mistakes, "seconds": seconds})
+        fitted = {"classes_": classes} | self._expansion(X, np.arange(length(X)), alpha)
         if w is not None:
-            self.coef_ = w + np.asarray(X.T @ alpha)
+            fitted["coef_"] = w + np.asarray(X.T @ alpha)
+        fitted["intercept_"] = b + float(alpha.sum()) if self.fit_intercept else 0.0
+        fitted |= {"history_": history, "n_iter_": len(history), "converged_": history[-1]["mistakes"] == 0}
+        self._take_over(length(X), fitted | {"n_mistakes_": int(np.abs(alpha).sum())})
         if not self.converged_:
             from sklearn.exceptions import ConvergenceWarning
 
@@ -121,33 +124,11 @@ class BinaryPerceptron(ScalarPredictor):
             )
         return self
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """f(x) of every example, above 0 for the second class."""
-        return self._scores(X)
-
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class that the sign of f tells."""
-        scores = self._scores(X)
-        return np.asarray(self.classes_[(scores > 0).astype(int)])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of labels that are right."""
-        from sklearn.base import ClassifierMixin
-
-        mixin: Any = ClassifierMixin
-        return float(mixin.score(self, X, y, sample_weight))
-
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags
-
         tags = super().__sklearn_tags__()
-        tags.estimator_type = "classifier"
         # Nothing is optimised, and where classes overlap the last mistake decides.
-        tags.classifier_tags = ClassifierTags(multi_class=False, poor_score=True)
+        tags.classifier_tags.poor_score = True
         return tags
-
-    def _given_kernel(self) -> Any:
-        return self.kernel
 
     def _start(self, X: Any, coef_init: Any, intercept_init: Any) -> tuple[FloatArray | None, float]:
         """w, None if there is a kernel, and b to begin with."""

@@ -10,16 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.contract import check_is_fitted
-from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_distinct, check_tuple
 from structlearn.data.input_rows import input_rows, read_inputs, row_names, with_input_rows
-from structlearn.data.matrices import checked_matrix, checked_table
+from structlearn.data.matrices import checked_matrix
 from structlearn.data.networks import Networks
 from structlearn.data.options import whole_option
 from structlearn.data.tokens.sequences import NamedColumns, Sequences
 from structlearn.estimators.base import chosen_solver
 from structlearn.estimators.structural_svm import TOL, StructuralSVM
-from structlearn.estimators.training import Training, n_threads, restriction
+from structlearn.estimators.training import Training
 from structlearn.estimators.watch import Watch
 from structlearn.kernels import Kernel, kernel_for, kernel_option
 from structlearn.kernels.base import checked_rows
@@ -231,19 +230,8 @@ class KernelStructuralSVM(StructuralSVM):
         self.w_ = np.concatenate([np.eye(metric.width).ravel(), found.rest])
         self.n_features_in_ = metric.rows.shape[1]
 
-    def _bind(self, X: Any, Y: Any = None, *, allowed: Any = None) -> Problem:
-        check_is_fitted(self)
-        check_examples("X", X)
-        if Y is not None:
-            check_examples("y", Y)
-        if self.model_.tabular:
-            from sklearn.utils.validation import validate_data
-
-            X = validate_data(self, checked_table(X), reset=False, accept_sparse="csr", dtype=np.float64)
-        scored = self._scored(X)
-        options = {"allow_unknown": True} | restriction(self.model_, allowed)
-        problem: Problem = self.model_.bind(self.spec_, scored, Y, **options)
-        problem.n_threads = n_threads(self.n_jobs)
+    def _bound_new(self, X: Any, Y: Any, **options: Any) -> Problem:
+        problem: Problem = self.model_.bind(self.spec_, self._scored(X), Y, **options)
         return problem
 
     def _scored(self, X: Any) -> Any:

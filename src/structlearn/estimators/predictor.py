@@ -113,11 +113,15 @@ class StructuredPredictor(Inspectable, WithCard, Estimator):
             from sklearn.utils.validation import validate_data
 
             X = validate_data(self, checked_table(X), reset=False, accept_sparse="csr", dtype=np.float64)
-        problem = self._bound(self.model_, self.spec_, X, Y, allow_unknown=True, **restriction(self.model_, allowed))
+        problem = self._bound_new(X, Y, allow_unknown=True, **restriction(self.model_, allowed))
         problem.n_threads = n_threads(self.n_jobs)
         if len(self.w_) != problem.n_features:
             raise ValueError(f"w_ has {len(self.w_)} entries, but the model has {problem.n_features} weights")
         return problem
+
+    def _bound_new(self, X: Any, Y: Any, **options: Any) -> Problem:
+        """The fitted model on data."""
+        return self._bound(self.model_, self.spec_, X, Y, **options)
 
     @staticmethod
     def _bound(model: Any, spec: Any, X: Any, Y: Any, **options: Any) -> Problem:

@@ -23,6 +23,10 @@ _MODULES = {
         *("GapWeighted", "Mismatch", "Spectrum"),
         *("PairwiseKernel", "Precomputed"),
     ),
+    "structlearn.estimators.regularized_risk": (
+        *("Hinge", "Huber", "Logistic", "Squared", "SquaredHinge"),
+        *("L1", "L2", "ElasticNet", "Entropy", "Lp"),
+    ),
     "structlearn.models.typed_graph.templates": ("Factor",),
     "structlearn.features.template_columns": ("Vocabulary", "Hashing"),
     "sklearn.feature_extraction": ("DictVectorizer",),

@@ -95,7 +95,7 @@ def _lines(ax: Axes, grid: Any, scores: FloatArray, levels: list[float]) -> None
 
 def _in_the_plane(support: Any, estimator: Any) -> bool:
     """Whether support vectors are points of the picture, and not of what a Pipeline made of these."""
-    return support is not None and len(np.shape(support)) == 2 and last_step(estimator) is estimator
+    return len(np.shape(support)) == 2 and np.shape(support)[0] > 0 and last_step(estimator) is estimator
 
 
 def _plane(X: Any) -> FloatArray:

@@ -6,7 +6,6 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from structlearn.contract import available_if
 from structlearn.data.arrays import FloatArray
@@ -16,17 +15,10 @@ from structlearn.estimators.regularized_risk.losses import Logistic, RiskLoss
 from structlearn.estimators.regularized_risk.minimization import Minimization
 from structlearn.estimators.regularized_risk.objective import Risk
 from structlearn.estimators.regularized_risk.regularizers import Regularizer
-from structlearn.estimators.scalar_predictor import ScalarPredictor, expansion, read_numbers, read_signs, taken
-from structlearn.estimators.training import checked_weight
-from structlearn.kernels import Kernel, kernel_option, pivoted_cholesky
+from structlearn.estimators.scalar_predictor import ScalarPredictor, read_classes, read_numbers, read_signs, with_weight
+from structlearn.kernels import Kernel, pivoted_cholesky
 from structlearn.kernels.base import length
 from structlearn.wording import count, shown
-
-
-def _is_classifier(estimator: RegularizedRisk) -> bool:
-    if not getattr(estimator.loss, "of_margins", False):
-        raise AttributeError(f"{shown(estimator.loss)} is a loss of numbers: predict gives f itself")
-    return True
 
 
 def _has_probabilities(estimator: RegularizedRisk) -> bool:
@@ -62,7 +54,7 @@ class RegularizedRisk(ScalarPredictor):
     Attributes
     ----------
     coef_ : (d,) array
-        w, if there is no kernel.
+        w, if there is no kernel or a linear one.
     support_, support_vectors_, dual_coef_
         With a kernel, the examples with α_i ≠ 0: their numbers, they themselves, and α_i. f(x) = Σ_i α_i k(x_i, x) + b.
     intercept_ : float
@@ -137,32 +129,22 @@ class RegularizedRisk(ScalarPredictor):
         self.check_options()
         X = self._read(X, reset=True)
         n = length(X)
+        y = read_classes(y, n) if self._has_classes() else read_numbers(y, n)
+        X, y, weight, numbers = with_weight(X, y, sample_weight)
         fitted: dict[str, Any] = {}
-        if self.loss.of_margins:
-            fitted["classes_"], truths = read_signs(y, n)
-        else:
-            truths = read_numbers(y, n)
-        weight = checked_weight(sample_weight, n)
-        kept = np.flatnonzero(weight)
-        if not len(kept):
-            raise ValueError("sample_weight is zero for every example")
-        X, truths, weight = taken(X, kept), truths[kept], weight[kept]
-        if self.loss.of_margins and abs(truths.sum()) == len(kept):
-            raise ValueError("all examples with a weight above zero are of one class; two classes are needed")
+        if self._has_classes():
+            fitted["classes_"], y = read_signs(y)
         C = price(self.C, 1.0, weight)
         prices = C * weight / weight.sum()
-        given = self._given_kernel()
-        rows = X if given is None else coordinates(kernel_option(given), X)
-        risk = Risk(rows, truths, prices, self.loss, self.regularizer, bool(self.fit_intercept))
-        run = Minimization(risk, self.tol, self.max_iter, by_slopes=given is not None)
+        kernel = self._kernel()
+        rows = X if kernel is None else coordinates(kernel, X)
+        risk = Risk(rows, y, prices, self.loss, self.regularizer, bool(self.fit_intercept))
+        run = Minimization(risk, self.tol, self.max_iter, by_slopes=kernel is not None)
         run.run()
-        if given is None:
-            fitted["coef_"] = run.w
-        else:
-            fitted |= expansion(X, kept, -run.slopes)
+        fitted |= {"coef_": run.w} if kernel is None else self._expansion(X, numbers, -run.slopes)
         fitted |= {"intercept_": run.b, "C_": C, "objective_": run.primal, "duality_gap_": run.gap}
         fitted |= {"history_": run.history, "n_iter_": max(run.iteration, 1), "converged_": run.converged}
-        vars(self).update(fitted)
+        self._take_over(n, fitted)
         if not run.converged:
             from sklearn.exceptions import ConvergenceWarning
 
@@ -174,43 +156,17 @@ class RegularizedRisk(ScalarPredictor):
             )
         return self
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """f(x) of every example, or with a loss of margins the class that its sign tells."""
-        scores = self._scores(X)
-        return np.asarray(self.classes_[(scores > 0).astype(int)]) if self.loss.of_margins else scores
-
-    @available_if(_is_classifier)
-    def decision_function(self, X: Any) -> FloatArray:
-        """f(x) of every example, above 0 for the second class."""
-        return self._scores(X)
-
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> FloatArray:
         """P(class | x) of every example and both classes, (n, 2)."""
         scores = self._scores(X)
         return np.exp(-np.logaddexp(0.0, np.stack([scores, -scores], axis=1)))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of labels that are right, or R² = 1 − Σ(y − f)²/Σ(y − ȳ)² of numbers."""
-        from sklearn.base import ClassifierMixin, RegressorMixin
-
-        kind: Any = ClassifierMixin if self.loss.of_margins else RegressorMixin
-        return float(kind.score(self, X, y, sample_weight))
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import ClassifierTags, RegressorTags
-
-        tags = super().__sklearn_tags__()
-        if getattr(self.loss, "of_margins", False):
-            tags.estimator_type = "classifier"
-            tags.classifier_tags = ClassifierTags(multi_class=False)
-        else:
-            tags.estimator_type = "regressor"
-            tags.regressor_tags = RegressorTags()
-        return tags
-
     def _given_kernel(self) -> Any:
         return self.regularizer.kernel
+
+    def _has_classes(self) -> bool:
+        return bool(getattr(self.loss, "of_margins", False))
 
 
 def coordinates(kernel: Kernel, X: Any) -> FloatArray:
