@@ -125,7 +125,7 @@ def test_files_that_look_alike_are_told_of(queries, run):
 def test_what_does_not_rank_is_refused(queries, run):
     status, _, err = run("train", "train.txt", "--learner", "crf")
     assert status != 0
-    assert "--learner crf does not learn from letor files; it may be svm, perceptron, latent" in err
+    assert "--learner crf does not learn from letor files; it may be svm, perceptron, kernel-svm, latent" in err
     status, _, err = run("train", "train.txt", "--loss", "precision_at_k")
     assert "loss 'precision_at_k' needs k" in err
     status, _, err = run("convert", "train.txt", "--to", "svmhmm")

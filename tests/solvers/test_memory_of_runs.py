@@ -8,7 +8,9 @@ import pytest
 import scipy.sparse as sp
 
 from structlearn import solvers
-from structlearn.models import Chain, Graph
+from structlearn.kernels import RBF
+from structlearn.kernels.row_metric import RowMetric
+from structlearn.models import Chain, Graph, Multiclass
 from structlearn.solvers import (
     LBFGS,
     BlockCoordinate,
@@ -20,11 +22,14 @@ from structlearn.solvers import (
     ExponentiatedGradient,
     Extragradient,
     IterativeScaling,
+    KernelCuts,
     NSlack,
     OneSlack,
     Perceptron,
+    SampledCuts,
     Solver,
     Subgradient,
+    SubspacePursuit,
 )
 from structlearn.waist.objective import LikelihoodObjective, MarginObjective, Objective
 
@@ -48,6 +53,7 @@ LIKELIHOOD = [
 DRAWN = ContrastiveDivergence(max_iter=3)
 PARTIAL = [ConcaveConvex(max_iter=20), ConcaveConvex(inner=NSlack(), max_iter=20), Subgradient(max_iter=4)]
 SUMMED = [ExpectationMaximization(max_iter=6, tol=1e-12), LBFGS(max_iter=25, tol=1e-12)]
+KERNELS = [KernelCuts(max_iter=25), SampledCuts(n_samples=20, max_iter=25), SubspacePursuit(n_basis=30, max_iter=40)]
 RUNS = [
     *((solver, MarginObjective) for solver in MARGIN),
     *((solver, LikelihoodObjective) for solver in LIKELIHOOD),
@@ -89,7 +95,7 @@ def counted(solver, problem, kind):
 
 
 def test_every_solver_is_measured():
-    measured = {type(solver) for solver, _ in RUNS} | {type(solver) for solver in (*PARTIAL, *SUMMED, DRAWN)}
+    measured = {type(solver) for solver, _ in RUNS} | {type(solver) for solver in (*PARTIAL, *SUMMED, *KERNELS, DRAWN)}
     public = {getattr(solvers, name) for name in solvers.__all__}
     concrete = {
         kind for kind in public if isinstance(kind, type) and issubclass(kind, Solver) and kind.__subclasses__() == []
@@ -112,6 +118,46 @@ def test_those_of_a_learner_of_graphs_too():
     problem = model.bind(model.specify(graphs, Y), graphs, Y)
     vectors = counted(DRAWN, problem, LikelihoodObjective) / (8 * problem.n_features)
     assert DRAWN.vectors - COMPILED - 0.1 <= vectors <= DRAWN.vectors + 0.1
+
+
+def of_kernels(n_rows, *, keep):
+    """Unit rows with the metric of a kernel."""
+    random = np.random.default_rng(0)
+    rows, labels = random.normal(size=(n_rows, 2)), random.integers(2, size=n_rows)
+    model, units = Multiclass(), sp.eye_array(n_rows, format="csr")
+    problem = model.bind(model.specify(units, labels), units, labels)
+    problem.metric = RowMetric(RBF(1.0), rows, 2, np.arange(n_rows + 1), max_memory=8 * n_rows**2 if keep else 0)
+    return problem
+
+
+@pytest.mark.parametrize("solver", KERNELS, ids=repr)
+@pytest.mark.parametrize("keep", [False, True])
+def test_functions_of_kernels_take_what_is_declared(solver, keep):
+    problem = of_kernels(1000, keep=keep)
+    # A cut has its values at all rows, or its coordinates, and its coefficients; blocks of kernels come to it.
+    cuts = solver.max_iter * 2 * 8 * problem.n_features
+    blocks = 3 * 8 * problem.n_examples**2
+    assert counted(solver, problem, MarginObjective) <= solver.nbytes(problem) + cuts + blocks
+
+
+def test_cuts_get_what_vectors_leave_and_the_optimum_stays():
+    problem = of_kernels(100, keep=False)
+    objective = MarginObjective(np.ones(100), 1000.0)
+    solver = KernelCuts(tol=1e-3)
+    sizes = []
+
+    def observe(state):
+        sizes.append(state.cuts.nbytes())
+        return False
+
+    free = solver.run(problem, objective, observe=observe)
+    most = max(sizes)
+    sizes.clear()
+    problem.max_memory = solver.nbytes(problem) + most // 2
+    bounded = solver.run(problem, objective, observe=observe)
+    assert max(sizes) < most
+    assert bounded.converged
+    assert bounded.state.primal == pytest.approx(free.state.primal, rel=2e-3)
 
 
 @pytest.mark.sample(2)

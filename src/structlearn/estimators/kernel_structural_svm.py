@@ -13,6 +13,7 @@ from structlearn.contract import check_is_fitted
 from structlearn.data.fields import check_distinct, check_tuple
 from structlearn.data.input_rows import input_rows, read_inputs, row_names, with_input_rows
 from structlearn.data.matrices import checked_matrix
+from structlearn.data.memory import memory_option
 from structlearn.data.networks import Networks
 from structlearn.data.options import whole_option
 from structlearn.data.tokens.sequences import NamedColumns, Sequences
@@ -22,7 +23,7 @@ from structlearn.estimators.training import Training
 from structlearn.estimators.watch import Watch
 from structlearn.kernels import Kernel, kernel_for, kernel_option
 from structlearn.kernels.base import checked_rows
-from structlearn.kernels.row_metric import RowMetric, expansion_at
+from structlearn.kernels.row_metric import KEPT, RowMetric, expansion_at
 from structlearn.models.base import Model
 from structlearn.models.explanation import Comparison, Explanation
 from structlearn.solvers import KernelCuts, SampledCuts, Solution, Solver, SubspacePursuit
@@ -218,7 +219,8 @@ class KernelStructuralSVM(StructuralSVM):
         problem = model.bind(spec, units, Y, **options)
         tokens = X.nodes if isinstance(X, Networks) else X
         offsets = tokens.offsets if isinstance(tokens, Sequences) else np.arange(rows.shape[0] + 1)
-        problem.metric = RowMetric(kernel, rows, _width(model, spec), offsets, row_names(X))
+        room = min(KEPT, (memory_option("max_memory", self.max_memory) or 2 * KEPT) // 2)
+        problem.metric = RowMetric(kernel, rows, _width(model, spec), offsets, row_names(X), room)
         return problem
 
     def _take_over(self, training: Training, solution: Solution, watch: Watch, X: Any) -> None:

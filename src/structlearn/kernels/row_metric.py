@@ -9,7 +9,7 @@ import numpy as np
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.kernels.base import BLOCK, Kernel, length
 
-#: The whole matrix of kernels is kept if it takes no more bytes.
+#: Bytes that the matrix of kernels of all rows may take, if nobody says.
 KEPT = 2**30
 
 
@@ -31,9 +31,20 @@ class RowMetric:
         Where the rows of each example begin.
     names : tuple of str, optional
         What the columns of the rows are called.
+    max_memory : int
+        The matrix of kernels of all rows is kept if it takes no more bytes.
     """
 
-    def __init__(self, kernel: Kernel, rows: Any, width: int, offsets: IntArray, names: tuple[str, ...] | None = None):
+    def __init__(
+        self,
+        kernel: Kernel,
+        rows: Any,
+        width: int,
+        offsets: IntArray,
+        names: tuple[str, ...] | None = None,
+        max_memory: int = KEPT,
+    ):
+        self.max_memory = max_memory
         self.offsets = offsets
         self.names = names
         self.kernel = kernel
@@ -53,7 +64,7 @@ class RowMetric:
 
     def at_rows_of(self, which: IntArray, coefficients: FloatArray) -> FloatArray:
         """The same where the basis are rows of the training data."""
-        if 8 * self.n_rows**2 > KEPT:
+        if not self.matrix_nbytes:
             return self.at_rows(self.rows[which], coefficients)
         if self._matrix is None:
             self._matrix = self.kernel.checked_values(self.rows, self.rows)
@@ -63,6 +74,12 @@ class RowMetric:
             full[which] = coefficients
             return np.asarray(self._matrix @ full)
         return np.asarray(self._matrix[which].T @ coefficients)
+
+    @property
+    def matrix_nbytes(self) -> int:
+        """What the matrix of kernels of all rows takes; 0 where it is not kept."""
+        nbytes = 8 * self.n_rows**2
+        return nbytes if nbytes <= self.max_memory else 0
 
     def stretch(self) -> float:
         """By how much a combination of the rows of one example may be longer than it is for unit vectors.

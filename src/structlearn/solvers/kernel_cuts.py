@@ -74,6 +74,10 @@ class Cuts(ABC):
     def expansion(self, alpha: FloatArray) -> Expansion:
         """The same as a function of any row."""
 
+    @abstractmethod
+    def nbytes(self) -> int:
+        """What the cuts take."""
+
     def _join(self, products: FloatArray, offset: float) -> None:
         """Takes the inner products of a new cut with those before and itself."""
         t = len(self.gram)
@@ -122,6 +126,9 @@ class RowCuts(Cuts):
         support = np.flatnonzero(found.any(axis=1))
         return Expansion(self.metric.rows[support], found[support], self._rest(alpha))
 
+    def nbytes(self) -> int:
+        return sum(values.nbytes + cut.coefficients.nbytes for values, cut in zip(self.values, self.cuts, strict=True))
+
     def _rest(self, alpha: FloatArray) -> FloatArray:
         return np.asarray(alpha @ np.array([cut.rest for cut in self.cuts]))
 
@@ -161,12 +168,12 @@ class KernelCuts(DualSolver):
     #: Whether the program over the cuts bounds the objective from below.
     certifies: ClassVar[bool] = True
 
+    def nbytes(self, problem: Any) -> int:
+        return super().nbytes(problem) + int(problem.metric.matrix_nbytes)
+
     def expected_nbytes(self, problem: Any) -> int:
         # Thirty cuts with weight, as Yu met them, and twenty that wait to be dropped.
         return self.nbytes(problem) + 50 * 8 * int(problem.n_features)
-
-    def most_nbytes(self, problem: Any) -> int:
-        return self.expected_nbytes(problem)
 
     def init_state(self, problem: Problem, objective: MarginObjective) -> KernelCutsState:
         state = KernelCutsState(w=np.zeros(problem.n_features), objective=objective, cuts=self._empty(problem.metric))
@@ -184,6 +191,10 @@ class KernelCuts(DualSolver):
     def update(self, state: KernelCutsState, problem: Problem, objective: MarginObjective) -> KernelCutsState:
         with state.timed("dual_seconds"):
             self._solve(state, objective)
+            idle, room = self.idle_cuts, self.room_for_planes(problem)
+            while idle and state.cuts is not None and state.cuts.nbytes() > room:
+                idle //= 2
+                self._drop_idle(state, idle)
         self._survey(state, problem, objective)
         return state
 
@@ -218,14 +229,19 @@ class KernelCuts(DualSolver):
         accuracy = self.qp_accuracy(state, objective)
         state.alpha, gap = best_mixture(cuts.gram, cuts.offsets, state.alpha, objective.C, accuracy)
         state.idle = np.where(state.alpha > 0, 0, state.idle + 1)
-        kept = state.idle <= self.idle_cuts
-        if not kept.all():
-            cuts.keep(kept)
-            state.alpha, state.idle = state.alpha[kept], state.idle[kept]
+        self._drop_idle(state, self.idle_cuts)
         dual = float(cuts.offsets @ state.alpha - 0.5 * state.alpha @ cuts.gram @ state.alpha)
         # What bounds from below may be forgotten only where it is no bound.
         state.dual = max(state.dual, dual) if self.certifies else dual
         state.restricted_gap = gap / max(dual + gap, 1e-300)
+
+    @staticmethod
+    def _drop_idle(state: KernelCutsState, idle: int) -> None:
+        assert state.cuts is not None
+        kept = state.idle <= idle
+        if not kept.all():
+            state.cuts.keep(kept)
+            state.alpha, state.idle = state.alpha[kept], state.idle[kept]
 
     def _survey(self, state: KernelCutsState, problem: Problem, objective: MarginObjective) -> None:
         """An oracle pass at w: its exact price, the stopping rule on the exact cut, and a new cut."""

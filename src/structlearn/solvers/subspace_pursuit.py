@@ -100,6 +100,9 @@ class BasisCuts(Cuts):
         projected = self._coordinates[cut.rows, :k].T @ cut.coefficients
         return Combination(kernel, (whole, (self.basis, -self._solved_transposed(projected))))
 
+    def nbytes(self) -> int:
+        return self._projected.nbytes + sum(cut.coefficients.nbytes for cut in self.cuts)
+
     def _mixed(self, alpha: FloatArray) -> FloatArray:
         return np.asarray(np.einsum("t,tkc->kc", alpha, self._projected[:, : len(self)]))
 
@@ -159,7 +162,8 @@ class SubspacePursuit(KernelCuts):
 
     def nbytes(self, problem: Any) -> int:
         n = int(problem.metric.n_rows)
-        return super().nbytes(problem) + 8 * min(self.n_basis, n) * n
+        size = min(self.n_basis, n)
+        return super().nbytes(problem) - int(problem.metric.matrix_nbytes) + 8 * size * (n + size)
 
     def done(self, state: Any) -> bool:
         return state.cuts.full and self.stops(state)
