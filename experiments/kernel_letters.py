@@ -152,9 +152,13 @@ def run(split: str, kernel: str, way: str, shape: float, price: float) -> Run:
     }
 
 
+def file_of(work: Path, *arguments: Any) -> Path:
+    return work / ("_".join(map(str, arguments)).replace(" ", "-").replace(",", "") + ".json")
+
+
 def in_process(work: Path, *arguments: Any) -> Run:
     """A run in a process of its own, whose memory is that of the run alone; what a file holds is not run again."""
-    file = work / ("_".join(map(str, arguments)).replace(" ", "-").replace(",", "") + ".json")
+    file = file_of(work, *arguments)
     if not file.exists():
         command = [sys.executable, __file__, "--one", *map(str, arguments), "--work", str(file), "--output", "."]
         subprocess.run(command, check=True)
@@ -211,6 +215,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=Path("docs/experiments"))
     parser.add_argument("--work", type=Path, default=Path("build/kernel_letters"), help="where finished runs are kept")
+    parser.add_argument("--finished", action="store_true", help="a page of the runs that are there, and no new ones")
     parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     given = parser.parse_args()
     begin = time.perf_counter()
@@ -223,15 +228,22 @@ def main() -> None:
     if not known.exists():
         known.write_text(json.dumps([each for split in RUNS for each in settings(split)]))
     tried: list[Run] = json.loads(known.read_text())
-    runs, sections = [], {}
+    runs, sections, left_out = [], {}, []
     for split, asked in RUNS.items():
         found = []
         for kernel, way in asked:
             best = chosen(tried, split, kernel)
-            found.append(in_process(given.work, split, kernel, way, best["shape"], best["price"]))
+            arguments = (split, kernel, way, best["shape"], best["price"])
+            if given.finished and not file_of(given.work, *arguments).exists():
+                left_out.append(f"{split}: {kernel}, {way}")
+                continue
+            found.append(in_process(given.work, *arguments))
             print({name: value for name, value in found[-1].items() if name != "counts"}, flush=True)
-        sections[f"Trained on {split}"] = results(found)
+        if found:
+            sections[f"Trained on {split}"] = results(found)
         runs += [each | {"counts": None} for each in found]
+    if left_out:
+        sections["Not run yet"] = "\n".join(f"- {name}" for name in left_out)
     sections["Settings"] = tried_table(tried)
     publish(given.output, "kernel_letters", __doc__ or "", sections, runs + tried, begin)
 
