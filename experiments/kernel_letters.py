@@ -182,13 +182,13 @@ def results(runs: list[Run]) -> str:
         counts = np.array(each["counts"], float)
         against = ["", ""]
         if each is not runs[0]:
-            gap = bootstrap_counts(np.hstack([counts, linear]), difference)
+            gap = bootstrap_counts(np.hstack([counts, linear]), difference, random_state=0)
             against = [percent(gap, "+"), verdict(gap, more_is_better=False)]
         name = each["kernel"] if each["kernel"] == "linear" else f"{each['kernel']}, {each['way']}"
         rows.append(
             [
                 name,
-                percent(bootstrap_counts(counts, rate)),
+                percent(bootstrap_counts(counts, rate, random_state=0)),
                 *against,
                 f"{each['basis']:,}",
                 f"{each['objective']:.1f}",
