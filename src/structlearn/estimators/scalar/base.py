@@ -148,11 +148,9 @@ class ScalarPredictor(Estimator, ABC):
         kernel = self.kernel_
         if kernel is None or isinstance(kernel, Linear):
             return np.asarray(X @ self.coef_ + self.intercept_)
-        found = np.full(length(X), self.intercept_)
-        if len(self.dual_coef_):
-            for rows, part in kernel.blocks(X, self.support_vectors_):
-                found[rows] += part @ self.dual_coef_
-        return found
+        if not len(self.dual_coef_):
+            return np.full(length(X), self.intercept_)
+        return kernel.sums(X, self.support_vectors_, self.dual_coef_) + self.intercept_
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Examples, checked: rows of numbers, or whatever else the kernel is about."""
