@@ -18,6 +18,7 @@ from structlearn.estimators.regularized_risk.regularizers import Regularizer
 from structlearn.estimators.scalar.base import ScalarPredictor, read_classes, read_numbers, read_signs, with_weight
 from structlearn.kernels import Kernel, pivoted_cholesky
 from structlearn.kernels.base import length
+from structlearn.kernels.gram import cholesky_coordinates
 from structlearn.wording import count, shown
 
 
@@ -175,6 +176,4 @@ def coordinates(kernel: Kernel, X: Any) -> FloatArray:
     kept, factor = pivoted_cholesky(K, name="the kernel matrix of X")
     if not len(kept):
         raise ValueError("every example of X has the kernel 0 with itself; there is nothing to learn from")
-    from scipy.linalg import solve_triangular
-
-    return np.asarray(solve_triangular(factor, K[kept], lower=True).T)
+    return cholesky_coordinates(factor, K[:, kept])

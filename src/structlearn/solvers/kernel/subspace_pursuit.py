@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray
-from structlearn.kernels.gram import SMALLEST_PIVOT
+from structlearn.kernels.gram import SMALLEST_PIVOT, cholesky_coordinates
 from structlearn.kernels.preimages import Combination, preimage
 from structlearn.kernels.row_metric import RowMetric
 from structlearn.solvers.kernel.cuts import Cut, Cuts, Expansion
@@ -74,7 +74,7 @@ class BasisCuts(Cuts):
         kernel, k = self.metric.kernel, len(self)
         values = kernel.checked_values(self.metric.rows, b)[:, 0]
         own = float(kernel.diagonal_values(b)[0])
-        z = self._solved(kernel.checked_values(self.basis, b)[:, 0]) if k else np.zeros(0)
+        z = cholesky_coordinates(self._factor[:k, :k], kernel.checked_values(b, self.basis))[0] if k else np.zeros(0)
         left = own - float(z @ z)
         if not left > SMALLEST_PIVOT * own:
             return False
@@ -102,12 +102,6 @@ class BasisCuts(Cuts):
 
     def _mixed(self, alpha: FloatArray) -> FloatArray:
         return np.asarray(np.einsum("t,tkc->kc", alpha, self._projected[:, : len(self)]))
-
-    def _solved(self, values: FloatArray) -> FloatArray:
-        from scipy.linalg import solve_triangular
-
-        k = len(self)
-        return np.asarray(solve_triangular(self._factor[:k, :k], values, lower=True, check_finite=False))
 
     def _solved_transposed(self, values: FloatArray) -> FloatArray:
         from scipy.linalg import solve_triangular
