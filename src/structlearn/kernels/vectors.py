@@ -142,7 +142,8 @@ class RBF(Kernel):
 
     def in_single(self, X: Any) -> Any:
         # Distances are differences of norms: where these are large, single precision would leave little of them.
-        return X.astype(np.float32) if squared_norms(X).max() < min(LARGEST_EXPONENT / self.gamma, LARGEST_KERNEL) else X
+        largest = min(LARGEST_EXPONENT / self.gamma, LARGEST_KERNEL)
+        return X.astype(np.float32) if squared_norms(X).max() < largest else X
 
     def diagonal_values(self, X: Any) -> FloatArray:
         return np.ones(X.shape[0])
