@@ -149,7 +149,7 @@ class ScalarPredictor(Estimator, ABC):
             return np.asarray(X @ self.coef_ + self.intercept_)
         if not len(self.dual_coef_):
             return np.full(length(X), self.intercept_)
-        return kernel.sums(X, self.support_vectors_, self.dual_coef_) + self.intercept_
+        return np.asarray(kernel.sums(X, self.support_vectors_, self.dual_coef_) + self.intercept_)
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Examples, checked: rows of numbers, or whatever else the kernel is about."""
