@@ -285,8 +285,8 @@ def growth_part(runs: dict[str, dict[str, list[Run]]]) -> tuple[str, str]:
     found = runs[large][MAP][0]
     return text, (
         f"A million points in memory, by `KernelMap` with a basis of {OF_A_MILLION}: {found['seconds'] / 60:.1f} "
-        f"minutes ({found['seconds']:.0f} s) of processor time,\na peak of {found['peak_mb']:,.0f} MB with the data, and {found['accuracy']:.2%} "
-        "of the test points right."
+        f"minutes ({found['seconds']:.0f} s) of processor\ntime, a peak of {found['peak_mb']:,.0f} MB with the data, "
+        f"and {found['accuracy']:.2%} of the test points right."
     )
 
 
