@@ -47,7 +47,7 @@ class Outputs(Parameters, ABC):
         """The outputs y with the least ‖f(x) − ỹ‖², for coordinates of f(x), (n_rows, d)."""
 
     @abstractmethod
-    def score(self, Y: Any, predicted: Any, sample_weight: FloatArray) -> float:
+    def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
         """How right predictions are: 1 if all are."""
 
     @abstractmethod

@@ -100,10 +100,11 @@ class KernelOutputs(Outputs):
         scores = 2.0 * vectors @ products - kernel.diagonal(given)
         return [given[i] for i in scores.argmax(axis=1).tolist()]
 
-    def score(self, Y: Any, predicted: Any, sample_weight: FloatArray) -> float:
+    def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
         """The share of outputs whose vector is that of the truth."""
         kernel, truths = self._read(Y)
         n = length(truths)
+        check_length(n, offsets)
         pairs = ((truths[i : i + 1], predicted[i : i + 1]) for i in range(n))
         own = kernel.diagonal(truths) + kernel.diagonal(predicted)
         apart = own - 2.0 * np.array([float(kernel(one, other)[0, 0]) for one, other in pairs])

@@ -65,7 +65,7 @@ class LabelSequenceOutputs(Outputs):
             return nodes
         following = np.vstack([nodes[1:], np.zeros((1, nodes.shape[1]))])
         following[offsets[1:] - 1] = 0.0
-        pairs = np.einsum("ta,tb->tab", np.sqrt(self.edges) * nodes, following)
+        pairs = np.einsum("ta,tb->tab", np.sqrt(float(self.edges)) * nodes, following)
         return np.hstack([nodes, pairs.reshape(len(nodes), nodes.shape[1] ** 2)])
 
     def nearest(self, vectors: FloatArray, offsets: IntArray) -> list[list[Any]]:
@@ -74,17 +74,18 @@ class LabelSequenceOutputs(Outputs):
         if not self.edges:
             codes = nodes.argmax(axis=1)
             return [[classes[c] for c in codes[begin:end]] for begin, end in pairwise(offsets)]
-        s, root = label_vectors(self.similarity, k), np.sqrt(self.edges)
+        s, root = label_vectors(self.similarity, k), np.sqrt(float(self.edges))
         pairs = 2.0 * root * np.einsum("ac,tcd,bd->tab", s, vectors[:, k:].reshape(-1, k, k), s, optimize=True)
         norms = (s * s).sum(axis=1)
         pairs -= self.edges * np.multiply.outer(norms, norms)
         paths = (best_path(nodes[begin:end], pairs[begin:end]) for begin, end in pairwise(offsets))
         return [[classes[c] for c in path] for path in paths]
 
-    def score(self, Y: Any, predicted: Any, sample_weight: FloatArray) -> float:
+    def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
         """The share of labels that are right, of sequences with weights."""
-        right = [sum(a == b for a, b in zip(y, found, strict=True)) for y, found in zip(Y, predicted, strict=True)]
-        return float(sample_weight @ np.array(right) / max(sample_weight @ np.array([len(y) for y in Y]), 1e-300))
+        classes = tuple(self.classes_.tolist())
+        truth, found = (read_label_sequences(y).coded(classes, offsets, allow_unknown=True) for y in (Y, predicted))
+        return float(np.average(truth == found, weights=np.repeat(sample_weight, np.diff(offsets))))
 
     def check_learnt(self) -> None:
         self.classes_ = label_array(declared_classes(self.classes_, "classes_"))

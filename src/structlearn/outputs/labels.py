@@ -60,11 +60,12 @@ class LabelOutputs(Outputs):
     def nearest(self, vectors: FloatArray, offsets: IntArray) -> npt.NDArray[Any]:
         return np.asarray(self.classes_[label_scores(self.similarity, vectors).argmax(axis=1)])
 
-    def score(self, Y: Any, predicted: Any, sample_weight: FloatArray) -> float:
+    def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
         """The share of labels that are right."""
-        labels = read_labels(Y)
-        right = [truth == found for truth, found in zip(labels, predicted.tolist(), strict=True)]
-        return float(np.average(right, weights=sample_weight))
+        codes = LabelCodes(self.classes_.tolist(), allow_unknown=True)
+        truth, found = (codes.encode(read_labels(y), "Y") for y in (Y, predicted))
+        check_length(len(truth), offsets)
+        return float(np.average(truth == found, weights=sample_weight))
 
     def check_learnt(self) -> None:
         self.classes_ = label_array(declared_classes(self.classes_, "classes_"))
@@ -110,9 +111,8 @@ class LabelSetOutputs(Outputs):
         classes = self.classes_.tolist()
         return [{classes[k] for k in np.flatnonzero(row)} for row in table]
 
-    def score(self, Y: Any, predicted: Any, sample_weight: FloatArray) -> float:
+    def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
         """The share of labels, of all examples, that are there or not as they should be."""
-        offsets = np.arange(len(sample_weight) + 1)
         wrong = self.targets(Y, offsets) != self.targets(predicted, offsets)
         return float(1.0 - np.average(wrong.mean(axis=1), weights=sample_weight))
 

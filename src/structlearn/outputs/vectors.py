@@ -45,11 +45,12 @@ class VectorOutputs(Outputs):
     def nearest(self, vectors: FloatArray, offsets: IntArray) -> FloatArray:
         return vectors[:, 0] if self.flat_ else vectors
 
-    def score(self, Y: Any, predicted: Any, sample_weight: FloatArray) -> float:
+    def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
         """R² = 1 − Σ(y − f)²/Σ(y − ȳ)², the mean over columns."""
         from sklearn.metrics import r2_score
 
-        return float(r2_score(_read(Y), predicted, sample_weight=sample_weight))
+        targets = self.targets(Y, offsets)
+        return float(r2_score(targets, predicted.reshape(targets.shape), sample_weight=sample_weight))
 
     def check_learnt(self) -> None:
         check_flag("flat_", self.flat_)
@@ -63,6 +64,8 @@ def _read(Y: Any) -> FloatArray:
     table = checked_numbers(Y, "y").astype(np.float64)
     if table.ndim not in (1, 2) or (table.ndim == 2 and not table.shape[1]):
         raise ValueError(f"y has shape {table.shape}; expected a number or a row of numbers an example")
+    if not table.size:
+        raise ValueError("y is empty; at least one example is needed")
     by_rows = table.reshape(len(table), -1)
     check_finite(by_rows, lambda i, j: f"y[{i}, {j}]" if table.ndim == 2 else f"y[{i}]")
     check_squares(by_rows, lambda i, j: f"y[{i}, {j}]")

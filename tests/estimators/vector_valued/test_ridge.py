@@ -198,7 +198,7 @@ def test_steps_that_do_not_suffice_are_told():
         ({"outputs": "labels"}, X, NUMBERS, "outputs is 'labels'; give an object of structlearn.outputs"),
         ({"kernel": Decomposable("rbf", np.eye(2))}, X, NUMBERS, r"A has shape \(2, 2\), but outputs have 3"),
         ({"kernel": Decomposable("rbf") + Decomposable("linear")}, X, NUMBERS, "one kernel and one lam"),
-        ({"outputs": LabelSequenceOutputs()}, X, LABELS, "X must hold sequences with a row of features a token"),
+        ({"outputs": LabelSequenceOutputs()}, X, LABELS, "a sequence is a matrix with a row a token"),
         ({"outputs": LabelOutputs()}, X, LABELS[:5], "X has 30 examples but y has 5 entries"),
         (
             {"outputs": KernelOutputs(Spectrum(2)), "kernel": Decomposable("rbf", "learnt"), "lam": 1.0},

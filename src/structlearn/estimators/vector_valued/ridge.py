@@ -16,10 +16,9 @@ from structlearn.contract import Estimator, available_if, check_is_fitted
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_distinct, check_tuple, check_whole
-from structlearn.data.input_rows import input_rows, read_inputs, row_names
 from structlearn.data.matrices import check_squares, checked_table
 from structlearn.data.options import jobs_option, real_option, whole_option
-from structlearn.data.tokens.sequences import NamedColumns, Sequences
+from structlearn.data.tokens.sequences import NamedColumns, read_sequences, stack
 from structlearn.estimators.training import checked_weight
 from structlearn.estimators.vector_valued.systems import DecomposableSystem, Regression, SumSystem
 from structlearn.features import KernelMap
@@ -29,7 +28,7 @@ from structlearn.kernels.operators import Decomposable, OperatorSum
 from structlearn.kernels.row_metric import expansion_at
 from structlearn.outputs import Outputs, VectorOutputs
 from structlearn.persistence import model_file
-from structlearn.wording import count, shown
+from structlearn.wording import shown
 
 #: Of more rows a basis is drawn, if nobody says: a matrix of all kernels would take 3 GB and an hour.
 MOST_ROWS, BASIS = 20_000, 2_000
@@ -186,10 +185,7 @@ class VectorValuedRidge(Estimator):
         weight = checked_weight(sample_weight, len(offsets) - 1)
         if not weight.any():
             raise ValueError("sample_weight is zero for every example")
-        check_examples("y", y)
-        if len(y) != len(weight):
-            raise ValueError(f"X has {count(len(weight), 'example')} but y has {count(len(y), 'entry')}")
-        return self.outputs_.score(y, self.outputs_.nearest(vectors, offsets), weight)
+        return self.outputs_.score(y, self.outputs_.nearest(vectors, offsets), offsets, weight)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the fitted estimator to one file; `structlearn.load` reads it and never runs code from it."""
@@ -329,13 +325,11 @@ class VectorValuedRidge(Estimator):
 
     def _tokens(self, X: Any, *, reset: bool) -> tuple[Any, IntArray]:
         columns = None if self.vocabulary_ is None else NamedColumns(self.vocabulary_)
-        inputs = read_inputs(X) if reset else read_inputs(X, columns, self.n_features_in_)
-        if not isinstance(inputs, Sequences):
-            raise ValueError("X must hold sequences with a row of features a token, for sequences of labels")
-        rows = input_rows(inputs)
-        if reset:
-            self.vocabulary_, self.n_features_in_ = row_names(inputs), int(rows.shape[1])
-        return rows, inputs.offsets
+        if not reset:
+            return stack(X, columns, self.n_features_in_)
+        sequences = read_sequences(X)
+        self.vocabulary_, self.n_features_in_ = sequences.names, int(sequences.tokens.shape[1])
+        return sequences.tokens, sequences.offsets
 
 
 def _operator(given: Any) -> OperatorSum:
