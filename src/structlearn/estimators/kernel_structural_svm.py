@@ -220,8 +220,15 @@ class KernelStructuralSVM(StructuralSVM):
         tokens = X.nodes if isinstance(X, Networks) else X
         offsets = tokens.offsets if isinstance(tokens, Sequences) else np.arange(rows.shape[0] + 1)
         room = min(KEPT, (memory_option("max_memory", self.max_memory) or 2 * KEPT) // 2)
-        problem.metric = RowMetric(kernel, rows, _width(model, spec), offsets, row_names(X), room)
+        problem.metric = RowMetric(kernel, rows, _width(model, spec), offsets, row_names(X), room, self.n_jobs)
         return problem
+
+    def _on_earlier_problem(self, training: Training) -> Training:
+        """See `StructuredEstimator`; unit vectors do not tell which rows they stand for, and which kernel is meant."""
+        earlier, _ = getattr(self, "_ended_at", None) or (None, None)
+        if self.warm_start and earlier is not None and not training.problem.metric.same_as(earlier.metric):
+            raise ValueError("warm_start=True goes on from the last fit, but the rows or the kernel are not the same")
+        return super()._on_earlier_problem(training)
 
     def _take_over(self, training: Training, solution: Solution, watch: Watch, X: Any) -> None:
         super()._take_over(training, solution, watch, X)
@@ -245,7 +252,7 @@ class KernelStructuralSVM(StructuralSVM):
         rows = input_rows(inputs)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {rows.shape[1]} features but training had {self.n_features_in_}")
-        return with_input_rows(inputs, expansion_at(self.kernel_, rows, self.basis_, self.coefficients_))
+        return with_input_rows(inputs, expansion_at(self.kernel_, rows, self.basis_, self.coefficients_, self.n_jobs))
 
 
 def _sized(solver: KernelCuts, n_components: int) -> KernelCuts:
