@@ -1,11 +1,18 @@
 """Models that are younger than the kept files of version 2: their files are written anew for every run."""
 
 import structlearn
-from structlearn.models import DependencyTree
+from structlearn.models import Alignment, DependencyTree, Grammar
 from tests.abuse.subjects import ARCS, PARSED
 from tests.persistence.version_2_cases import CRF, K_BEST, PROBABILITIES, SVM, Case
 
+LETTERS = [({"residue": "ac", "profile": [[1.0, 0.5], [0.0, 2.0]]}, {"residue": "a", "profile": [[0.5, 0.5]]})]
+NOUNS = [{"tokens": ["N", "N"], "features": [[1.0, -1.0], [0.5, 2.0]]}]
+
 NEWER = {
+    "alignment_products": Case(SVM(Alignment(features="products")), LETTERS, [((0, 0),)], LETTERS, K_BEST),
+    "grammar_token_features": Case(
+        CRF(Grammar(spans=True)), NOUNS, ["(S (A (N N)) (A (N N)))"], NOUNS, (*K_BEST, *PROBABILITIES)
+    ),
     "dependency_tree": Case(SVM(DependencyTree(order=2)), PARSED, ARCS, PARSED[::-1], K_BEST),
     "dependency_tree_hashed": Case(SVM(DependencyTree(n_hashed=40, loss="zero_one")), PARSED, ARCS, [[], PARSED[0]]),
     "dependency_tree_crf": Case(
