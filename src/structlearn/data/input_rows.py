@@ -155,7 +155,7 @@ def with_input_rows(X: Any, rows: Any) -> Any:
         return [tuple(parts | {"profile": next(mapped)} for parts in pair) for pair in X]
     if are_sentences(X):
         ends = np.cumsum([len(x["features"]) for x in X])
-        return [x | {"features": part} for x, part in zip(X, np.split(rows, ends[:-1]), strict=True)]
+        return [{**x, "features": part} for x, part in zip(X, np.split(rows, ends[:-1]), strict=True)]
     return rows
 
 
