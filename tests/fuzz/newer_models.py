@@ -5,7 +5,7 @@ from sklearn.pipeline import make_pipeline
 import structlearn
 from structlearn import KernelStructuralSVM
 from structlearn.features import KernelMap
-from structlearn.models import Chain, DependencyTree
+from structlearn.models import Alignment, Chain, DependencyTree, Grammar
 from tests.abuse.subjects import ARCS, PARSED, SUBJECTS
 from tests.persistence import version_2_data as data
 from tests.persistence.version_2_cases import CRF, K_BEST, PROBABILITIES, SVM, Case
@@ -16,7 +16,14 @@ WHOLE = (
     *("ridge_of_numbers", "ridge_of_label_sets", "ridge_of_sequences", "ridge_of_strings"),
 )
 
+LETTERS = [({"residue": "ac", "profile": [[1.0, 0.5], [0.0, 2.0]]}, {"residue": "a", "profile": [[0.5, 0.5]]})]
+NOUNS = [{"tokens": ["N", "N"], "features": [[1.0, -1.0], [0.5, 2.0]]}]
+
 NEWER = {
+    "alignment_products": Case(SVM(Alignment(features="products")), LETTERS, [((0, 0),)], LETTERS, K_BEST),
+    "grammar_token_features": Case(
+        CRF(Grammar(spans=True)), NOUNS, ["(S (A (N N)) (A (N N)))"], NOUNS, (*K_BEST, *PROBABILITIES)
+    ),
     "dependency_tree": Case(SVM(DependencyTree(order=2)), PARSED, ARCS, PARSED[::-1], K_BEST),
     "dependency_tree_hashed": Case(SVM(DependencyTree(n_hashed=40, loss="zero_one")), PARSED, ARCS, [[], PARSED[0]]),
     "dependency_tree_crf": Case(
