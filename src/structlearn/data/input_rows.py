@@ -1,7 +1,8 @@
-"""The rows of features that inputs of any kind hold: of tables, tokens, nodes, pixels, aligned letters."""
+"""The rows of features that inputs of any kind hold: tables, tokens, nodes, pixels, aligned letters, pairs of items."""
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ import scipy.sparse as sp
 from structlearn.data.biosequences.annotations import read_pairs
 from structlearn.data.examples import NODES
 from structlearn.data.images import read_images
+from structlearn.data.item_pairs import ItemPairs, read_item_pairs
 from structlearn.data.networks import Network, Networks, read_networks
 from structlearn.data.token_features import has_features, split_features
 from structlearn.data.tokens.sequences import NamedColumns, Sequences, read_sequences, stack
@@ -21,8 +23,9 @@ def read_inputs(X: Any, columns: NamedColumns | None = None, n_features: int | N
 
     What X holds is told by the axes of its first input that is not empty: a row of a table has one, a sequence two, an
     image three; a network is a `Network`, or its matrix of nodes with its edges; a pair to be aligned are two dicts, of
-    which one has a "profile"; a sentence to be parsed is a dict of "tokens" and "features". For inputs to predict,
-    `n_features` is the width that rows had in training, and `columns` are those of their names.
+    which one has a "profile"; a sentence to be parsed is a dict of "tokens" and "features"; items to be clustered are
+    `ItemPairs`, or a number of items with features of pairs. For inputs to predict, `n_features` is the width that rows
+    had in training, and `columns` are those of their names.
 
     >>> table, sequence, network, image = np.ones(2), np.eye(2), (np.eye(2), [(0, 1)]), np.ones((2, 2, 1))
     >>> [type(read_inputs([x])).__name__ for x in (table, sequence, network, image)]
@@ -35,6 +38,8 @@ def read_inputs(X: Any, columns: NamedColumns | None = None, n_features: int | N
             return _images(X, n_features)
         case "pairs":
             return _pairs(X, n_features)
+        case "item pairs":
+            return _item_pairs(X, n_features)
         case "sentences":
             split_features(X, n_features)
             return list(X)
@@ -63,6 +68,8 @@ def _kind(X: Any) -> str:
         return "pairs"
     if has_features(first):
         return "sentences"
+    if isinstance(first, tuple) and first and isinstance(first[0], numbers.Integral) and _axes(first[1:2]) == 3:
+        return "item pairs"
     if _axes(first) == 3:
         return "images" if isinstance(first, np.ndarray) else "networks"
     return "sequences" if _axes(first) == 2 else "table"
@@ -88,6 +95,17 @@ def _pairs(X: Any, n_columns: int | None) -> Any:
             if width != n_columns:
                 raise ValueError(f"X[{i}][{side}] has a profile of {width} columns but {expected} had {n_columns}")
     return pairs
+
+
+def _item_pairs(X: Any, n_columns: int | None) -> list[ItemPairs]:
+    items = [read_item_pairs(x, i) for i, x in enumerate(X)]
+    expected = "X[0]" if n_columns is None else "training"
+    for i, x in enumerate(items):
+        width = x.features.shape[1]
+        n_columns = width if n_columns is None else n_columns
+        if width != n_columns:
+            raise ValueError(f"the pairs of X[{i}] have {width} features, but {expected} had {n_columns}")
+    return items
 
 
 def _is_pair(x: Any) -> bool:
@@ -132,6 +150,8 @@ def input_rows(X: Any) -> Any:
         return np.concatenate([np.asarray(parts["profile"], np.float64) for pair in X for parts in pair])
     if are_sentences(X):
         return split_features(X)[1]
+    if are_item_pairs(X):
+        return sp.csr_array(sp.vstack([x.features for x in X], format="csr"))
     if sp.issparse(X) or isinstance(X, np.ndarray):
         return X
     raise TypeError(f"a {type(X).__name__} has no rows of features")
@@ -158,6 +178,9 @@ def with_input_rows(X: Any, rows: Any) -> Any:
     if are_sentences(X):
         ends = np.cumsum([len(x["features"]) for x in X])
         return [{**x, "features": part} for x, part in zip(X, np.split(rows, ends[:-1]), strict=True)]
+    if are_item_pairs(X):
+        ends = np.cumsum([x.features.shape[0] for x in X])
+        return [x._replace(features=part) for x, part in zip(X, np.split(rows, ends[:-1]), strict=True)]
     return rows
 
 
@@ -169,6 +192,11 @@ def are_images(X: Any) -> bool:
 def are_sentences(X: Any) -> bool:
     """Whether X is a list of sentences with features of tokens."""
     return isinstance(X, list) and bool(X) and all(map(has_features, X))
+
+
+def are_item_pairs(X: Any) -> bool:
+    """Whether X is a list of items with features of pairs."""
+    return isinstance(X, list) and bool(X) and all(isinstance(x, ItemPairs) for x in X)
 
 
 def are_profiled_pairs(X: Any) -> bool:

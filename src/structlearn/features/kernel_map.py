@@ -80,9 +80,10 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     -----
     Takes a matrix with a row an example; sequences with a row a token, as `Chain` takes them; networks with a row a
     node, as `Graph` does, whose edges stay as they are; images with a row a pixel, as `Grid` does, of three axes each;
-    pairs of sequences with a row of the "profile" a letter, as `Alignment` takes them, and sentences with a row of the
-    "features" a token, as `Grammar` does, of which all else stays as it is; or, for kernels of strings and graphs, a
-    list of these. `kernel__gamma` is the name of an option of the kernel in a search.
+    pairs of sequences with a row of the "profile" a letter, as `Alignment` takes them, sentences with a row of the
+    "features" a token, as `Grammar` does, and items with a row a pair, as `CorrelationClustering` does, of which all
+    else stays as it is; or, for kernels of strings and graphs, a list of these. `kernel__gamma` is the name of an
+    option of the kernel in a search.
 
     Examples
     --------
