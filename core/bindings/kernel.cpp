@@ -13,6 +13,10 @@ void bind_precision(nb::module_& module) {
                nb::arg().noconvert());
     module.def("gaussians", unlocked(&gaussians<T>), nb::arg().noconvert(), nb::arg().noconvert(),
                nb::arg().noconvert(), nb::arg());
+    module.def("gaussian_matrix", unlocked(&gaussian_matrix<T>), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(),
+               nb::arg().noconvert());
+    module.def("add_gaussians", unlocked(&add_gaussians<T>), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg(),
+               nb::arg(), nb::arg());
     module.def(
         "solve_block",
         [](Matrix<T> K, Vector<double> r, Vector<double> lower, Vector<double> upper, bool sum_is_held,

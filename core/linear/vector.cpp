@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "linear/exponential.hpp"
+
 namespace structlearn {
 
 namespace {
@@ -63,31 +65,6 @@ template <class Number>
     for (int half = width / 2; half > 0; half /= 2)
         for (int lane = 0; lane < half; ++lane) tops[lane] = std::max(tops[lane], tops[lane + half]);
     return tops[0];
-}
-
-// exp(x): x = k log 2 + r with |r| ≤ ½ log 2, the Taylor polynomial of exp(r), and 2^k put into the exponent's bits.
-[[gnu::always_inline]] inline double exponential(double x) {
-    constexpr double shifter = 0x1.8p52;
-    const double bounded = x < -708.0 ? -708.0 : (x > 709.0 ? 709.0 : x);
-    const double shifted = bounded * 0x1.71547652b82fep0 + shifter;
-    const double k = shifted - shifter;
-    const double r = (bounded - k * 0x1.62e42fefa0000p-1) - k * 0x1.cf79abc9e3b3ap-40;
-    double p = 1.0 / 6227020800.0;
-    p = p * r + 1.0 / 479001600.0;
-    p = p * r + 1.0 / 39916800.0;
-    p = p * r + 1.0 / 3628800.0;
-    p = p * r + 1.0 / 362880.0;
-    p = p * r + 1.0 / 40320.0;
-    p = p * r + 1.0 / 5040.0;
-    p = p * r + 1.0 / 720.0;
-    p = p * r + 1.0 / 120.0;
-    p = p * r + 1.0 / 24.0;
-    p = p * r + 1.0 / 6.0;
-    p = p * r + 0.5;
-    p = p * r + 1.0;
-    p = p * r + 1.0;
-    const double power = std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + 1023) << 52);
-    return x < -708.0 ? 0.0 : p * power;
 }
 
 // log(x): x = 2^k m with √½ ≤ m < √2, and log m = 2 artanh s with s = (m − 1)/(m + 1), by its series.

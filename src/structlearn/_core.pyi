@@ -52,6 +52,10 @@ def gather_columns(rows: npt.NDArray[Real], which: Ints, columns: Ints, out: npt
 def gaussians(
     products: npt.NDArray[Real], of_rows: npt.NDArray[Real], of_columns: npt.NDArray[Real], gamma: float
 ) -> None: ...
+def gaussian_matrix(X: npt.NDArray[Real], Z: npt.NDArray[Real], gamma: float, out: npt.NDArray[Real]) -> None: ...
+def add_gaussians(
+    X: npt.NDArray[Real], Z: npt.NDArray[Real], coefficients: Floats, gamma: float, total: Floats
+) -> None: ...
 def solve_block(
     K: npt.NDArray[Real],
     r: Floats,

@@ -10,12 +10,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import cache, wraps
+from importlib import metadata
 from types import MethodType
 from typing import Any, Self, TypeVar
 
 from structlearn.wording import shown
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+@cache
+def library_version() -> str:
+    """The version of this library, which every fit records; to read it from the files takes as long as a small fit."""
+    return metadata.version("structlearn")
 
 
 class Parameters:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from structlearn.kernels import RBF, KernelRows, Linear, Polynomial, Spectrum
+from structlearn.kernels import RBF, FunctionKernel, KernelRows, Linear, Polynomial, Spectrum
 from structlearn.kernels.rows import with_fast_products
 
 X = np.random.default_rng(0).normal(size=(40, 3))
@@ -15,10 +15,13 @@ X = np.random.default_rng(0).normal(size=(40, 3))
 def test_rows_are_those_of_the_matrix_whatever_was_dropped(kernel, single):
     rows = KernelRows(kernel, X, 10 * 40 * (4 if single else 8), single=single)
     K, random = kernel(X), np.random.default_rng(1)
-    assert rows.capacity == 10
+    assert rows.capacity == (40 if kernel.has_quick_sums(X) else 10)
     for _ in range(20):
         which = random.permutation(40)[:7]
         np.testing.assert_allclose(rows.columns(which, which), K[np.ix_(which, which)], rtol=1e-5, atol=1e-6)
+        total, coefficients = np.ones(40), X[which, 0].copy()
+        rows.add_to(total, which, coefficients)
+        np.testing.assert_allclose(total, 1.0 + coefficients @ K[which], rtol=1e-4, atol=1e-5)
     total = np.ones(40)
     rows.add_to(total, np.arange(40), X[:, 0].copy())
     np.testing.assert_allclose(total, 1.0 + X[:, 0] @ K, rtol=1e-4, atol=1e-5)
@@ -28,9 +31,23 @@ def test_what_was_used_last_stays():
     rows = KernelRows(Linear(), X, 3 * 40 * 4)
     computed = []
     for which in ([0, 1, 2], [0, 1], [3], [0, 1], [2], [0, 1]):
-        rows.columns(np.array(which), np.array([0]))
+        rows.add_to(np.zeros(40), np.array(which), np.ones(len(which)))
         computed.append(rows.n_computed)
     assert computed == [3, 3, 4, 4, 5, 5]
+
+
+def test_a_few_columns_do_not_cost_whole_rows():
+    asked = []
+
+    def kernel(rows, columns):
+        asked.append((len(rows), len(columns)))
+        return rows @ columns.T
+
+    rows = KernelRows(FunctionKernel(kernel), X, 10_000)
+    rows.add_to(np.zeros(40), np.array([3]), np.ones(1))
+    found = rows.columns(np.array([5, 3, 7]), np.array([1, 2]))
+    np.testing.assert_allclose(found, (X @ X.T)[np.ix_([5, 3, 7], [1, 2])], rtol=1e-6)
+    assert asked == [(1, 40), (2, 2)]
 
 
 def test_strings_sparse_rows_and_lack_of_room():

@@ -94,6 +94,24 @@ def test_blocks_are_the_rows_of_the_whole(kernel):
     assert rows == slice(0, 7)
 
 
+@pytest.mark.parametrize("features", [1, 2, 7, 32, 33])
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sp.csr_array])
+def test_sums_are_products_with_the_matrix(features, form):
+    random = np.random.default_rng(features)
+    rows, others = random.normal(size=(600, features)), random.normal(size=(20, features))
+    coefficients = random.normal(size=20)
+    distances = ((rows[:, None] - others) ** 2).sum(axis=2)
+    kernel, matrix = RBF(0.5 / features), np.exp(-0.5 / features * distances)
+    np.testing.assert_allclose(kernel(form(rows), form(others)), matrix, rtol=1e-12)
+    np.testing.assert_allclose(kernel.sums(form(rows), form(others), coefficients), matrix @ coefficients, atol=1e-12)
+
+
+def test_few_features_keep_their_distances_far_from_the_origin():
+    rows = np.array([[0.0, 1.0], [0.5, 2.0], [1e3, 1.0]])
+    np.testing.assert_allclose(RBF(1.0)(rows + 2.0**20), RBF(1.0)(rows), rtol=1e-15)
+    assert RBF(1e-35).in_single(np.array([[1e18], [2e18]])).dtype == np.float64
+
+
 def test_an_explicit_map_of_degree_two_has_the_polynomial_kernel():
     scale, constant = 0.5, 2.0
     terms = PolynomialFeatures(2).fit(X)

@@ -9,13 +9,12 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from importlib.metadata import version
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from structlearn.contract import CallbackSupport, with_callbacks
+from structlearn.contract import CallbackSupport, library_version, with_callbacks
 from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import check_examples
 from structlearn.data.matrices import checked_table
@@ -345,7 +344,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         self.converged_ = solution.converged and training.contradiction is None and not self.duality_gap_ < _LEAST_GAP
         self.training_ = training.problem.sizes() | {
             "seconds": solution.state.seconds,
-            "library": version("structlearn"),
+            "library": library_version(),
         }
         self.slacks_ = None
         if isinstance(solution.state, DualState):

@@ -22,7 +22,7 @@ from structlearn.data.matrices import checked_table
 from structlearn.data.options import choice_option, jobs_option, whole_option
 from structlearn.data.tokens.sequences import NamedColumns
 from structlearn.kernels import RBF, Kernel, Laplacian, incomplete_cholesky, kernel_for, kernel_option, pivoted_cholesky
-from structlearn.kernels.base import BLOCK, check_rows, length, taken
+from structlearn.kernels.base import check_rows, length, taken
 from structlearn.kernels.gram import cholesky_coordinates
 from structlearn.kernels.vectors import short_indices
 from structlearn.wording import shown
@@ -248,7 +248,7 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
             found += self.offsets_
             return np.asarray(np.sqrt(2.0 / found.shape[1]) * np.cos(found))
         then = partial(cholesky_coordinates, self.factor_)
-        blocks = self.kernel_.blocks(rows, self.basis_, then=then, max_memory=BLOCK // 8, n_jobs=self.n_jobs)
+        blocks = self.kernel_.blocks(rows, self.basis_, then=then, n_jobs=self.n_jobs)
         for some, coordinates in blocks:
             found[some] = coordinates
         return found

@@ -19,7 +19,7 @@ from structlearn.kernels.threads import in_order
 from structlearn.wording import count, in_bytes, shown
 
 #: Bytes of a block of rows, if nobody says.
-BLOCK = 2**26
+BLOCK = 2**23
 
 
 class Kernel(Parameters, ABC):
@@ -72,6 +72,14 @@ class Kernel(Parameters, ABC):
     def in_single(self, X: Any) -> Any:
         """Examples that were read, in single precision where `values` of these are as good as single precision gets."""
         return X
+
+    def sums(self, X: Any, Z: Any, coefficients: FloatArray) -> FloatArray:
+        """Σ_j c_j k(x_i, z_j) for every x_i of examples that were read, (n,), without the matrix of all pairs."""
+        return np.concatenate([part @ coefficients for _, part in self.blocks(X, Z)])
+
+    def has_quick_sums(self, X: Any) -> bool:
+        """Whether `sums` take less time than it takes to keep rows of the matrix."""
+        return False
 
     def diagonal_values(self, X: Any) -> FloatArray:
         """k(x_i, x_i) of examples that were read, (n,)."""
@@ -166,8 +174,7 @@ class Kernel(Parameters, ABC):
         """`values`, refused where they are no numbers; `name` says in messages whose they are."""
         single = getattr(X, "dtype", None) == np.float32
         with np.errstate(over="ignore", invalid="ignore"):
-            values = self.values(X, Z)
-            found: Any = np.asarray(values) if single else np.array(values, np.float64)
+            found: Any = np.asarray(self.values(X, Z), None if single else np.float64)
         if found.shape != (length(X), length(Z)):
             raise ValueError(
                 f"{type(self).__name__} gave an array of shape {found.shape} for {count(length(X), 'example')} "

@@ -115,7 +115,7 @@ class FunctionKernel(Kernel):
         return X
 
     def values(self, X: Any, Z: Any) -> FloatArray:
-        return np.asarray(checked_numbers(self.function(X, Z), "what the function gave"), np.float64)
+        return np.array(checked_numbers(self.function(X, Z), "what the function gave"), np.float64)
 
 
 class PairwiseKernel(Kernel):

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.kernels.base import BLOCK, Kernel, length
+from structlearn.kernels.base import Kernel, length
 
 #: Bytes that the matrix of kernels of all rows may take, if nobody says.
 KEPT = 2**30
@@ -122,8 +122,6 @@ def expansion_at(
     """Σ_j k(x_i, b_j) c_j at rows x_i, in blocks that never fill the memory."""
     found = np.zeros((length(rows), coefficients.shape[1]))
     if length(basis) and len(found):
-        for some, values in kernel.blocks(
-            rows, basis, then=lambda part: part @ coefficients, max_memory=BLOCK // 8, n_jobs=n_jobs
-        ):
+        for some, values in kernel.blocks(rows, basis, then=lambda part: part @ coefficients, n_jobs=n_jobs):
             found[some] = values
     return found

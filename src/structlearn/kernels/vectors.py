@@ -20,6 +20,8 @@ from structlearn.wording import count
 LARGEST_EXPONENT = 100.0
 #: Below this k(x, x), sums of kernels stay within single precision.
 LARGEST_KERNEL = 1e30
+#: Up to so many features, distances are sums of squares, and not differences of norms and products.
+FEW_FEATURES = 32
 
 
 class Linear(Kernel):
@@ -117,16 +119,31 @@ class RBF(Kernel):
         real_option("gamma", self.gamma, positive=True)
 
     def values(self, X: Any, Z: Any) -> FloatArray:
-        found = np.ascontiguousarray(inner_products(X, Z))
         gamma = float(self.gamma)  # a scalar of NumPy would make doubles of single precision
+        if _has_few_features(X) and _has_few_features(Z):
+            found = np.empty((len(X), len(Z)), X.dtype)
+            _core.gaussian_matrix(np.ascontiguousarray(X), np.ascontiguousarray(Z), gamma, found.reshape(-1))
+            return found
+        found = np.ascontiguousarray(inner_products(X, Z))
         _core.gaussians(found.reshape(-1), gamma * squared_norms(X), gamma * squared_norms(Z), gamma)
         if Z is X:
             np.fill_diagonal(found, 1.0)
         return found
 
+    def sums(self, X: Any, Z: Any, coefficients: FloatArray) -> FloatArray:
+        if not (_has_few_features(X) and _has_few_features(Z)):
+            return super().sums(X, Z, coefficients)
+        total = np.zeros(len(X))
+        _core.add_gaussians(np.ascontiguousarray(X), np.ascontiguousarray(Z), coefficients, float(self.gamma), total)
+        return total
+
+    def has_quick_sums(self, X: Any) -> bool:
+        return _has_few_features(X)
+
     def in_single(self, X: Any) -> Any:
         # Distances are differences of norms: where these are large, single precision would leave little of them.
-        return X.astype(np.float32) if self.gamma * squared_norms(X).max() < LARGEST_EXPONENT else X
+        largest = min(LARGEST_EXPONENT / self.gamma, LARGEST_KERNEL)
+        return X.astype(np.float32) if squared_norms(X).max() < largest else X
 
     def diagonal_values(self, X: Any) -> FloatArray:
         return np.ones(X.shape[0])
@@ -175,6 +192,10 @@ class HistogramIntersection(Kernel):
 
     def diagonal_values(self, X: Any) -> FloatArray:
         return np.asarray(X.sum(axis=1), np.float64).ravel()
+
+
+def _has_few_features(X: Any) -> bool:
+    return isinstance(X, np.ndarray) and X.shape[1] <= FEW_FEATURES
 
 
 def inner_products(X: Any, Z: Any) -> FloatArray:

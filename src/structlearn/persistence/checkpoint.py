@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from structlearn.contract import library_version
 from structlearn.persistence import container
 from structlearn.persistence.codec import check_sizes, decode, encode
 
@@ -53,7 +53,7 @@ def write(path: Path, identity: Identity, contents: Any) -> None:
     tensors: dict[str, Any] = {}
     metadata = {
         "version": VERSION,
-        "library": version("structlearn"),
+        "library": library_version(),
         "identity": encode(asdict(identity), "parameter"),
         "contents": encode(contents, "state", tensors),
     }
@@ -64,10 +64,10 @@ def read(path: Path, identity: Identity) -> Any:
     """What was written, refused if it belongs to another run."""
     metadata, tensors = container.read(path, KIND, what="structlearn checkpoint")
     way_out = "delete it or give another path"
-    if metadata.get("library") != version("structlearn"):
+    if metadata.get("library") != library_version():
         raise ValueError(
             f"the checkpoint {path} was written by structlearn {metadata.get('library')}, this is "
-            f"{version('structlearn')}; {way_out}"
+            f"{library_version()}; {way_out}"
         )
     try:
         check_sizes(metadata, tensors)

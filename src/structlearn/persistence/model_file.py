@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from structlearn.contract import check_is_fitted
+from structlearn.contract import check_is_fitted, library_version
 from structlearn.data.labels import label_array
 from structlearn.kernels import Kernel
 from structlearn.models.base import Model
@@ -129,7 +128,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, reader: Any = None) ->
     metadata = {
         "format": FORMAT,
         "version": VERSION,
-        "library": version("structlearn"),
+        "library": library_version(),
         "steps": [[name, encode_step(name, step, tensors)] for name, step in steps[:-1]],
         "name": steps[-1][0] if steps else None,
         **({"whole": encode(last, "estimator", tensors)} if _is_whole_value(last) else _with_weights(last, tensors)),

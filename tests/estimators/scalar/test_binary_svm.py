@@ -144,7 +144,7 @@ def test_sparse_rows_duplicates_and_little_memory_change_nothing():
     dense = BinarySVM(RBF(0.5), C=200.0, tol=1e-9).fit(X, y)
     for other in (
         BinarySVM(RBF(0.5), C=200.0, tol=1e-9).fit(sp.csr_array(X), y),
-        BinarySVM(RBF(0.5), C=200.0, tol=1e-9, max_memory=20 * 200 * 4).fit(X, y),
+        BinarySVM(1.0 * RBF(0.5), C=200.0, tol=1e-9, max_memory=20 * 200 * 4).fit(X, y),
         BinarySVM(lambda X, Z: RBF(0.5)(X, Z), C=200.0, tol=1e-9).fit(X, y),
         BinarySVM(Precomputed(RBF(0.5)(X)), C=200.0, tol=1e-9).fit(np.arange(200)[:, None], y),
     ):
@@ -214,7 +214,7 @@ def test_options_and_data_that_cannot_be_are_refused_by_name():
         (BinarySVM(), (X, y[:-1]), "X has 50 examples but y has 49 entries"),
         (BinarySVM(), (np.empty((0, 3)), []), "0 sample"),
         (BinarySVM(max_memory=100), (X, y), "two rows of the kernel matrix of 50 examples take"),
-        (BinarySVM(lambda X, Z: np.full((len(X), len(Z)), np.nan)), (X, y), r"the kernel of X\[3\] and X\[0\] is nan"),
+        (BinarySVM(lambda X, Z: np.full((len(X), len(Z)), np.nan)), (X, y), r"the kernel of X\[3\] and X\[3\] is nan"),
         (BinarySVM(lambda X, Z: np.ones((2, 2))), (X, y), r"shape \(2, 2\)"),
         (BinarySVM(), (X, y, np.zeros(50)), "sample_weight is zero for every example"),
     ]:

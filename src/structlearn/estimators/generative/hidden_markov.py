@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.contract import Estimator, available_if, check_is_fitted
+from structlearn.contract import Estimator, available_if, check_is_fitted, library_version
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.examples import check_examples, is_listed
 from structlearn.data.fields import LARGEST
@@ -171,7 +170,7 @@ class HiddenMarkov(Estimator):
         start, transition = frequencies(firsts, self.smoothing), frequencies(moves, self.smoothing)
         self._take_over(start, transition, emission.fit(tokens, codes, len(classes)), classes)
         sizes = {"examples": len(offsets) - 1, "tokens": int(offsets[-1])}
-        self.training_ = sizes | {"library": version("structlearn")}
+        self.training_ = sizes | {"library": library_version()}
         return self
 
     def predict(self, X: Any) -> list[list[Any]]:

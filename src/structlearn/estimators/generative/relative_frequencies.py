@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from typing import Any, Self
 
 import numpy as np
 
+from structlearn.contract import library_version
 from structlearn.data.examples import check_examples
 from structlearn.data.options import jobs_option
 from structlearn.estimators.predictor import StructuredPredictor
@@ -69,5 +69,5 @@ class RelativeFrequencies(StructuredPredictor):
         self.n_iter_, self.converged_ = 1, True
         self.objective_ = self.duality_gap_ = np.nan
         self.slacks_ = None
-        self.training_ = problem.sizes() | {"library": version("structlearn")}
+        self.training_ = problem.sizes() | {"library": library_version()}
         return self

@@ -14,6 +14,8 @@ from structlearn.estimators.regularized_risk.objective import Risk
 
 #: The intercept has at least this share of the curvature that it could have, so that equations have a solution.
 LEAST_CURVATURE = 1e-9
+#: Bytes of the rows that are multiplied at a time.
+BLOCK = 2**23
 #: A step must bring this share of what its slope promises, or it is halved, so many times.
 PROMISED, MOST_HALVINGS = 1e-4, 60
 
@@ -43,13 +45,19 @@ def _solved(risk: Risk, curvature: FloatArray, gradient: FloatArray) -> FloatArr
     """H⁻¹g, where H = I + Σ_i h_i x_i x_iᵀ, with a row and a column for b."""
     from scipy.linalg import solve
 
-    X: Any = risk.X
-    weighted = sp.diags_array(curvature) @ X if sp.issparse(X) else curvature[:, None] * X
-    product = X.T @ weighted
-    hessian = np.eye(len(gradient))
-    d = X.shape[1]
-    hessian[:d, :d] += product.toarray() if sp.issparse(product) else product
+    d, hessian = risk.X.shape[1], np.eye(len(gradient))
+    # A hinge has no curvature beyond its margin; of the other rows, some at a time.
+    bent = np.flatnonzero(curvature)
+    step = max(1, len(bent) if sp.issparse(risk.X) else BLOCK // (8 * d))
+    for begin in range(0, len(bent), step):
+        some = bent[begin : begin + step]
+        roots = np.sqrt(curvature[some])
+        rows: Any = sp.diags_array(roots) @ risk.X[some] if sp.issparse(risk.X) else roots[:, None] * risk.X[some]
+        product = rows.T @ rows
+        hessian[:d, :d] += product.toarray() if sp.issparse(product) else product
+        if risk.fit_intercept:
+            hessian[d, :d] += rows.T @ roots
     if risk.fit_intercept:
-        hessian[d, :d] = hessian[:d, d] = np.asarray(weighted.sum(axis=0)).ravel()
+        hessian[:d, d] = hessian[d, :d]
         hessian[d, d] = curvature.sum() + LEAST_CURVATURE * risk.c.sum()
     return np.asarray(solve(hessian, gradient, assume_a="pos"))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from importlib.metadata import version
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from structlearn.contract import Estimator, available_if, check_is_fitted
+from structlearn.contract import Estimator, available_if, check_is_fitted, library_version
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_distinct, check_flag, check_whole
@@ -148,11 +147,9 @@ class ScalarPredictor(Estimator, ABC):
         kernel = self.kernel_
         if kernel is None or isinstance(kernel, Linear):
             return np.asarray(X @ self.coef_ + self.intercept_)
-        found = np.full(length(X), self.intercept_)
-        if len(self.dual_coef_):
-            for rows, part in kernel.blocks(X, self.support_vectors_):
-                found[rows] += part @ self.dual_coef_
-        return found
+        if not len(self.dual_coef_):
+            return np.full(length(X), self.intercept_)
+        return np.asarray(kernel.sums(X, self.support_vectors_, self.dual_coef_) + self.intercept_)
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Examples, checked: rows of numbers, or whatever else the kernel is about."""
@@ -186,7 +183,7 @@ class ScalarPredictor(Estimator, ABC):
             vars(self).pop(name, None)
         vars(self).update({"kernel_": None} | fitted)
         seconds = self.history_[-1]["seconds"]
-        self.training_ = {"examples": n, "seconds": seconds, "library": version("structlearn")}
+        self.training_ = {"examples": n, "seconds": seconds, "library": library_version()}
 
     def _check_expansion(self, kernel: Kernel) -> None:
         n = length(self.support_vectors_)

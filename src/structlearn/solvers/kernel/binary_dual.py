@@ -184,8 +184,7 @@ class BinaryDual:
         """Scores from β in double precision; rows too, if those in single precision no longer bring the gap down."""
         used = np.flatnonzero(state.beta)
         if len(used) and not state.exact:
-            for some, part in kernel.blocks(X, taken(X, used), max_memory=2**23):
-                state.scores[some] = part @ state.beta[used]
+            state.scores = kernel.sums(X, taken(X, used), state.beta[used])
         state.exact, state.stuck, state.idle = True, False, 0
         self._certify(state, margins)
         if state.relative_gap > self.tol and state.relative_gap > 0.5 * state.exact_gap:
@@ -234,7 +233,8 @@ class BinaryDual:
         return min(self.block_size, state.rows.capacity)
 
     def _kept(self, state: BinaryDualState) -> IntArray:
-        return state.members[: self._size(state) // 2]
+        size = self._size(state)
+        return state.members[: size // 2 if size < len(state.beta) else size]
 
     def _working_set(
         self, state: BinaryDualState, gradient: FloatArray, rises: Flags, falls: Flags, has_bias: bool
