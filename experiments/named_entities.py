@@ -54,7 +54,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 import sklearn
-from named_entities_page import Run, report
+from named_entities_page import Run, write_page
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import GridSearchCV, KFold
@@ -270,7 +270,7 @@ def main() -> None:
     lines = ",\n".join(json.dumps(run, ensure_ascii=False) for run in rounded)
     head = json.dumps(facts, ensure_ascii=False)
     (options.output / "named_entities.json").write_text(f'{head[:-1]}, "runs": [\n{lines}\n]}}\n', encoding="utf-8")
-    (options.output / "named_entities.md").write_text(report(__doc__ or "", runs, facts), encoding="utf-8")
+    write_page(options.output)
 
 
 if __name__ == "__main__":
