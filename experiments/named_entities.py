@@ -98,9 +98,12 @@ def squared_kernel_features(rows: Sequences) -> Sequences:
     ([[16.0, 9.0], [9.0, 16.0]], [[16.0, 9.0], [9.0, 16.0]])
     """
     products = sp.csr_array(PolynomialFeatures(2, interaction_only=True).fit_transform(rows.tokens))
-    occurring = np.unique(products.indices)
+    # Columns are taken by number: there are far too many of all pairs for arrays of that length.
+    occurring, places = np.unique(products.indices, return_inverse=True)
     degree = np.searchsorted([1, 1 + rows.tokens.shape[1]], occurring, side="right")
-    return Sequences(products[:, occurring] * np.sqrt([1.0, 3.0, 2.0])[degree], rows.lengths)
+    values = products.data * np.sqrt([1.0, 3.0, 2.0])[degree][places]
+    shape = (products.shape[0], len(occurring))
+    return Sequences(sp.csr_array((values, places, products.indptr), shape=shape), rows.lengths)
 
 
 class RareWordsByShape(TransformerMixin, BaseEstimator):  # type: ignore[misc]
