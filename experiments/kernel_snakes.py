@@ -1,11 +1,11 @@
 """Snakes with a Gaussian kernel of pixels, against linear features of pixels
 
-**Data, features, measure.** Those of [snakes](snakes.md): 200 images for training, 100 for testing, colours of the 3 × 3
-neighbourhood of a pixel and a constant; right pixels, of all and of those of snakes.
+**Data, features, measure.** Those of [snakes](snakes.md): 200 images for training and 100 for testing, colours of the
+3 × 3 neighbourhood of a pixel and a constant; right pixels, of all and of those of snakes.
 
 **Models.** *Unary*: pixels alone. *Directions*: weights for each ordered pair of labels of neighbours, apart for those
-to the right and those below. Each with linear features of pixels, as there, and with the kernel exp(-γ‖x - z‖²) of them,
-by a basis of 500 pixels drawn from the training images (Nyström, `KernelMap`, seed 0). Pairs stay as they are.
+to the right and those below. Each with linear features of pixels, as there, and with the kernel exp(-γ‖x - z‖²), by a
+basis of 500 pixels drawn from the training images (Nyström, `KernelMap`, seed 0). Pairs stay as they are.
 
 **Training.** As there: `StructuralSVM` to a gap of 1 % or until 100 seconds of processor time are over, planes by dual
 ascent as far as it is needed, certificates by branch and bound; predictions by dual ascent, 0.2 seconds an image.
