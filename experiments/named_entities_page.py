@@ -191,9 +191,11 @@ def report(protocol: str, runs: list[Run], facts: Run, kernel_protocol: str, ker
     if kernel is not None:
         parts += ["## The kernel as a kernel", kernel_findings(kernel["runs"]), kernel_table(kernel["runs"])]
         parts += [kernel_protocol.partition("\n\n")[2].strip()]
-        parts += [
-            f"Made by `{kernel['command']}`, seed {kernel['seed']}; all runs are in `named_entities_kernel.json`."
-        ]
+        spent = sum(run["seconds"] for run in kernel["runs"])
+        made = (
+            f"Made by `{kernel['command']}`, seed {kernel['seed']}, {spent:.0f} seconds of processor time for the fits"
+        )
+        parts += [f"{made}; all runs are in `named_entities_kernel.json`."]
     parts += ["## Theirs and ours", REMARKS, "## Protocol", protocol.strip(), "## The run"]
     parts += ["\n".join(f"- {name}: {value}" for name, value in facts.items())]
     parts += ["All runs are in `named_entities.json`; seconds there and above are processor time."]
