@@ -190,6 +190,11 @@ def sentences(runs: list[Run]) -> str:
     return f"- {n:,} sentences, {linear['tokens']:,} tokens; points of F1 against linear: {'; '.join(said)}."
 
 
+def at_the_ends(tried: list[Run]) -> str:
+    ends = [way for way, prices in PRICES.items() if chosen(tried, way) in (prices[0], prices[-1])]
+    return f"- The C/n that was taken is an end of what was tried, and another may be better, for: {', '.join(ends)}."
+
+
 def tried_table(tried: list[Run]) -> str:
     rows: list[list[object]] = [["tokens are scored", "C/n", "F1 on testa", "s", "taken"]]
     for each in tried:
@@ -229,8 +234,10 @@ def main() -> None:
             said.append(sentences(found))
             sections[f"Trained on {n:,} sentences"] = results(found)
             runs += [each | {"counts": None} for each in found]
+    said.append(at_the_ends(tried))
     if left_out:
-        sections["Not run"] = "\n".join(left_out)
+        why = "There was no time left on the machine; the command below without `--finished` runs them."
+        sections["Not run"] = "\n".join([why, "", *left_out])
     sections["Settings"] = tried_table(tried)
     runs += [each | {"counts": None} for each in tried]
     publish(
