@@ -311,6 +311,7 @@ def sample_sizes(runs: list[Run], folder: Path) -> str:
 
 def page(work: Path, folder: Path, protocol: str, begin: float) -> None:
     mpl.rcParams["svg.hashsalt"] = "kernel_svm"
+    folder.mkdir(parents=True, exist_ok=True)
     runs: list[Run] = []
     missing, seen = [], set()
     for job in jobs(work):

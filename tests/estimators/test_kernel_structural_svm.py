@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
 import structlearn
@@ -235,6 +236,27 @@ def test_a_path_of_prices_goes_on_from_the_cuts_before():
     path.set_params(C=4.0).fit(X, Y)
     fresh = KernelStructuralSVM(Chain(), RBF(0.4), C=4.0, solver="exact", tol=1e-4).fit(X, Y)
     assert path.objective_ == pytest.approx(fresh.objective_, rel=2e-4)
+
+
+@pytest.mark.parametrize("change", ["rows", "kernel"])
+def test_a_path_is_of_the_same_rows_and_the_same_kernel(change):
+    X, Y = sequences()
+    path = KernelStructuralSVM(Chain(), RBF(0.4), C=1.0, solver="exact", warm_start=True).fit(X, Y)
+    if change == "rows":
+        X = [2.0 * x for x in X]
+    else:
+        path.set_params(kernel__gamma=4.0)
+    with pytest.raises(ValueError, match="not the same"):
+        path.fit(X, Y)
+
+
+def test_nothing_is_certified_with_an_engine_that_only_approximates():
+    X, Y = networks()
+    svm = KernelStructuralSVM(Graph(engine="icm"), RBF(0.4), C=5.0, solver="exact", max_iter=5)
+    with pytest.warns(ConvergenceWarning):
+        svm.fit(X, Y)
+    assert not svm.history_[-1]["certified"]
+    assert np.isnan(svm.duality_gap_)
 
 
 def test_the_median_heuristic_chooses_gamma():

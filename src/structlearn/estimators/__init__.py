@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 from structlearn.lazy import names
 
 if TYPE_CHECKING:
-    from structlearn.estimators.binary_perceptron import BinaryPerceptron
-    from structlearn.estimators.binary_svm import BinarySVM
     from structlearn.estimators.conditional_random_field import ConditionalRandomField
     from structlearn.estimators.generative.gibbs_motif import GibbsMotif
     from structlearn.estimators.generative.hidden_markov import HiddenMarkov
@@ -16,6 +14,8 @@ if TYPE_CHECKING:
     from structlearn.estimators.latent_conditional_random_field import LatentConditionalRandomField
     from structlearn.estimators.latent_structural_svm import LatentStructuralSVM
     from structlearn.estimators.regularized_risk import RegularizedRisk
+    from structlearn.estimators.scalar.binary_perceptron import BinaryPerceptron
+    from structlearn.estimators.scalar.binary_svm import BinarySVM
     from structlearn.estimators.structural_svm import StructuralSVM
     from structlearn.estimators.structured_perceptron import StructuredPerceptron
 else:
@@ -23,8 +23,8 @@ else:
     __getattr__, __dir__ = names(
         __name__,
         {
-            "BinaryPerceptron": "binary_perceptron",
-            "BinarySVM": "binary_svm",
+            "BinaryPerceptron": "scalar.binary_perceptron",
+            "BinarySVM": "scalar.binary_svm",
             "ConditionalRandomField": "conditional_random_field",
             "GibbsMotif": "generative.gibbs_motif",
             "HiddenMarkov": "generative.hidden_markov",

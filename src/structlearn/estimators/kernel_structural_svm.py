@@ -225,6 +225,13 @@ class KernelStructuralSVM(StructuralSVM):
         problem.metric = RowMetric(kernel, rows, _width(model, spec), offsets, row_names(X), room)
         return problem
 
+    def _on_earlier_problem(self, training: Training) -> Training:
+        """See `StructuredEstimator`; unit vectors do not tell which rows they stand for, and which kernel is meant."""
+        earlier, _ = getattr(self, "_ended_at", None) or (None, None)
+        if self.warm_start and earlier is not None and not training.problem.metric.same_as(earlier.metric):
+            raise ValueError("warm_start=True goes on from the last fit, but the rows or the kernel are not the same")
+        return super()._on_earlier_problem(training)
+
     def _take_over(self, training: Training, solution: Solution, watch: Watch, X: Any) -> None:
         super()._take_over(training, solution, watch, X)
         metric, found = training.problem.metric, solution.state.found  # type: ignore[attr-defined]

@@ -22,6 +22,7 @@ from structlearn.data.options import choice_option, whole_option
 from structlearn.data.tokens.sequences import NamedColumns
 from structlearn.kernels import RBF, Kernel, Laplacian, incomplete_cholesky, kernel_for, kernel_option, pivoted_cholesky
 from structlearn.kernels.base import check_rows, length, taken
+from structlearn.kernels.gram import cholesky_coordinates
 from structlearn.kernels.vectors import short_indices
 from structlearn.wording import shown
 
@@ -239,7 +240,7 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
             found += self.offsets_
             return np.asarray(np.sqrt(2.0 / found.shape[1]) * np.cos(found))
         for some, part in self.kernel_.blocks(rows, self.basis_):
-            found[some] = _solved(self.factor_, part)
+            found[some] = cholesky_coordinates(self.factor_, part)
         return found
 
 
@@ -277,7 +278,7 @@ def _leverage_scores(kernel: Kernel, rows: Any, size: int, random: np.random.Gen
     pilot = taken(rows, random.choice(n, min(2 * size, n), replace=False))
     kept, factor = pivoted_cholesky(kernel(pilot), name="the kernel matrix of the basis")
     pilot = taken(pilot, kept)
-    found = np.concatenate([_solved(factor, part) for _, part in kernel.blocks(rows, pilot)])
+    found = np.concatenate([cholesky_coordinates(factor, part) for _, part in kernel.blocks(rows, pilot)])
     residual = _residual(kernel, rows, found)
     values, vectors = np.linalg.eigh(found.T @ found)
     ridge = max((values[: max(len(values) - size, 0)].sum() + residual.sum()) / size, 1e-10 * values[-1])
@@ -288,13 +289,6 @@ def _leverage_scores(kernel: Kernel, rows: Any, size: int, random: np.random.Gen
 
 def _residual(kernel: Kernel, rows: Any, coordinates: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(kernel.diagonal(rows) - np.einsum("ij,ij->i", coordinates, coordinates), 0.0))
-
-
-def _solved(factor: FloatArray, kernels: FloatArray) -> FloatArray:
-    """L⁻¹k(b, x) in rows."""
-    from scipy.linalg import solve_triangular
-
-    return np.asarray(solve_triangular(factor, kernels.T, lower=True, check_finite=False).T)
 
 
 def _learnt_numbers(name: str, array: Any, ndim: int, width: int | None = None) -> FloatArray:

@@ -76,8 +76,8 @@ class Kernel(Parameters, ABC):
         return np.array([self.values(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(length(X))])
 
     def gradient(self, X: Any, coefficients: FloatArray, z: Any) -> FloatArray:
-        """Σ_i c_i ∇_z k(x_i, z) at one row z, (1, d), of rows that were read; where there is such a thing."""
-        raise NotImplementedError
+        """Σ_i c_i ∇_z k(x_i, z) at one row z, (1, d), of rows that were read; a kernel need not have one."""
+        raise ValueError(f"{self} has no gradient")
 
     @property
     def differentiable(self) -> bool:

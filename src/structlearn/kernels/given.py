@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -170,6 +171,8 @@ def kernel_option(kernel: Any, **options: Any) -> Kernel:
 def kernel_for(kernel: Any, rows: Any) -> Kernel:
     """The kernel that an option stands for on rows: "rbf" and "laplacian" have the γ that `median_gamma` proposes.
 
+    It is a copy: what was learnt with a kernel stays as it is when an option is set anew.
+
     >>> kernel_for("rbf", [[0.0], [1.0], [3.0]]), kernel_for("linear", [[0.0]])
     (RBF(gamma=0.25), Linear())
     """
@@ -177,7 +180,14 @@ def kernel_for(kernel: Any, rows: Any) -> Kernel:
         median = median_distance(checked_rows(rows, "X"), norm=2 if kernel == "rbf" else 1)
         # Rows that are all the same are alike with any γ.
         return kernel_option(kernel, gamma=1.0 if median is None else 1.0 / median)
-    return kernel_option(kernel)
+    return _copied(kernel_option(kernel))
+
+
+def _copied(kernel: Kernel) -> Kernel:
+    """The same options in other objects; matrices and functions among them are shared."""
+    found = copy(kernel)
+    vars(found).update({name: _copied(part) for name, part in vars(kernel).items() if isinstance(part, Kernel)})
+    return found
 
 
 def _numbers(X: FloatArray) -> IntArray:

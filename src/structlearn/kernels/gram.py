@@ -37,6 +37,19 @@ class IncompleteCholesky(NamedTuple):
     residual: FloatArray
 
 
+def cholesky_coordinates(factor: FloatArray, kernels: FloatArray) -> FloatArray:
+    """z(x) = L⁻¹k(b, x) of examples x, in rows, from their kernels with a basis b, (n, r), and K_bb = LLᵀ.
+
+    ⟨z(x), z(x')⟩ is the inner product of φ(x) and φ(x') after projection onto the span of the basis.
+
+    >>> cholesky_coordinates(np.array([[2.0, 0.0], [1.0, 3.0]]), np.array([[2.0, 4.0]]))
+    array([[1., 1.]])
+    """
+    from scipy.linalg import solve_triangular
+
+    return np.asarray(solve_triangular(factor, kernels.T, lower=True, check_finite=False).T)
+
+
 def check_psd(K: npt.ArrayLike, *, name: str = "K", tolerance: float = ROUNDING) -> float:
     """Refuses a matrix that is not positive semidefinite, and so belongs to no kernel.
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.kernels.base import BLOCK, Kernel, length
 
 #: Bytes that the matrix of kernels of all rows may take, if nobody says.
 KEPT = 2**30
+
+#: How many rows tell kernels apart.
+PROBED = 100
 
 
 class RowMetric:
@@ -81,6 +85,17 @@ class RowMetric:
         nbytes = 8 * self.n_rows**2
         return nbytes if nbytes <= self.max_memory else 0
 
+    def same_as(self, other: RowMetric) -> bool:
+        """Whether it is that of the same rows and, as far as a few of these tell, of the same kernel."""
+        if (self.n_rows, self.width, self.names) != (other.n_rows, other.width, other.names):
+            return False
+        if sp.issparse(self.rows) != sp.issparse(other.rows):
+            return False
+        if not all(map(np.array_equal, _arrays(self.rows), _arrays(other.rows))):
+            return False
+        few = self.rows[:PROBED]
+        return np.array_equal(self.kernel.checked_values(few, few), other.kernel.checked_values(few, few))
+
     def stretch(self) -> float:
         """By how much a combination of the rows of one example may be longer than it is for unit vectors.
 
@@ -89,6 +104,10 @@ class RowMetric:
         """
         sums = np.concatenate([[0.0], np.cumsum(self.kernel.diagonal(self.rows))])[self.offsets]
         return float(np.sqrt(max(1.0, np.diff(sums).max(initial=0.0))))
+
+
+def _arrays(rows: Any) -> tuple[Any, ...]:
+    return (rows.data, rows.indices, rows.indptr) if sp.issparse(rows) else (rows,)
 
 
 def expansion_at(kernel: Kernel, rows: Any, basis: Any, coefficients: FloatArray) -> FloatArray:

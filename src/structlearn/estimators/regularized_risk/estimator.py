@@ -15,9 +15,10 @@ from structlearn.estimators.regularized_risk.losses import Logistic, RiskLoss
 from structlearn.estimators.regularized_risk.minimization import Minimization
 from structlearn.estimators.regularized_risk.objective import Risk
 from structlearn.estimators.regularized_risk.regularizers import Regularizer
-from structlearn.estimators.scalar_predictor import ScalarPredictor, read_classes, read_numbers, read_signs, with_weight
+from structlearn.estimators.scalar.base import ScalarPredictor, read_classes, read_numbers, read_signs, with_weight
 from structlearn.kernels import Kernel, pivoted_cholesky
 from structlearn.kernels.base import length
+from structlearn.kernels.gram import cholesky_coordinates
 from structlearn.wording import count, shown
 
 
@@ -136,12 +137,12 @@ class RegularizedRisk(ScalarPredictor):
             fitted["classes_"], y = read_signs(y)
         C = price(self.C, 1.0, weight)
         prices = C * weight / weight.sum()
-        kernel = self._kernel()
+        kernel = self._kernel_for(X)
         rows = X if kernel is None else coordinates(kernel, X)
         risk = Risk(rows, y, prices, self.loss, self.regularizer, bool(self.fit_intercept))
         run = Minimization(risk, self.tol, self.max_iter, by_slopes=kernel is not None)
         run.run()
-        fitted |= {"coef_": run.w} if kernel is None else self._expansion(X, numbers, -run.slopes)
+        fitted |= {"coef_": run.w} if kernel is None else self._expansion(kernel, X, numbers, -run.slopes)
         fitted |= {"intercept_": run.b, "C_": C, "objective_": run.primal, "duality_gap_": run.gap}
         fitted |= {"history_": run.history, "n_iter_": max(run.iteration, 1), "converged_": run.converged}
         self._take_over(n, fitted)
@@ -175,6 +176,4 @@ def coordinates(kernel: Kernel, X: Any) -> FloatArray:
     kept, factor = pivoted_cholesky(K, name="the kernel matrix of X")
     if not len(kept):
         raise ValueError("every example of X has the kernel 0 with itself; there is nothing to learn from")
-    from scipy.linalg import solve_triangular
-
-    return np.asarray(solve_triangular(factor, K[kept], lower=True).T)
+    return cholesky_coordinates(factor, K[:, kept])

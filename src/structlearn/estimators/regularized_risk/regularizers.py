@@ -65,6 +65,7 @@ class L2(Regularizer):
     ----------
     kernel : Kernel, str or callable, optional
         An object of `structlearn.kernels`, such as ``RBF(gamma=0.5)``, the name of one, or a function of two matrices.
+        "rbf" and "laplacian" have the γ that `median_gamma` proposes for the training data; `kernel_` records it.
 
     Examples
     --------

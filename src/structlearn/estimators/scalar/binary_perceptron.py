@@ -11,7 +11,7 @@ import numpy as np
 from structlearn.data.arrays import FloatArray
 from structlearn.data.matrices import check_finite, checked_numbers
 from structlearn.data.options import flag_option, whole_option
-from structlearn.estimators.scalar_predictor import ScalarPredictor, read_classes, read_signs
+from structlearn.estimators.scalar.base import ScalarPredictor, read_classes, read_signs
 from structlearn.kernels import Kernel, Linear, kernel_option
 from structlearn.kernels.base import length, taken
 from structlearn.wording import count
@@ -29,7 +29,8 @@ class BinaryPerceptron(ScalarPredictor):
     ----------
     kernel : Kernel, str or callable, optional
         An object of `structlearn.kernels`, the name of one, or a function of two matrices: then
-        f(x) = Σ_i α_i k(x_i, x) + b, and a mistake adds y_i to α_i.
+        f(x) = Σ_i α_i k(x_i, x) + b, and a mistake adds y_i to α_i. "rbf" and "laplacian" have the γ that
+        `median_gamma` proposes for the training data; `kernel_` records it.
     fit_intercept : bool
         Whether there is a b.
     max_iter : int
@@ -89,7 +90,8 @@ class BinaryPerceptron(ScalarPredictor):
         X = self._read(X, reset=True)
         classes, signs = read_signs(read_classes(y, length(X)))
         w, b = self._start(X, coef_init, intercept_init)
-        kernel = Linear() if self.kernel is None else kernel_option(self.kernel)
+        given = self._kernel_for(X)
+        kernel = given or Linear()
         alpha = np.zeros(length(X))
         history: list[dict[str, Any]] = []
         begun = perf_counter()
@@ -107,7 +109,7 @@ class BinaryPerceptron(ScalarPredictor):
                 mistakes, i = mistakes + 1, i + 1
             seconds = perf_counter() - begun
             history.append({"iteration": len(history) + 1, "mistakes": mistakes, "seconds": seconds})
-        fitted = {"classes_": classes} | self._expansion(X, np.arange(length(X)), alpha)
+        fitted = {"classes_": classes} | self._expansion(kernel, X, np.arange(length(X)), alpha) | {"kernel_": given}
         if w is not None:
             fitted["coef_"] = w + np.asarray(X.T @ alpha)
         fitted["intercept_"] = b + float(alpha.sum()) if self.fit_intercept else 0.0

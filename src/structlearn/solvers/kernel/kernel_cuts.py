@@ -2,135 +2,18 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
-from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.kernels.gram import ROUNDING
 from structlearn.kernels.row_metric import RowMetric
 from structlearn.solvers.base import DualSolver
-from structlearn.solvers.states import UNCERTIFIED, DualState, Record
+from structlearn.solvers.kernel.cuts import Cut, Cuts, Expansion, RowCuts, best_mixture
+from structlearn.solvers.states import DualState, dual_record
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.problem import Problem
-
-
-class Expansion(NamedTuple):
-    """w as Σ_j k(b_j, ·) c_j for the rows of inputs, and as itself for all other features.
-
-    Attributes
-    ----------
-    basis : examples
-        b, rows of features or other examples of the kernel.
-    coefficients : (n_basis, width)
-        c.
-    rest : (n_rest,)
-    """
-
-    basis: Any
-    coefficients: FloatArray
-    rest: FloatArray
-
-
-class Cut(NamedTuple):
-    """ξ ≥ offset − ⟨w, g⟩ with g = Σ_j coefficients_j φ(x_rows_j) and, in the features without a kernel, rest."""
-
-    rows: IntArray
-    coefficients: FloatArray
-    rest: FloatArray
-    offset: float
-
-
-class Cuts(ABC):
-    """The cuts of a run, in the form that an algorithm gives them: that of functions whose inner products it knows.
-
-    Attributes
-    ----------
-    gram : (n_cuts, n_cuts)
-        ⟨g_s, g_t⟩.
-    offsets : (n_cuts,)
-    """
-
-    def __init__(self, metric: RowMetric):
-        self.metric = metric
-        self.gram = np.zeros((0, 0))
-        self.offsets = np.zeros(0)
-
-    @abstractmethod
-    def add(self, cut: Cut) -> None: ...
-
-    @abstractmethod
-    def keep(self, kept: Any) -> None:
-        """Drops all cuts that a mask does not have."""
-
-    @abstractmethod
-    def weights(self, alpha: FloatArray) -> FloatArray:
-        """Σ_t α_t g_t as weights of the problem: its values at the rows of the training data, and all others."""
-
-    @abstractmethod
-    def expansion(self, alpha: FloatArray) -> Expansion:
-        """The same as a function of any row."""
-
-    @abstractmethod
-    def nbytes(self) -> int:
-        """What the cuts take."""
-
-    def _join(self, products: FloatArray, offset: float) -> None:
-        """Takes the inner products of a new cut with those before and itself."""
-        t = len(self.gram)
-        gram = np.empty((t + 1, t + 1))
-        gram[:t, :t] = self.gram
-        gram[t] = gram[:, t] = products
-        self.gram, self.offsets = gram, np.append(self.offsets, offset)
-
-    def _drop(self, kept: Any) -> None:
-        self.gram, self.offsets = self.gram[np.ix_(kept, kept)], self.offsets[kept]
-
-
-class RowCuts(Cuts):
-    """Cuts as combinations of rows of the training data, each with its values at all of these."""
-
-    def __init__(self, metric: RowMetric):
-        super().__init__(metric)
-        self.cuts: list[Cut] = []
-        self.values: list[FloatArray] = []
-
-    def add(self, cut: Cut) -> None:
-        values = self.metric.at_rows_of(cut.rows, cut.coefficients)
-        products = [np.vdot(other.coefficients, values[other.rows]) + other.rest @ cut.rest for other in self.cuts]
-        own = np.vdot(cut.coefficients, values[cut.rows]) + cut.rest @ cut.rest
-        self._join(np.array([*products, own]), cut.offset)
-        self.cuts.append(cut)
-        self.values.append(values)
-
-    def keep(self, kept: Any) -> None:
-        self._drop(kept)
-        self.cuts = [cut for cut, chosen in zip(self.cuts, kept, strict=True) if chosen]
-        self.values = [values for values, chosen in zip(self.values, kept, strict=True) if chosen]
-
-    def weights(self, alpha: FloatArray) -> FloatArray:
-        values = np.zeros((self.metric.n_rows, self.metric.width))
-        for factor, some in zip(alpha, self.values, strict=True):
-            if factor:
-                values += factor * some
-        return np.concatenate([values.ravel(), self._rest(alpha)])
-
-    def expansion(self, alpha: FloatArray) -> Expansion:
-        found = np.zeros((self.metric.n_rows, self.metric.width))
-        for factor, cut in zip(alpha, self.cuts, strict=True):
-            # Rows that were drawn more than once are there more than once.
-            np.add.at(found, cut.rows, factor * cut.coefficients)
-        support = np.flatnonzero(found.any(axis=1))
-        return Expansion(self.metric.rows[support], found[support], self._rest(alpha))
-
-    def nbytes(self) -> int:
-        return sum(values.nbytes + cut.coefficients.nbytes for values, cut in zip(self.values, self.cuts, strict=True))
-
-    def _rest(self, alpha: FloatArray) -> FloatArray:
-        return np.asarray(alpha @ np.array([cut.rest for cut in self.cuts]))
 
 
 @dataclass
@@ -198,6 +81,9 @@ class KernelCuts(DualSolver):
         self._survey(state, problem, objective)
         return state
 
+    def done(self, state: Any) -> bool:
+        return super().done(state) if self.certifies else self._asks_too_little(state)
+
     def unfinished(self, state: KernelCutsState) -> str:
         if self.certifies:
             return super().unfinished(state)
@@ -208,8 +94,8 @@ class KernelCuts(DualSolver):
             "loosen the tolerance or lower C"
         )
 
-    def stops(self, state: KernelCutsState) -> bool:
-        """Whether the last exact cut asks for too little to go on, where the program over the cuts is no bound."""
+    def _asks_too_little(self, state: KernelCutsState) -> bool:
+        """Whether the last exact cut is violated by so little that a run without a lower bound is over."""
         excess = state.record.get("violation", np.inf)
         if state.primal == 0.0 or (self.eps is not None and excess <= self.eps):
             return True
@@ -266,19 +152,15 @@ class KernelCuts(DualSolver):
             cuts.add(self._cut(state, Cut(rows, coefficients[rows], rest.copy(), offset)))
             state.alpha, state.idle = np.append(alpha, 0.0), np.append(state.idle, 0)
         state.surveys += 1
-        state.record = self._record(state, excess)
+        state.record = dual_record(state, problem, excess, len(state.alpha))
+        if not self.certifies:
+            state.record |= {"dual": np.nan, "gap": np.nan, "certified": False}
 
     @staticmethod
     def _expansion(cuts: Cuts, alpha: FloatArray, rest: FloatArray) -> Expansion:
         if len(alpha):
             return cuts.expansion(alpha)
         return Expansion(cuts.metric.rows[:0], np.zeros((0, cuts.metric.width)), np.zeros_like(rest))
-
-    def _record(self, state: KernelCutsState, excess: float) -> Record:
-        told: Record = {"primal": state.primal, "violation": excess, "planes": len(state.alpha)}
-        if not self.certifies:
-            return UNCERTIFIED | told
-        return told | {"dual": state.dual, "gap": state.primal - state.dual, "certified": True}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -302,9 +184,6 @@ class SampledCuts(KernelCuts):
 
     certifies: ClassVar[bool] = False
 
-    def done(self, state: Any) -> bool:
-        return self.stops(state)
-
     def _cut(self, state: KernelCutsState, exact: Cut) -> Cut:
         n, k = len(exact.rows), self.n_samples
         if n <= k:
@@ -314,30 +193,3 @@ class SampledCuts(KernelCuts):
         return exact._replace(
             rows=exact.rows[chosen], coefficients=exact.coefficients[chosen] * (times[:, None] * (n / k))
         )
-
-
-def best_mixture(
-    gram: FloatArray, offsets: FloatArray, alpha: FloatArray, C: float, accuracy: float
-) -> tuple[FloatArray, float]:
-    """max_α Σ c_t α_t − ½ αᵀHα with α ≥ 0 and Σ α ≤ C, from a first guess, and the gap that is left."""
-    values, vectors = np.linalg.eigh(gram)
-    if values[0] < -ROUNDING * np.abs(values).max():
-        raise ValueError(
-            f"the kernel is not positive semidefinite: inner products of cuts have an eigenvalue of {values[0]:.3g}, "
-            f"and others of up to {values[-1]:.3g}; take another kernel"
-        )
-    rows = vectors * np.sqrt(np.maximum(values, 0.0))
-    t = len(offsets)
-    program = _core.SparseSets(1, t)
-    indices = np.tile(np.arange(t), t)
-    which = np.arange(t)
-    added = program.add(
-        np.zeros(t, np.int64), np.arange(0, t * t + 1, t), indices, rows.ravel(), which, np.ones(t), offsets
-    )
-    if added != t:
-        # One of them is there twice, to the last bit: rounding left no new one.
-        return alpha, 0.0
-    program.set_limits(np.array([C]), np.zeros(1))
-    program.set_alpha(0, alpha)
-    gap = program.solve_alone(0, accuracy, 1000)
-    return np.array(program.alpha(0)), gap

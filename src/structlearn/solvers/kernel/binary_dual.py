@@ -15,7 +15,7 @@ from structlearn.data.arrays import Flags, FloatArray, IntArray
 from structlearn.kernels import Kernel, KernelRows
 from structlearn.kernels.base import taken
 from structlearn.kernels.rows import with_fast_products
-from structlearn.solvers.binary_margins import BinaryMargins
+from structlearn.solvers.kernel.binary_margins import BinaryMargins
 from structlearn.solvers.n_slack import InseparableError, NSlack
 from structlearn.solvers.states import Record
 

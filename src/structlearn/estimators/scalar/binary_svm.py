@@ -14,12 +14,12 @@ from structlearn.data.memory import available_memory, memory_option
 from structlearn.data.options import choice_option, flag_option, real_option, whole_option
 from structlearn.estimators.base import price
 from structlearn.estimators.interruption import Interruption
-from structlearn.estimators.scalar_predictor import ScalarPredictor, read_classes, read_signs, with_weight
+from structlearn.estimators.scalar.base import ScalarPredictor, read_classes, read_signs, with_weight
 from structlearn.estimators.training import class_weights
-from structlearn.kernels import Kernel, kernel_option
+from structlearn.kernels import Kernel, kernel_for, kernel_option
 from structlearn.kernels.base import length
-from structlearn.solvers.binary_dual import BinaryDual, BinaryDualState
-from structlearn.solvers.binary_margins import BinaryMargins
+from structlearn.solvers.kernel.binary_dual import BinaryDual, BinaryDualState
+from structlearn.solvers.kernel.binary_margins import BinaryMargins
 from structlearn.waist.objective import Slack
 from structlearn.wording import count
 
@@ -36,8 +36,8 @@ class BinarySVM(ScalarPredictor):
     Parameters
     ----------
     kernel : Kernel, str or callable
-        An object of `structlearn.kernels`, such as ``RBF(gamma=0.1)``; or the name of one, with its own options; or a
-        function of two matrices.
+        An object of `structlearn.kernels`, such as ``RBF(gamma=0.1)``; the name of one; or a function of two matrices.
+        "rbf" and "laplacian" have the γ that `median_gamma` proposes for the training data; `kernel_` records it.
     C : float, optional
         Price of the mean slack. None means a tenth of the number of examples, C/S = 0.1; `C_` records it. What
         scikit-learn calls C is C/S here.
@@ -147,13 +147,13 @@ class BinarySVM(ScalarPredictor):
         if self.class_weight is not None:
             weight = weight * class_weights(self.class_weight, labels)
         C = price(self.C, 0.1, weight)
-        kernel = kernel_option(self.kernel)
+        kernel = kernel_for(self.kernel, X)
         largest = float(kernel.diagonal(X).max()) if self.slack == "hard" else np.inf
         margins = BinaryMargins(signs, weight, C, self.slack, bool(self.fit_intercept), largest)
         solver = self._solver()
         with Interruption() as interruption, _Watch(self, interruption) as watch:
             state, history = solver.run(kernel, X, margins, watch)
-        fitted = {"classes_": classes, "intercept_": state.bias} | self._expansion(X, numbers, state.beta)
+        fitted = {"classes_": classes, "intercept_": state.bias} | self._expansion(kernel, X, numbers, state.beta)
         fitted |= {"C_": C, "objective_": state.primal, "duality_gap_": state.relative_gap}
         fitted |= {"history_": history, "n_iter_": max(state.iteration, 1), "converged_": solver.done(state)}
         self._take_over(n, fitted)

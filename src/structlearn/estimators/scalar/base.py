@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from importlib.metadata import version
 from typing import Any, ClassVar
 
@@ -25,7 +26,7 @@ from structlearn.data.labels import (
 )
 from structlearn.data.matrices import check_squares, checked_numbers, checked_table
 from structlearn.estimators.training import checked_weight
-from structlearn.kernels import Kernel, Linear, kernel_option
+from structlearn.kernels import Kernel, Linear, kernel_for, kernel_option
 from structlearn.kernels.base import length, taken
 from structlearn.persistence import model_file
 from structlearn.wording import count, shown
@@ -37,12 +38,13 @@ def _of_classes(estimator: ScalarPredictor) -> bool:
     return True
 
 
-class ScalarPredictor(Estimator):
+class ScalarPredictor(Estimator, ABC):
     """Base class of f(x) = ⟨w, x⟩ + b, and with a kernel of f(x) = Σ_i α_i k(x_i, x) + b.
 
     Shapes are those of one function, whatever it is for: `coef_` is w, (d,), without a kernel or with a linear one;
-    `dual_coef_` are the α_i that are not 0, (n_support,), with their examples as `support_` and `support_vectors_`;
-    `intercept_` is b, a number. A subclass writes `fit`, which begins with `_read` and ends with `_take_over`.
+    `kernel_` is the kernel that was used, or None; `dual_coef_` are the α_i that are not 0, (n_support,), with their
+    examples as `support_` and `support_vectors_`; `intercept_` is b, a number. A subclass writes `fit`, which begins
+    with `_read` and ends with `_take_over`.
     """
 
     #: Numbers that `fit` leaves, beside those that all have.
@@ -50,9 +52,9 @@ class ScalarPredictor(Estimator):
 
     classes_: npt.NDArray[Any]
 
+    @abstractmethod
     def check_options(self) -> None:
         """Refuses options that mean nothing, by name; `fit` asks for it before it looks at the data."""
-        raise NotImplementedError
 
     @available_if(_of_classes)
     def decision_function(self, X: Any) -> FloatArray:
@@ -84,7 +86,11 @@ class ScalarPredictor(Estimator):
     def check_learnt(self) -> None:
         """Refuses what `fit` could not have learnt; who loads an estimator asks for it."""
         self.check_options()
-        kernel = self._kernel()
+        kernel = self.kernel_
+        if (kernel is None) != (self._given_kernel() is None) or not isinstance(kernel, Kernel | None):
+            raise ValueError(f"kernel_ is {shown(kernel)}, but the kernel given is {shown(self._given_kernel())}")
+        if kernel is not None:
+            kernel.check_options()
         if self._has_classes():
             self.classes_ = label_array(declared_classes(self.classes_, "classes_"))
             if len(self.classes_) != 2:
@@ -126,9 +132,10 @@ class ScalarPredictor(Estimator):
         """The option that says which kernel, None for none."""
         return self.kernel
 
-    def _kernel(self) -> Kernel | None:
+    def _kernel_for(self, X: Any) -> Kernel | None:
+        """The kernel to train with on examples that were read; "rbf" and "laplacian" have a γ that suits these."""
         given = self._given_kernel()
-        return None if given is None else kernel_option(given)
+        return None if given is None else kernel_for(given, X)
 
     def _has_classes(self) -> bool:
         """Whether y are labels of two classes, not numbers."""
@@ -138,7 +145,7 @@ class ScalarPredictor(Estimator):
         """f(x) of every example."""
         check_is_fitted(self)
         X = self._read(X, reset=False)
-        kernel = self._kernel()
+        kernel = self.kernel_
         if kernel is None or isinstance(kernel, Linear):
             return np.asarray(X @ self.coef_ + self.intercept_)
         found = np.full(length(X), self.intercept_)
@@ -150,7 +157,8 @@ class ScalarPredictor(Estimator):
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Examples, checked: rows of numbers, or whatever else the kernel is about."""
         check_examples("X", X)
-        kernel = self._kernel()
+        given = self._given_kernel()
+        kernel = None if given is None else kernel_option(given)
         if kernel is not None and not kernel.of_rows:
             return kernel.read(X, "X")
         # scikit-learn's own words for what is wrong with X.
@@ -161,11 +169,12 @@ class ScalarPredictor(Estimator):
         check_squares(X, lambda i, j: f"X[{i}, {j}]")
         return X if kernel is None else kernel.read(X, "X")
 
-    def _expansion(self, X: Any, numbers: IntArray, coefficients: FloatArray) -> dict[str, Any]:
+    @staticmethod
+    def _expansion(kernel: Kernel, X: Any, numbers: IntArray, coefficients: FloatArray) -> dict[str, Any]:
         """The attributes of Σ_i α_i k(x_i, ·) over examples that have these numbers in what `fit` was given."""
-        kept, kernel = np.flatnonzero(coefficients), self._kernel()
+        kept = np.flatnonzero(coefficients)
         vectors, alpha = taken(X, kept), coefficients[kept]
-        found = {"support_": numbers[kept], "support_vectors_": vectors, "dual_coef_": alpha}
+        found = {"support_": numbers[kept], "support_vectors_": vectors, "dual_coef_": alpha, "kernel_": kernel}
         if isinstance(kernel, Linear):
             w = np.asarray(vectors.T @ alpha)
             found["coef_"] = w if kernel.A is None else w @ np.asarray(kernel.A)
@@ -175,7 +184,7 @@ class ScalarPredictor(Estimator):
         """What was learnt from n examples, in the place of all that an earlier `fit` with other options had left."""
         for name in ("classes_", "coef_", "support_", "support_vectors_", "dual_coef_"):
             vars(self).pop(name, None)
-        vars(self).update(fitted)
+        vars(self).update({"kernel_": None} | fitted)
         seconds = self.history_[-1]["seconds"]
         self.training_ = {"examples": n, "seconds": seconds, "library": version("structlearn")}
 

@@ -10,10 +10,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray
-from structlearn.kernels.gram import SMALLEST_PIVOT
+from structlearn.kernels.gram import SMALLEST_PIVOT, cholesky_coordinates
 from structlearn.kernels.preimages import Combination, preimage
 from structlearn.kernels.row_metric import RowMetric
-from structlearn.solvers.kernel_cuts import Cut, Cuts, Expansion, KernelCuts, KernelCutsState
+from structlearn.solvers.kernel.cuts import Cut, Cuts, Expansion
+from structlearn.solvers.kernel.kernel_cuts import KernelCuts, KernelCutsState
 
 
 class BasisCuts(Cuts):
@@ -34,7 +35,6 @@ class BasisCuts(Cuts):
 
     def __init__(self, metric: RowMetric, size: int):
         super().__init__(metric)
-        self.cuts: list[Cut] = []
         self.basis: Any = metric.rows[:0]
         self._factor = np.zeros((size, size))
         self._coordinates = np.zeros((metric.n_rows, size), order="F")
@@ -55,14 +55,11 @@ class BasisCuts(Cuts):
         k, size = len(self), self._projected.shape[1:]
         projected = np.zeros((1, *size))
         projected[0, :k] = self._projection(cut)
-        self.cuts.append(cut)
         self._projected = np.concatenate([self._projected, projected])
-        products = self._projected.reshape(len(self.cuts), -1) @ projected.ravel()
-        self._join(products + np.array([other.rest @ cut.rest for other in self.cuts]), cut.offset)
+        self._join(cut, self._projected.reshape(len(self._projected), -1) @ projected.ravel())
 
     def keep(self, kept: npt.NDArray[np.bool_]) -> None:
-        self._drop(kept)
-        self.cuts = [cut for cut, chosen in zip(self.cuts, kept, strict=True) if chosen]
+        super().keep(kept)
         self._projected = self._projected[kept]
 
     def weights(self, alpha: FloatArray) -> FloatArray:
@@ -77,7 +74,7 @@ class BasisCuts(Cuts):
         kernel, k = self.metric.kernel, len(self)
         values = kernel.checked_values(self.metric.rows, b)[:, 0]
         own = float(kernel.diagonal_values(b)[0])
-        z = self._solved(kernel.checked_values(self.basis, b)[:, 0]) if k else np.zeros(0)
+        z = cholesky_coordinates(self._factor[:k, :k], kernel.checked_values(b, self.basis))[0] if k else np.zeros(0)
         left = own - float(z @ z)
         if not left > SMALLEST_PIVOT * own:
             return False
@@ -113,15 +110,6 @@ class BasisCuts(Cuts):
 
     def _mixed(self, alpha: FloatArray) -> FloatArray:
         return np.asarray(np.tensordot(alpha, self._projected[:, : len(self)], 1))
-
-    def _rest(self, alpha: FloatArray) -> FloatArray:
-        return np.asarray(alpha @ np.array([cut.rest for cut in self.cuts]))
-
-    def _solved(self, values: FloatArray) -> FloatArray:
-        from scipy.linalg import solve_triangular
-
-        k = len(self)
-        return np.asarray(solve_triangular(self._factor[:k, :k], values, lower=True, check_finite=False))
 
     def _solved_transposed(self, values: FloatArray) -> FloatArray:
         from scipy.linalg import solve_triangular
@@ -174,7 +162,7 @@ class SubspacePursuit(KernelCuts):
         return super().nbytes(problem) - int(problem.metric.matrix_nbytes) + 8 * size * (n + size)
 
     def done(self, state: Any) -> bool:
-        return state.cuts.full and self.stops(state)
+        return state.cuts.full and super().done(state)
 
     def _empty(self, metric: RowMetric) -> Cuts:
         cuts = BasisCuts(metric, min(self.n_basis, metric.n_rows))
