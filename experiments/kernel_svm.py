@@ -1,53 +1,60 @@
 """Kernel SVMs of two classes: sampled cuts and subspace pursuit against exact machines and fixed bases
 
-Chapter 6 of Yu's thesis (*Improved Learning of Structural Support Vector Machines*, 2011), all of its tables and figures, with his
-numbers beside ours. Every method minimises the same ½‖w‖² + (C/n) Σ max(0, 1 − y⟨w, φ(x)⟩), without a bias, with the Gaussian kernel
-exp(−γ‖x − z‖²); Yu's σ² is 1/γ. The script checks on 300 points that `BinarySVM` and `KernelStructuralSVM` have the same minimum.
+Chapter 6 of Yu's thesis (*Improved Learning of Structural Support Vector Machines*, 2011), all of its tables and
+figures, with his numbers beside ours. Every method minimises the same ½‖w‖² + (C/n) Σ max(0, 1 − y⟨w, φ(x)⟩), without
+a bias, with the Gaussian kernel exp(−γ‖x − z‖²); Yu's σ² is 1/γ. The script checks on 300 points that `BinarySVM` and
+`KernelStructuralSVM` have the same minimum.
 
 **Tables 6.2 to 6.4, Figure 6.7.** Five tasks, rows mixed with seed 0, training / validation / test:
 - ADULT: a9a's training file, 20,000 / 6,281 / 6,280, as Yu;
-- OCR0 and OCR*: MNIST's training file, 50,000 / 5,000 / 5,000, as Yu; 0 against the rest, 01234 against 56789, pixels up to 1;
+- OCR0 and OCR*: MNIST's training file, 50,000 / 5,000 / 5,000, as Yu; 0 against the rest, 01234 against 56789, pixels
+  up to 1;
 - IJCNN: both files, 113,353 / 14,169 / 14,169 (Yu prints 113,533, which is more than there are);
-- NEWS in the place of CCAT, which is not to be had: 20 Newsgroups by date, groups comp.* and sci.* against the rest, tf-idf of words
-  that two posts have, rows of length 1: 11,314 / 3,766 / 3,766, training and test files as they are and the latter in two halves.
+- NEWS in the place of CCAT, which is not to be had: 20 Newsgroups by date, groups comp.* and sci.* against the rest,
+  tf-idf of words that two posts have, rows of length 1: 11,314 / 3,766 / 3,766, training and test files as they are
+  and the latter in two halves.
 
-γ and C are chosen by the exact machine, fitted to 4,000 training rows and judged on the validation part: γ in 0.5, 1, 2, 4 times
-`median_gamma`, C/n in 0.3, 3, 30. All methods then have that C, and the γ or a fourth of it (wide kernels suit small bases), of which
-the better on the validation part is taken for each method and size; Yu chose both for each. A pass with the fourth comes after
-all others; a table says where it has not been run. Methods, all with seed 0:
+γ and C are chosen by the exact machine, fitted to 4,000 training rows and judged on the validation part: γ in 0.5, 1,
+2, 4 times `median_gamma`, C/n in 0.3, 3, 30. All methods then have that C, and the γ or a fourth of it (wide kernels
+suit small bases), of which the better on the validation part is taken for each method and size; Yu chose both for
+each. A pass with the fourth comes after all others; a table says where it has not been run. Methods, all with seed 0:
 - exact: `BinarySVM` to a relative duality gap of 0.001, in the place of SVM-light;
-- CPSP and CPSP(tr): `SubspacePursuit`, until a cut is violated by less than 1 % of the objective. A basis of k functions is the
-  beginning of every larger one, so that one pursuit serves all sizes: at size k it is left for a run to the end with that basis,
-  and its seconds are those up to there and of that run;
-- NYSTROM: `KernelMap` of random rows, INCCHOL: of pivots of incomplete Cholesky, each before `StructuralSVM` to a relative gap of 1 %.
+- CPSP and CPSP(tr): `SubspacePursuit`, until a cut is violated by less than 1 % of the objective. A basis of k
+  functions is the beginning of every larger one, so that one pursuit serves all sizes: at size k it is left for a run
+  to the end with that basis, and its seconds are those up to there and of that run;
+- NYSTROM: `KernelMap` of random rows, INCCHOL: of pivots of incomplete Cholesky, each before `StructuralSVM` to a
+  relative gap of 1 %.
 
-Sizes are 10, 20, 50, 100, 200, 500, 1,000; no method begins another size of a task after 240 s of processor time, and none gets sizes above
-1,000. "Within 0.5 %" is a test accuracy at most half a point below that of the exact machine, as in Table 6.3.
+Sizes are 10, 20, 50, 100, 200, 500, 1,000; no method begins another size of a task after 240 s of processor time, and
+none gets sizes above 1,000. "Within 0.5 %" is a test accuracy at most half a point below that of the exact machine,
+as in Table 6.3.
 
-**Table 6.1.** Checkerboards of 10⁴, 10⁵ and 10⁶ points (γ = 20, C/n = 1, 2 % of labels flipped, where Yu has Gaussian noise;
-100,000 points of another seed are the test), Adult (the first 22,697 rows of a9a, tested on the other 9,864; γ = 1/20, C/n = 1, and
-Yu's 100), and Covertype (15,000 / 5,000 of a subset of 20,000 rows whose classes are in another mix: not comparable with Yu's; kind 2
-against the rest, γ = 1/1.7 on features scaled to [0, 1], C/n = 1). Sampled cuts of 400 and 1,000 rows, ε = 0.001 as Yu, at most 1,000
-cuts, seeds 0 to 2, mean and standard deviation; "Cholesky" is Yu's control, a basis of 250 or 500 random rows; a subspace of 100;
-exact to 10⁵ points.
+**Table 6.1.** Checkerboards of 10⁴, 10⁵ and 10⁶ points (γ = 20, C/n = 1, 2 % of labels flipped, where Yu has Gaussian
+noise; 100,000 points of another seed are the test), Adult (the first 22,697 rows of a9a, tested on the other 9,864; γ
+= 1/20, C/n = 1, and Yu's 100), and Covertype (15,000 / 5,000 of a subset of 20,000 rows whose classes are in another
+mix: not comparable with Yu's; kind 2 against the rest, γ = 1/1.7 on features scaled to [0, 1], C/n = 1). Sampled cuts
+of 400 and 1,000 rows, ε = 0.001 as Yu, at most 1,000 cuts, seeds 0 to 2, mean and standard deviation; "Cholesky" is
+Yu's control, a basis of 250 or 500 random rows; a subspace of 100; exact to 10⁵ points.
 
-**Figures 6.2 to 6.4.** Seconds and errors by n, on checkerboards and Covertype, samples of 400 (seed 0) and exact, C/n = 1.
-**Figures 6.5 and 6.6.** 5,000 rows of Adult (Yu: 22,697), samples of 100 to 4,000, C/n from 0.01 to 100: iterations, seconds, errors.
+**Figures 6.2 to 6.4.** Seconds and errors by n, on checkerboards and Covertype, samples of 400 (seed 0) and exact,
+C/n = 1.
+**Figures 6.5 and 6.6.** 5,000 rows of Adult (Yu: 22,697), samples of 100 to 4,000, C/n from 0.01 to 100: iterations,
+seconds, errors.
 
-**Objectives.** How far sampled cuts and subspaces end above the certified minimum, beside the bounds of Theorem 6.2 (δ = 0.05) and
-Theorem 6.4 (with the largest ‖g − ĝ‖ of the cuts at the end), on 5,000 rows of Adult and 5,000 points of a checkerboard.
+**Objectives.** How far sampled cuts and subspaces end above the certified minimum, beside the bounds of Theorem 6.2
+(δ = 0.05) and Theorem 6.4 (with the largest ‖g − ĝ‖ of the cuts at the end), on 5,000 rows of Adult and 5,000 points
+of a checkerboard.
 
-Seconds are processor time of one thread, while other work ran on the machine; memory is the most that the process of a run had.
-This was fixed before the test parts were looked at. Speeds had been tried on Adult and checkerboards, with training errors alone.
+Seconds are processor time of one thread, while other work ran on the machine; memory is the most that the process of
+a run had. This was fixed before the test parts were looked at. Speeds had been tried on Adult and checkerboards, with
+training errors alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import copy
-import gzip
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -59,10 +66,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from kernel_svm_data import Part, mixed, parts
 from report import Run
 
 from structlearn import BinarySVM, KernelStructuralSVM, StructuralSVM
-from structlearn.datasets import fetch_adult, fetch_covertype, fetch_ijcnn1, fetch_newsgroups, make_checkerboard
+from structlearn.datasets import make_checkerboard
 from structlearn.features import KernelMap
 from structlearn.kernels import RBF, median_gamma
 from structlearn.models import ClassKernel, Multiclass
@@ -76,63 +84,6 @@ TASKS = ("ADULT", "NEWS", "OCR0", "IJCNN", "OCR*")
 WIDTHS, PRICES = (0.5, 1.0, 2.0, 4.0), (0.3, 3.0, 30.0)
 LIMIT = 240.0
 TOL = 0.01
-
-
-class Part(NamedTuple):
-    X: Any
-    y: Any
-
-
-def mixed(X: Any, y: Any, sizes: tuple[int, ...]) -> tuple[Part, ...]:
-    """Parts of these sizes, of rows in the order that seed 0 gives."""
-    order = np.split(np.random.default_rng(0).permutation(len(y)), np.cumsum(sizes)[:-1])
-    return tuple(Part(X[np.sort(part[:size])], y[np.sort(part[:size])]) for part, size in zip(order, sizes, strict=True))
-
-
-def mnist() -> tuple[Any, Any]:
-    found = []
-    for name, head in (("train-images-idx3-ubyte", 16), ("train-labels-idx1-ubyte", 8)):
-        content = gzip.decompress(next(Path(os.environ["STRUCTLEARN_DATA"], "mnist").glob(f"{name}*")).read_bytes())
-        found.append(np.frombuffer(content, np.uint8, offset=head))
-    return found[0].reshape(60_000, 784) / 255.0, found[1]
-
-
-def newsgroups() -> tuple[Part, ...]:
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    train, test = fetch_newsgroups("train"), fetch_newsgroups("test")
-    words = TfidfVectorizer(min_df=2, sublinear_tf=True)
-    X = words.fit_transform(train.X).tocsr()
-    y, y_test = (np.where([g.startswith(("comp", "sci")) for g in part.Y], 1, -1) for part in (train, test))
-    return Part(X, y), *mixed(words.transform(test.X).tocsr(), y_test, (3_766, 3_766))
-
-
-def parts(task: str) -> tuple[Part, ...]:
-    """Training, validation and test; of Table 6.1 training and test."""
-    if task == "ADULT":
-        data = fetch_adult()
-        return mixed(data.X, data.Y, (20_000, 6_281, 6_280))
-    if task == "IJCNN":
-        both = fetch_ijcnn1("train"), fetch_ijcnn1("test")
-        X = np.concatenate([np.asarray(each.X.toarray()) for each in both])  # type: ignore[union-attr]
-        return mixed(X, np.concatenate([each.Y for each in both]), (113_353, 14_169, 14_169))
-    if task == "NEWS":
-        return newsgroups()
-    if task in ("OCR0", "OCR*"):
-        X, digits = mnist()
-        return mixed(X, np.where(digits < (1 if task == "OCR0" else 5), 1, -1), (50_000, 5_000, 5_000))
-    name, _, size = task.partition(" ")
-    n = int(size)
-    if name == "checkerboard":
-        train, test = make_checkerboard(n, random_state=0), make_checkerboard(100_000, random_state=1)
-        return Part(train.X, train.Y), Part(test.X, test.Y)
-    if name == "Adult":
-        data = fetch_adult()
-        return Part(data.X[:n], data.Y[:n]), Part(data.X[22_697:], data.Y[22_697:])
-    cover = fetch_covertype()
-    X = (cover.X - cover.X.min(axis=0)) / np.maximum(np.ptp(cover.X, axis=0), 1e-9)
-    train, test = mixed(X, np.where(cover.Y == 2, 1, -1), (15_000, 5_000))
-    return Part(train.X[:n], train.y[:n]), test
 
 
 class Function(NamedTuple):
@@ -159,7 +110,7 @@ def judged(wrong: Callable[[Part], list[int]], held: tuple[Part, ...]) -> Run:
 
 @dataclass(frozen=True, kw_only=True)
 class EverySize(SubspacePursuit):
-    """A pursuit that is left at some sizes for a run to the end with the basis so far: what `n_basis` of that size does."""
+    """A pursuit that is left at some sizes for a run to the end with the basis so far: what that `n_basis` does."""
 
     sizes: tuple[int, ...] = ()
     tell: Callable[[int, float, Any], bool] | None = field(default=None, compare=False)
@@ -267,7 +218,9 @@ def random_basis(task: str, size: int, seed: int, gamma: float, price: float, fi
     predict = lambda X: svm.predict(features.transform(X))  # noqa: E731
     few = some(train)
     run |= {"iterations": svm.n_iter_, "train": len(wrong_of(predict)(few)) / len(few.y)}
-    write(file, [named(task, f"Cholesky {size}", gamma, price) | run | memory() | judged(wrong_of(predict), tuple(held))])
+    write(
+        file, [named(task, f"Cholesky {size}", gamma, price) | run | memory() | judged(wrong_of(predict), tuple(held))]
+    )
 
 
 def distances(task: str, size: int, seed: int, gamma: float, price: float, file: Path) -> None:
@@ -285,7 +238,9 @@ def distances(task: str, size: int, seed: int, gamma: float, price: float, file:
         return True
 
     clock = {"begin": time.process_time()}
-    solver = EverySize(n_basis=size, sizes=(size,), eps=1e-3, max_iter=10_000, random_state=seed, tell=tell, clock=clock)
+    solver = EverySize(
+        n_basis=size, sizes=(size,), eps=1e-3, max_iter=10_000, random_state=seed, tell=tell, clock=clock
+    )
     KernelStructuralSVM(BINARY, RBF(gamma), C=price * len(train.y), solver=solver).fit(train.X, train.y)
 
 
