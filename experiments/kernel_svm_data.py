@@ -37,7 +37,7 @@ def newsgroups() -> tuple[Part, ...]:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     train, test = fetch_newsgroups("train"), fetch_newsgroups("test")
-    words = TfidfVectorizer(min_df=2, sublinear_tf=True)
+    words = TfidfVectorizer(min_df=10, max_df=0.1, sublinear_tf=True)
     X = words.fit_transform(train.X).tocsr()
     y, y_test = (np.where([g.startswith(("comp", "sci")) for g in part.Y], 1, -1) for part in (train, test))
     return Part(X, y), *mixed(words.transform(test.X).tocsr(), y_test, (3_766, 3_766))
