@@ -254,6 +254,11 @@ def known(work: Path, job: tuple[Any, ...]) -> list[Run]:
     return json.loads(file.read_text())["runs"] if file.exists() else []
 
 
+def complete(work: Path, job: tuple[Any, ...]) -> bool:
+    file = file_of(work, job)
+    return file.exists() and bool(json.loads(file.read_text())["complete"])
+
+
 def file_of(work: Path, job: tuple[Any, ...]) -> Path:
     return work / ("_".join(f"{part:.6g}" if isinstance(part, float) else str(part) for part in job) + ".json").replace(
         " ", "-"
@@ -330,7 +335,7 @@ KINDS = {"CPSP": "pursuit", "CPSP(tr)": "pursuit", "NYSTROM": "fixed_bases", "IN
 def in_process(work: Path, job: tuple[Any, ...]) -> None:
     """A job in a process of its own, whose memory is that of the job alone; what is complete is not run again."""
     file = file_of(work, job)
-    if file.exists() and json.loads(file.read_text())["complete"]:
+    if complete(work, job):
         return
     print(*job, flush=True)
     subprocess.run([sys.executable, __file__, "--work", str(file), "--one", json.dumps(job)], check=False)
