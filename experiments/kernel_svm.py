@@ -21,7 +21,7 @@ each. A pass with the fourth comes after all others; a table says where it has n
 - exact: `BinarySVM` to a relative duality gap of 0.001, in the place of SVM-light;
 - CPSP and CPSP(tr): `SubspacePursuit`, until a cut is violated by less than 1 % of the objective. A basis of k
   functions is the beginning of every larger one, so that one pursuit serves all sizes: at size k it is left for a run
-  to the end with that basis, and its seconds are those up to there and of that run;
+  to the end with that basis, of at most 1,000 further cuts, and its seconds are those up to there and of that run;
 - NYSTROM: `KernelMap` of random rows, INCCHOL: of pivots of incomplete Cholesky, each before `StructuralSVM` to a
   relative gap of 1 %.
 
