@@ -311,6 +311,7 @@ def accuracy_by_size(runs: list[Run], folder: Path) -> str:
         axes.axhline(0.5, color="#bbbbbb", lw=0.8, ls="--")
         axes.set(title=task, xscale="log", xlabel="basis vectors")
         axes.set_yscale("symlog", linthresh=0.5)
+        axes.set_ylim(bottom=-0.5)
     panels[0, 0].set(ylabel="points below exact")
     panels[0, 0].legend(frameon=False, fontsize=8)
     words = "Points of test accuracy below the exact machine; the dashed line is the half point of Table 6.3."
