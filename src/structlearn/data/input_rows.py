@@ -69,9 +69,11 @@ def _is_empty(x: Any) -> bool:
 
 def _axes(x: Any) -> int:
     """How many indices a number of an input has; features by name are a row."""
-    if isinstance(x, (list, tuple)):
-        return 1 + (_axes(x[0]) if x else 0)
-    return 1 if isinstance(x, Mapping) else int(getattr(x, "ndim", 0))
+    axes = 0
+    # Nothing has more than three, however deep the lists go.
+    while isinstance(x, (list, tuple)) and axes <= 3:
+        axes, x = axes + 1, x[0] if x else None
+    return axes + (1 if isinstance(x, Mapping) else int(getattr(x, "ndim", 0)))
 
 
 def row_names(X: Any) -> tuple[str, ...] | None:

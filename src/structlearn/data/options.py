@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import os
 from collections.abc import Callable, Sequence
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -35,6 +36,16 @@ def flag_option(name: str, value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_, numbers.Integral)) or value not in (0, 1):
         raise ValueError(f"{name} is {shown(value)}; it must be True or False")
     return bool(value)
+
+
+def jobs_option(name: str, value: Any) -> int:
+    """How many threads: a number, −1 for all cores, −2 for all but one; None means one."""
+    if value is None:
+        return 1
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or not 0 < abs(int(value)) < 2**15:
+        raise ValueError(f"{name} is {value!r}; give a number of threads, or -1 for all cores")
+    n = int(value)
+    return n if n > 0 else max(1, (os.cpu_count() or 1) + 1 + n)
 
 
 _NUMERIC: dict[Any, Callable[[str, Any], Any]] = {

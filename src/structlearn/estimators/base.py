@@ -20,7 +20,7 @@ from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import check_examples
 from structlearn.data.matrices import checked_table
 from structlearn.data.memory import memory_option
-from structlearn.data.options import flag_option, real_option, whole_option
+from structlearn.data.options import flag_option, jobs_option, real_option, whole_option
 from structlearn.estimators.abilities import check_decoder
 from structlearn.estimators.checkpoint import Checkpoint, identity
 from structlearn.estimators.interruption import Interruption
@@ -33,7 +33,6 @@ from structlearn.estimators.training import (
     checked_weight,
     class_weights,
     is_given,
-    n_threads,
     nonnegative_weights,
     restriction,
 )
@@ -219,7 +218,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
                 raise ValueError(f"fit_intercept=True has no meaning for {type(self.model).__name__}")
             spec = spec.with_intercept()
         problem = self._bound(model, spec, X, truths, **restriction(model, allowed))
-        problem.n_threads = n_threads(self.n_jobs)
+        problem.n_threads = jobs_option("n_jobs", self.n_jobs)
         if self.class_weight is not None:
             if not model.tabular:
                 raise ValueError("class_weight is for models with one label an example (Chain itself has label_weight)")
@@ -251,7 +250,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
             whole_option("max_iter", self.max_iter, 0)
         if isinstance(self.random_state, numbers.Integral):
             whole_option("random_state", self.random_state, 0, 2**32 - 1)
-        n_threads(self.n_jobs)
+        jobs_option("n_jobs", self.n_jobs)
         memory_option("max_memory", self.max_memory)
         self._solver()
 

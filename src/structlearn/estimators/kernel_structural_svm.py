@@ -222,7 +222,7 @@ class KernelStructuralSVM(StructuralSVM):
         tokens = X.nodes if isinstance(X, Networks) else X
         offsets = tokens.offsets if isinstance(tokens, Sequences) else np.arange(rows.shape[0] + 1)
         room = min(KEPT, (memory_option("max_memory", self.max_memory) or 2 * KEPT) // 2)
-        problem.metric = RowMetric(kernel, rows, _width(model, spec), offsets, row_names(X), room)
+        problem.metric = RowMetric(kernel, rows, _width(model, spec), offsets, row_names(X), room, self.n_jobs)
         return problem
 
     def _on_earlier_problem(self, training: Training) -> Training:
@@ -254,7 +254,7 @@ class KernelStructuralSVM(StructuralSVM):
         rows = input_rows(inputs)
         if rows.shape[1] != self.n_features_in_:
             raise ValueError(f"X has {rows.shape[1]} features but training had {self.n_features_in_}")
-        return with_input_rows(inputs, expansion_at(self.kernel_, rows, self.basis_, self.coefficients_))
+        return with_input_rows(inputs, expansion_at(self.kernel_, rows, self.basis_, self.coefficients_, self.n_jobs))
 
 
 def _sized(solver: KernelCuts, n_components: int) -> KernelCuts:

@@ -16,11 +16,11 @@ from structlearn.contract import available_if
 from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import check_examples
 from structlearn.data.memory import memory_option
-from structlearn.data.options import whole_option
+from structlearn.data.options import jobs_option, whole_option
 from structlearn.estimators.base import StructuredEstimator
 from structlearn.estimators.checkpoint import Checkpoint
 from structlearn.estimators.interruption import Interruption
-from structlearn.estimators.training import Training, n_threads
+from structlearn.estimators.training import Training
 from structlearn.models.base import Model
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.problem import Problem
@@ -74,7 +74,7 @@ class LatentEstimator(StructuredEstimator):
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_init)
         # Runs side by side share what there is.
         granted = memory_option("max_memory", self.max_memory)
-        share = None if granted is None else max(1, granted // min(self.n_init, n_threads(self.n_jobs)))
+        share = None if granted is None else max(1, granted // min(self.n_init, jobs_option("n_jobs", self.n_jobs)))
         one = {"n_init": 1, "n_jobs": 1, "max_memory": share}
         runs = [clone(self).set_params(**one, random_state=int(seed)) for seed in seeds]
         ended: list[Checkpoint] = []

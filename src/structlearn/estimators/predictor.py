@@ -12,11 +12,11 @@ from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import check_examples
 from structlearn.data.fields import LARGEST
 from structlearn.data.matrices import checked_table
-from structlearn.data.options import whole_option
+from structlearn.data.options import jobs_option, whole_option
 from structlearn.estimators.abilities import needs
 from structlearn.estimators.card import WithCard
 from structlearn.estimators.inspectable import Inspectable
-from structlearn.estimators.training import checked_weight, n_threads, restriction
+from structlearn.estimators.training import checked_weight, restriction
 from structlearn.persistence import model_file
 from structlearn.waist.problem import Problem
 
@@ -114,7 +114,7 @@ class StructuredPredictor(Inspectable, WithCard, Estimator):
 
             X = validate_data(self, checked_table(X), reset=False, accept_sparse="csr", dtype=np.float64)
         problem = self._bound_new(X, Y, allow_unknown=True, **restriction(self.model_, allowed))
-        problem.n_threads = n_threads(self.n_jobs)
+        problem.n_threads = jobs_option("n_jobs", self.n_jobs)
         if len(self.w_) != problem.n_features:
             raise ValueError(f"w_ has {len(self.w_)} entries, but the model has {problem.n_features} weights")
         return problem

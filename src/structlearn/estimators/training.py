@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
-import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -168,12 +166,3 @@ def class_weights(class_weight: Any, Y: Sequence[Any]) -> FloatArray:
     except TypeError:
         raise ValueError("class_weight needs labels that can be sorted, but those in Y are of several types") from None
     return np.asarray(compute_class_weight(class_weight, classes=labels, y=given))[codes]
-
-
-def n_threads(n_jobs: int | None) -> int:
-    if n_jobs is None:
-        return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or not 0 < abs(int(n_jobs)) < 2**15:
-        raise ValueError(f"n_jobs is {n_jobs!r}; give a number of threads, or -1 for all cores")
-    n_jobs = int(n_jobs)
-    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)

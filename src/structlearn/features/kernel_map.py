@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -18,10 +19,10 @@ from structlearn.data.arrays import FloatArray
 from structlearn.data.fields import check_distinct, check_tuple, check_whole
 from structlearn.data.input_rows import input_rows, read_inputs, row_names, with_input_rows
 from structlearn.data.matrices import checked_table
-from structlearn.data.options import choice_option, whole_option
+from structlearn.data.options import choice_option, jobs_option, whole_option
 from structlearn.data.tokens.sequences import NamedColumns
 from structlearn.kernels import RBF, Kernel, Laplacian, incomplete_cholesky, kernel_for, kernel_option, pivoted_cholesky
-from structlearn.kernels.base import check_rows, length, taken
+from structlearn.kernels.base import BLOCK, check_rows, length, taken
 from structlearn.kernels.gram import cholesky_coordinates
 from structlearn.kernels.vectors import short_indices
 from structlearn.wording import shown
@@ -59,6 +60,8 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         transform (Rahimi and Recht 2007).
     random_state : int or numpy Generator, optional
         Seed of the draws.
+    n_jobs : int, optional
+        Threads that compute kernels; −1 takes all cores.
 
     Attributes
     ----------
@@ -102,11 +105,13 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         n_components: int | None = 100,
         method: Method = "uniform",
         random_state: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
     ):
         self.kernel = kernel
         self.n_components = n_components
         self.method = method
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:
         self.check_options()
@@ -133,6 +138,7 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
             raise ValueError("n_components is None, for all examples, but random features have no basis; give a number")
         if isinstance(self.random_state, numbers.Integral):
             whole_option("random_state", self.random_state, 0, 2**32 - 1)
+        jobs_option("n_jobs", self.n_jobs)
         kernel_option(self.kernel)
 
     def transform(self, X: Any) -> Any:
@@ -239,8 +245,10 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
             found[:] = rows @ self.frequencies_
             found += self.offsets_
             return np.asarray(np.sqrt(2.0 / found.shape[1]) * np.cos(found))
-        for some, part in self.kernel_.blocks(rows, self.basis_):
-            found[some] = cholesky_coordinates(self.factor_, part)
+        then = partial(cholesky_coordinates, self.factor_)
+        blocks = self.kernel_.blocks(rows, self.basis_, then=then, max_memory=BLOCK // 8, n_jobs=self.n_jobs)
+        for some, coordinates in blocks:
+            found[some] = coordinates
         return found
 
 

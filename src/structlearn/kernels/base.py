@@ -14,6 +14,8 @@ from structlearn.contract import Parameters
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.matrices import check_finite, checked_matrix
 from structlearn.data.memory import available_memory, memory_option
+from structlearn.data.options import jobs_option
+from structlearn.kernels.threads import in_order
 from structlearn.wording import count, in_bytes, shown
 
 #: Bytes of a block of rows, if nobody says.
@@ -107,19 +109,32 @@ class Kernel(Parameters, ABC):
         check_finite(values[:, None], lambda i, _: f"the kernel of X[{i}] and itself")
         return values
 
-    def blocks(self, X: Any, Z: Any = None, *, max_memory: int | str = BLOCK) -> Iterator[tuple[slice, FloatArray]]:
+    def blocks(
+        self,
+        X: Any,
+        Z: Any = None,
+        *,
+        then: Callable[[FloatArray], FloatArray] = np.asarray,
+        max_memory: int | str = BLOCK,
+        n_jobs: int | None = None,
+    ) -> Iterator[tuple[slice, FloatArray]]:
         """Rows of the matrix, some at a time, where all together would not fit into memory.
 
         Parameters
         ----------
         X, Z
             As for the whole matrix.
+        then : callable
+            What is wanted of a block, in its place.
         max_memory : int or str
             How many bytes a block may take, as a number or as "64MB"; it has at least one row.
+        n_jobs : int, optional
+            Threads, each with a block of its own at a time; −1 takes all cores.
 
         Yields
         ------
         (slice, (rows, m) array)
+            The rows, and their kernels or what `then` makes of them.
 
         Examples
         --------
@@ -130,9 +145,12 @@ class Kernel(Parameters, ABC):
         X, Z = self._both(X, Z)
         size = memory_option("max_memory", max_memory) or BLOCK
         step = max(1, size // (8 * length(Z)))
-        for begin in range(0, length(X), step):
+
+        def block(begin: int) -> tuple[slice, FloatArray]:
             rows = slice(begin, min(begin + step, length(X)))
-            yield rows, self.checked_values(X[rows], Z, partial(_of_two, begin, "X" if Z is X else "Z"))
+            return rows, then(self.checked_values(X[rows], Z, partial(_of_two, begin, "X" if Z is X else "Z")))
+
+        yield from in_order(block, range(0, length(X), step), jobs_option("n_jobs", n_jobs))
 
     def _both(self, X: Any, Z: Any) -> tuple[Any, Any]:
         self.check_options()

@@ -37,6 +37,8 @@ class RowMetric:
         What the columns of the rows are called.
     max_memory : int
         The matrix of kernels of all rows is kept if it takes no more bytes.
+    n_jobs : int, optional
+        Threads that compute kernels.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class RowMetric:
         offsets: IntArray,
         names: tuple[str, ...] | None = None,
         max_memory: int = KEPT,
+        n_jobs: int | None = None,
     ):
         self.max_memory = max_memory
         self.offsets = offsets
@@ -54,6 +57,7 @@ class RowMetric:
         self.kernel = kernel
         self.rows = rows
         self.width = width
+        self.n_jobs = n_jobs
         self.n_rows = length(rows)
         self._matrix: FloatArray | None = None
 
@@ -64,14 +68,16 @@ class RowMetric:
 
     def at_rows(self, basis: Any, coefficients: FloatArray) -> FloatArray:
         """Σ_j k(x_i, b_j) c_j at every row of the training data, (n_rows, width)."""
-        return expansion_at(self.kernel, self.rows, basis, coefficients)
+        return expansion_at(self.kernel, self.rows, basis, coefficients, self.n_jobs)
 
     def at_rows_of(self, which: IntArray, coefficients: FloatArray) -> FloatArray:
         """The same where the basis are rows of the training data."""
         if not self.matrix_nbytes:
             return self.at_rows(self.rows[which], coefficients)
         if self._matrix is None:
-            self._matrix = self.kernel.checked_values(self.rows, self.rows)
+            self._matrix = np.empty((self.n_rows, self.n_rows))
+            for some, part in self.kernel.blocks(self.rows, n_jobs=self.n_jobs):
+                self._matrix[some] = part
         # A copy of most columns takes longer than products with zeros.
         if 4 * len(which) > self.n_rows:
             full = np.zeros((self.n_rows, self.width))
@@ -110,10 +116,14 @@ def _arrays(rows: Any) -> tuple[Any, ...]:
     return (rows.data, rows.indices, rows.indptr) if sp.issparse(rows) else (rows,)
 
 
-def expansion_at(kernel: Kernel, rows: Any, basis: Any, coefficients: FloatArray) -> FloatArray:
+def expansion_at(
+    kernel: Kernel, rows: Any, basis: Any, coefficients: FloatArray, n_jobs: int | None = None
+) -> FloatArray:
     """Σ_j k(x_i, b_j) c_j at rows x_i, in blocks that never fill the memory."""
     found = np.zeros((length(rows), coefficients.shape[1]))
     if length(basis) and len(found):
-        for some, part in kernel.blocks(rows, basis, max_memory=BLOCK):
-            found[some] = part @ coefficients
+        for some, values in kernel.blocks(
+            rows, basis, then=lambda part: part @ coefficients, max_memory=BLOCK // 8, n_jobs=n_jobs
+        ):
+            found[some] = values
     return found

@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from structlearn.data.examples import check_examples
+from structlearn.data.options import jobs_option
 from structlearn.estimators.predictor import StructuredPredictor
-from structlearn.estimators.training import checked_weight, n_threads
+from structlearn.estimators.training import checked_weight
 from structlearn.models.base import Model
 from structlearn.wording import shown
 
@@ -39,7 +40,7 @@ class RelativeFrequencies(StructuredPredictor):
 
     def check_options(self) -> None:
         """Refuses options that mean nothing, by name; `fit` asks for it before it looks at the data."""
-        n_threads(self.n_jobs)
+        jobs_option("n_jobs", self.n_jobs)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Counts.
@@ -60,7 +61,7 @@ class RelativeFrequencies(StructuredPredictor):
         problem = self.model.bind(spec, X, y)
         if not hasattr(problem, "relative_frequencies"):
             raise ValueError(f"{type(self.model).__name__} has no relative frequencies: its features are no choices")
-        problem.n_threads = n_threads(self.n_jobs)
+        problem.n_threads = jobs_option("n_jobs", self.n_jobs)
         weight = checked_weight(sample_weight, problem.n_examples)
         self.w_ = problem.relative_frequencies(weight)
         self.model_, self.spec_ = self.model, spec
