@@ -392,9 +392,6 @@ def page(work: Path, folder: Path, protocol: str, begin: float) -> None:
         "Settings": settings(runs),
     }
     if missing:
-        command = (
-            "`python experiments/kernel_svm.py` goes on with what is missing; all runs are kept in `--work`. How many, "
-            "of which some have smaller sizes:"
-        )
+        command = "`python experiments/kernel_svm.py` goes on with these (some have smaller sizes already); how many:"
         sections["Not run yet"] = command + "\n\n" + "\n".join(f"- {job}, {n}" for job, n in Counter(missing).items())
     publish(folder, "kernel_svm", protocol, sections, [run | {"wrong": None} for run in runs], begin)
