@@ -54,7 +54,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 import sklearn
-from named_entities_page import Run, report
+from named_entities_page import Run, write_page
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import GridSearchCV, KFold
@@ -98,9 +98,12 @@ def squared_kernel_features(rows: Sequences) -> Sequences:
     ([[16.0, 9.0], [9.0, 16.0]], [[16.0, 9.0], [9.0, 16.0]])
     """
     products = sp.csr_array(PolynomialFeatures(2, interaction_only=True).fit_transform(rows.tokens))
-    occurring = np.unique(products.indices)
+    # Columns are taken by number: there are far too many of all pairs for arrays of that length.
+    occurring, places = np.unique(products.indices, return_inverse=True)
     degree = np.searchsorted([1, 1 + rows.tokens.shape[1]], occurring, side="right")
-    return Sequences(products[:, occurring] * np.sqrt([1.0, 3.0, 2.0])[degree], rows.lengths)
+    values = products.data * np.sqrt([1.0, 3.0, 2.0])[degree][places]
+    shape = (products.shape[0], len(occurring))
+    return Sequences(sp.csr_array((values, places, products.indptr), shape=shape), rows.lengths)
 
 
 class RareWordsByShape(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -270,7 +273,7 @@ def main() -> None:
     lines = ",\n".join(json.dumps(run, ensure_ascii=False) for run in rounded)
     head = json.dumps(facts, ensure_ascii=False)
     (options.output / "named_entities.json").write_text(f'{head[:-1]}, "runs": [\n{lines}\n]}}\n', encoding="utf-8")
-    (options.output / "named_entities.md").write_text(report(__doc__ or "", runs, facts), encoding="utf-8")
+    write_page(options.output)
 
 
 if __name__ == "__main__":

@@ -39,14 +39,14 @@ void bind_grammar(nb::module_& module) {
             [](GrammarRules* place, std::int32_t n_symbols, std::int32_t n_plain, Vector<std::int32_t> label,
                Vector<std::uint8_t> counts, Matrix<std::int32_t> binary, Matrix<std::int32_t> unary,
                Vector<std::int32_t> starts, Vector<std::int32_t> word_begin, Vector<std::int32_t> word_tag, bool lexical,
-               std::int32_t n_edges, std::int32_t n_buckets, std::int32_t longest_chain) {
+               std::int32_t n_edges, std::int32_t n_buckets, std::int32_t n_columns, std::int32_t longest_chain) {
                 new (place) GrammarRules(n_symbols, n_plain, view(label), view(counts), view(binary), view(unary),
                                          view(starts), view(word_begin), view(word_tag), lexical, n_edges, n_buckets,
-                                         longest_chain);
+                                         n_columns, longest_chain);
             },
             nb::arg("n_symbols"), nb::arg("n_plain"), nb::arg("label"), nb::arg("counts"), nb::arg("binary"),
             nb::arg("unary"), nb::arg("starts"), nb::arg("word_begin"), nb::arg("word_tag"), nb::arg("lexical"),
-            nb::arg("n_edges"), nb::arg("n_buckets"), nb::arg("longest_chain"))
+            nb::arg("n_edges"), nb::arg("n_buckets"), nb::arg("n_columns"), nb::arg("longest_chain"))
         .def_prop_ro("n_weights", &GrammarRules::n_weights)
         .def_prop_ro("n_shared", &GrammarRules::spans_at)
         .def_prop_ro("n_chains", [](const GrammarRules& rules) { return rules.chains.size(); });
@@ -61,10 +61,11 @@ void bind_grammar(nb::module_& module) {
     bind_composed<GrammarStructure, GrammarScorer>(module, "Grammar")
         .def(
             "__init__",
-            [](Bound* place, const GrammarEngine& engine, Vector<std::int32_t> edges) {
-                new (place) Bound{{GrammarStructure(engine.shape), GrammarScorer(engine.shape, edges.data())}};
+            [](Bound* place, const GrammarEngine& engine, Vector<std::int32_t> edges, Matrix<double> rows) {
+                new (place) Bound{{GrammarStructure(engine.shape), GrammarScorer(engine.shape, edges.data(), rows.data())}};
             },
-            nb::arg("engine"), nb::arg("edges").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+            nb::arg("engine"), nb::arg("edges").noconvert(), nb::arg("rows").noconvert(), nb::keep_alive<1, 2>(),
+            nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
         .def("most_violating", unlocked_method<Bound>(&most_violating_trees<Bound::Problem>))
         .def("rule_marginals", unlocked_method<Bound>(&rule_marginals<Bound::Problem>));
     using Given = BoundProblem<GrammarStructure, GivenScorer>;

@@ -37,7 +37,8 @@ struct UnaryChain {
 
 // A weighted grammar in binary form. Symbols are numbered: phrases, tags, and then those that binarisation made, which are
 // only ever left children. Weights are, one after another, of binary rules (in order of their left, then right child),
-// unary rules, symbols of the whole sentence, words under their tags, and of spans by the label of the phrase.
+// unary rules, symbols of the whole sentence, words under their tags, and of spans by the label of the phrase: by the kinds
+// of the tokens at four places, by length, and by the features of the tokens at these places.
 struct GrammarRules {
     std::int32_t n_symbols, n_plain, n_labels;  // plain: phrases and tags
     std::vector<std::int32_t> label;            // of every symbol, −1 where it is no phrase
@@ -48,6 +49,7 @@ struct GrammarRules {
     std::vector<std::int32_t> word_begin, word_tag;  // tags that each kind of token may have
     bool lexical;                                    // whether these have weights
     std::int32_t n_edges, n_buckets;                 // kinds of tokens at the edges of spans, and of lengths; 0 for none
+    std::int32_t n_columns;                          // features of tokens
 
     // Made of the above.
     std::vector<std::int32_t> pair_begin, pair_right, pair_rules;  // the rules of left child l and right child pair_right[p]
@@ -62,7 +64,8 @@ struct GrammarRules {
     std::int64_t starts_at() const { return unary_at() + static_cast<std::int64_t>(upper.size()); }
     std::int64_t words_at() const { return starts_at() + static_cast<std::int64_t>(starts.size()); }
     std::int64_t spans_at() const { return words_at() + (lexical ? static_cast<std::int64_t>(word_tag.size()) : 0); }
-    std::int64_t n_weights() const { return spans_at() + (std::int64_t{4} * n_edges + n_buckets) * n_labels; }
+    std::int64_t columns_at() const { return spans_at() + (std::int64_t{4} * n_edges + n_buckets) * n_labels; }
+    std::int64_t n_weights() const { return columns_at() + std::int64_t{4} * n_columns * n_labels; }
 
     // Rows of binary rules are (parent, left, right), in order of left and right; those of unary rules (upper, lower).
     // Chains have at most `longest` rules, and no label twice: with weights of any sign, longer ones could score without
@@ -71,7 +74,7 @@ struct GrammarRules {
                  std::span<const std::uint8_t> counts_, MatrixView<std::int32_t> binary, MatrixView<std::int32_t> unary,
                  std::span<const std::int32_t> starts_, std::span<const std::int32_t> word_begin_,
                  std::span<const std::int32_t> word_tag_, bool lexical_, std::int32_t n_edges_, std::int32_t n_buckets_,
-                 std::int32_t longest)
+                 std::int32_t n_columns_, std::int32_t longest)
         : n_symbols(n_symbols_),
           n_plain(n_plain_),
           n_labels(static_cast<std::int32_t>(counts_.size())),
@@ -82,7 +85,8 @@ struct GrammarRules {
           word_tag(word_tag_.begin(), word_tag_.end()),
           lexical(lexical_),
           n_edges(n_edges_),
-          n_buckets(n_buckets_) {
+          n_buckets(n_buckets_),
+          n_columns(n_columns_) {
         for (std::size_t r = 0; r < binary.rows; ++r) {
             parent.push_back(binary.row(r)[0]);
             left.push_back(binary.row(r)[1]);

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         RelativeFrequencies,
         StructuralSVM,
         StructuredPerceptron,
+        VectorValuedRidge,
         explain,
         top_weights,
     )
@@ -43,6 +44,7 @@ __all__ = [
     "RelativeFrequencies",
     "StructuralSVM",
     "StructuredPerceptron",
+    "VectorValuedRidge",
     "__version__",
     "explain",
     "load",

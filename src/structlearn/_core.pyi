@@ -462,6 +462,7 @@ class GrammarRules:
         lexical: bool,
         n_edges: int,
         n_buckets: int,
+        n_columns: int,
         longest_chain: int,
     ) -> None: ...
     @property
@@ -487,7 +488,7 @@ class MissedBrackets(PartLoss):
     def __init__(self, engine: GrammarEngine, gold: Ints, offsets: Ints, counts: Ints, missed: float) -> None: ...
 
 class Grammar(Composed):
-    def __init__(self, engine: GrammarEngine, edges: Labels) -> None: ...
+    def __init__(self, engine: GrammarEngine, edges: Labels, rows: Floats) -> None: ...
     def rule_marginals(self, w: Floats, i: int) -> tuple[Ints, Floats]: ...
     def most_violating(
         self,

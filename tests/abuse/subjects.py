@@ -22,10 +22,11 @@ from structlearn import (
     RelativeFrequencies,
     StructuralSVM,
     StructuredPerceptron,
+    VectorValuedRidge,
 )
 from structlearn.estimators.generative.emissions import Discrete, Gaussian, PiecewiseLinearCounts
 from structlearn.estimators.regularized_risk import L2, ElasticNet, Hinge, Huber, Logistic, Lp
-from structlearn.kernels import RBF
+from structlearn.kernels import RBF, Decomposable, Spectrum
 from structlearn.models import (
     Alignment,
     Chain,
@@ -41,6 +42,7 @@ from structlearn.models import (
     Segments,
     TypedGraph,
 )
+from structlearn.outputs import KernelOutputs, LabelOutputs, LabelSequenceOutputs, LabelSetOutputs
 from tests.persistence import version_2_data as data
 from tests.persistence.version_2_cases import CASES, SEGMENTS, Somewhere
 
@@ -156,6 +158,17 @@ SUBJECTS: dict[str, Subject] = {
     "perceptron_kernel": Subject(BinaryPerceptron("rbf", **SHORT), data.POINTS, TWO),
     "logistic_elastic_net": Subject(RegularizedRisk(Logistic(), ElasticNet(), **SHORT), data.POINTS, TWO),
     "hinge_kernel": Subject(RegularizedRisk(Hinge(), L2(RBF()), **SHORT), data.POINTS, TWO),
+    "ridge_of_numbers": Subject(VectorValuedRidge(), data.POINTS, NUMBERS),
+    "ridge_of_labels": Subject(VectorValuedRidge(LabelOutputs(), lam=0.1), data.POINTS, data.CLASSES),
+    "ridge_of_label_sets": Subject(
+        VectorValuedRidge(LabelSetOutputs(), Decomposable("rbf", "covariance")),
+        data.POINTS,
+        [{y} for y in data.CLASSES],
+    ),
+    "ridge_of_sequences": Subject(VectorValuedRidge(LabelSequenceOutputs(), "linear"), data.ROWS, data.LETTERS),
+    "ridge_of_strings": Subject(
+        VectorValuedRidge(KernelOutputs(Spectrum(1))), data.POINTS, [str(y) * 2 for y in data.CLASSES]
+    ),
     "huber_numbers": Subject(RegularizedRisk(Huber(), Lp(), **SHORT), data.POINTS, NUMBERS),
     "gibbs_motif": Subject(
         GibbsMotif(4, background_order=0, n_sweeps=3, n_init=2, random_state=0), data.DNA, data.BOUND

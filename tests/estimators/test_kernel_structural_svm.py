@@ -11,9 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
 import structlearn
-from structlearn import KernelStructuralSVM, StructuralSVM
+from structlearn import BinarySVM, KernelStructuralSVM, StructuralSVM
 from structlearn.features import KernelMap
 from structlearn.kernels import RBF, FunctionKernel, Laplacian, Linear, Polynomial, Spectrum
+from structlearn.kernels.row_metric import RowMetric
 from structlearn.models import (
     Chain,
     Grammar,
@@ -27,6 +28,8 @@ from structlearn.models import (
     Taxonomy,
 )
 from structlearn.solvers import BlockCoordinate, KernelCuts, SampledCuts, SubspacePursuit
+from structlearn.solvers.kernel.cuts import Cut
+from structlearn.solvers.kernel.subspace_pursuit import BasisCuts
 
 
 class Sign(OutputFeatures):
@@ -146,6 +149,26 @@ def test_exact_cuts_find_what_a_full_basis_finds(kernel):
     full = make_pipeline(KernelMap(kernel, 1000), StructuralSVM(Chain(), C=5.0, tol=1e-6)).fit(X, Y)
     exact = KernelStructuralSVM(Chain(), kernel, C=5.0, solver="exact", tol=1e-6, max_iter=3000).fit(X, Y)
     assert exact.objective_ == pytest.approx(full[-1].objective_, rel=1e-5)
+
+
+def test_two_classes_with_halved_features_are_the_binary_svm_without_a_bias():
+    X, y = rows(n=60)
+    binary = BinarySVM(RBF(0.5), C=60.0, fit_intercept=False, tol=1e-5).fit(X, y)
+    structural = KernelStructuralSVM(Multiclass(output_features=Sign()), RBF(0.5), C=60.0, solver="exact", tol=1e-5)
+    assert structural.fit(X, y).objective_ == pytest.approx(binary.objective_, rel=2e-5)
+
+
+@pytest.mark.parametrize("n_violated", [2, 20])
+def test_a_cut_is_projected_alike_whether_few_rows_or_many_are_in_it(n_violated):
+    X, _ = rows()
+    cuts = BasisCuts(RowMetric(RBF(0.5), X, 1, np.arange(31)), 3)
+    assert all(cuts.extend(X[i : i + 1]) for i in range(3))
+    random = np.random.default_rng(0)
+    cut = Cut(np.arange(3, 3 + n_violated), random.normal(size=(n_violated, 1)), np.zeros(0), 1.0)
+    cuts.add(cut)
+    inner = RBF(0.5)(X[:3], X[cut.rows]) @ cut.coefficients
+    expected = inner.T @ np.linalg.solve(RBF(0.5)(X[:3]), inner)
+    np.testing.assert_allclose(cuts.gram, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("preimages", [False, True])

@@ -6,7 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from structlearn.kernels import RBF, FunctionKernel, Laplacian, Linear, Polynomial, Precomputed, Spectrum, check_psd
+from structlearn.kernels import (
+    RBF,
+    Constant,
+    FunctionKernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Spectrum,
+    check_psd,
+)
 
 X = np.random.default_rng(0).standard_normal((6, 2))
 Z = np.random.default_rng(1).standard_normal((3, 2))
@@ -149,3 +159,11 @@ def test_functions_of_users_are_checked():
     assert sets.diagonal([{1, 2}, {2, 3, 4}]).tolist() == [2.0, 3.0]
     with pytest.raises(ValueError, match="X is empty"):
         sets([])
+
+
+def test_kernels_may_be_written_to_and_nobody_elses_array_changes():
+    kept = np.eye(3)
+    for kernel in (FunctionKernel(lambda X, Z: kept), Precomputed(kept), Constant(2.0)):
+        found = kernel([[0.0], [1.0], [2.0]])
+        found[:] = 7.0
+    np.testing.assert_array_equal(kept, np.eye(3))

@@ -61,7 +61,7 @@ class BoundPairs:
 
     @classmethod
     def of(cls, X: Sequence[Any], n_inputs: int) -> BoundPairs:
-        parts = [_grouped(_pairs_of(x, i), i, n_inputs) for i, x in enumerate(X)]
+        parts = [_grouped(read_item_pairs(x, i), i, n_inputs) for i, x in enumerate(X)]
         features = sp.vstack([*(part.features for part in parts), sp.csr_array((0, n_inputs))], format="csr")
         return cls(
             TokenMatrix.from_matrix(sp.csr_array(features), intercept=False),
@@ -133,7 +133,7 @@ class _Grouped(NamedTuple):
     counts: IntArray
 
 
-def _pairs_of(x: Any, i: int) -> ItemPairs:
+def read_item_pairs(x: Any, i: int) -> ItemPairs:
     """The input of example i, with its features as a sparse matrix."""
     if not (isinstance(x, tuple) and 2 <= len(x) <= 4):
         raise ValueError(f"X[{i}] is a {type(x).__name__}; expected ItemPairs(n_items, features, pairs, kinds)")

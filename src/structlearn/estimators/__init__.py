@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from structlearn.estimators.scalar.binary_svm import BinarySVM
     from structlearn.estimators.structural_svm import StructuralSVM
     from structlearn.estimators.structured_perceptron import StructuredPerceptron
+    from structlearn.estimators.vector_valued.ridge import VectorValuedRidge
 else:
     # One that holds a structural SVM need not wait for baselines that only count.
     __getattr__, __dir__ = names(
@@ -35,6 +36,7 @@ else:
             "RelativeFrequencies": "generative.relative_frequencies",
             "StructuralSVM": "structural_svm",
             "StructuredPerceptron": "structured_perceptron",
+            "VectorValuedRidge": "vector_valued.ridge",
             "explain": "inspectable",
             "top_weights": "inspectable",
         },
@@ -53,6 +55,7 @@ __all__ = [
     "RelativeFrequencies",
     "StructuralSVM",
     "StructuredPerceptron",
+    "VectorValuedRidge",
     "explain",
     "top_weights",
 ]

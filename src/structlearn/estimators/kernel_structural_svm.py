@@ -24,6 +24,7 @@ from structlearn.estimators.watch import Watch
 from structlearn.kernels import Kernel, kernel_for, kernel_option
 from structlearn.kernels.base import checked_rows
 from structlearn.kernels.row_metric import KEPT, RowMetric, expansion_at
+from structlearn.kernels.rows import with_fast_products
 from structlearn.models.base import Model
 from structlearn.models.explanation import Comparison, Explanation
 from structlearn.solvers import KernelCuts, SampledCuts, Solution, Solver, SubspacePursuit
@@ -214,6 +215,7 @@ class KernelStructuralSVM(StructuralSVM):
         if sp.issparse(rows) and not rows.has_sorted_indices:
             # What is found shall not depend on the order in which numbers are added up.
             rows = rows.sorted_indices()
+        rows = with_fast_products(rows)
         kernel = kernel_for(self.kernel, rows)
         units = with_input_rows(X, sp.eye_array(rows.shape[0], format="csr"))
         problem = model.bind(spec, units, Y, **options)

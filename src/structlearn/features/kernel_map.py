@@ -80,8 +80,10 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     -----
     Takes a matrix with a row an example; sequences with a row a token, as `Chain` takes them; networks with a row a
     node, as `Graph` does, whose edges stay as they are; images with a row a pixel, as `Grid` does, of three axes each;
-    or, for kernels of strings and graphs, a list of these. `kernel__gamma` is the name of an option of the kernel in a
-    search.
+    pairs of sequences with a row of the "profile" a letter, as `Alignment` takes them, sentences with a row of the
+    "features" a token, as `Grammar` does, and items with a row a pair, as `CorrelationClustering` does, of which all
+    else stays as it is; or, for kernels of strings and graphs, a list of these. `kernel__gamma` is the name of an
+    option of the kernel in a search.
 
     Examples
     --------
@@ -148,7 +150,7 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
 
     @available_if(_has_basis)
     def residual(self, X: Any) -> FloatArray:
-        """k(x, x) − ‖z(x)‖² ≥ 0 of every row, token, node or pixel: the squared distance of φ(x) to the span.
+        """k(x, x) − ‖z(x)‖² ≥ 0 of every row, token, node, pixel or letter: the squared distance of φ(x) to the span.
 
         The matrix of k(x, x′) − ⟨z(x), z(x′)⟩ over X has no eigenvalues below 0, so that the sum of these is its trace
         norm, and bounds how far any kernel of two examples is off.

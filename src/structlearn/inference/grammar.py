@@ -234,6 +234,7 @@ class _Trees:
             lexical=True,
             n_edges=0,
             n_buckets=0,
+            n_columns=0,
             longest_chain=n_phrases + 1,
         )
         sentence = core_rules, np.array([0, length]), np.arange(length, dtype=np.int32)

@@ -12,6 +12,7 @@ from structlearn.kernels.gram import (
 )
 from structlearn.kernels.graphs import RandomWalk
 from structlearn.kernels.joint import LabelledSequences, TensorProduct
+from structlearn.kernels.operators import Decomposable, OperatorSum, graph_smoothing, heat_kernel, laplacian
 from structlearn.kernels.rows import KernelRows
 from structlearn.kernels.strings import GapWeighted, Mismatch, Spectrum
 from structlearn.kernels.vectors import RBF, HistogramIntersection, Laplacian, Linear, Polynomial, median_gamma
@@ -20,6 +21,7 @@ __all__ = [
     "RBF",
     "Centred",
     "Constant",
+    "Decomposable",
     "Exponential",
     "FunctionKernel",
     "GapWeighted",
@@ -32,6 +34,7 @@ __all__ = [
     "Linear",
     "Mismatch",
     "Normalised",
+    "OperatorSum",
     "PairwiseKernel",
     "Polynomial",
     "Power",
@@ -43,9 +46,12 @@ __all__ = [
     "TensorProduct",
     "Weighted",
     "check_psd",
+    "graph_smoothing",
+    "heat_kernel",
     "incomplete_cholesky",
     "kernel_for",
     "kernel_option",
+    "laplacian",
     "median_gamma",
     "mercer_map",
     "pivoted_cholesky",

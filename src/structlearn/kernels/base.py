@@ -174,7 +174,7 @@ class Kernel(Parameters, ABC):
         """`values`, refused where they are no numbers; `name` says in messages whose they are."""
         single = getattr(X, "dtype", None) == np.float32
         with np.errstate(over="ignore", invalid="ignore"):
-            found: Any = np.asarray(self.values(X, Z), None if single else np.float64)
+            found: Any = np.require(self.values(X, Z), None if single else np.float64, "W")
         if found.shape != (length(X), length(Z)):
             raise ValueError(
                 f"{type(self).__name__} gave an array of shape {found.shape} for {count(length(X), 'example')} "

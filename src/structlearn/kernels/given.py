@@ -115,6 +115,7 @@ class FunctionKernel(Kernel):
         return X
 
     def values(self, X: Any, Z: Any) -> FloatArray:
+        # A copy: who gets kernels may write into them, and the function may have kept its array.
         return np.array(checked_numbers(self.function(X, Z), "what the function gave"), np.float64)
 
 

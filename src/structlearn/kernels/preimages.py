@@ -8,7 +8,7 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray
 from structlearn.kernels.base import Kernel
-from structlearn.kernels.vectors import RBF
+from structlearn.kernels.vectors import RBF, inner_products, squared_norms
 
 #: A search ends after so many steps, or where a step is below this share of the way gone.
 MAX_STEPS, SMALLEST_STEP = 20, 1e-3
@@ -65,18 +65,29 @@ def preimage(combination: Combination, start: FloatArray) -> FloatArray:
     return found if explained[0] > explained[1] else start
 
 
-def _fixed_point(combination: Combination, b: FloatArray) -> FloatArray:
+def _fixed_point(combination: Combination, start: FloatArray) -> FloatArray:
     """b ← Σ c_i k(z_i, b) z_i / Σ c_i k(z_i, b), where the gradient of what is explained is 0."""
-    start = b
+    kernel = combination.kernel
+    assert isinstance(kernel, RBF)
+    gamma = float(kernel.gamma)
+    # The way is a guess, which is judged in double precision at its end.
+    parts = [(kernel.in_single(rows), a) for rows, a in combination.parts]
+    scaled = [gamma * squared_norms(rows) for rows, _ in parts]
+    b = start
     for _ in range(MAX_STEPS):
-        near = [combination.kernel.values(rows, b)[:, 0] for rows, _ in combination.parts]
-        values = sum(k @ a for k, (_, a) in zip(near, combination.parts, strict=True))
-        pulls = [(a @ values) * k for k, (_, a) in zip(near, combination.parts, strict=True)]
+        point = b.astype(np.float32)
+        own = gamma * float(b[0] @ b[0])
+        near = [
+            np.exp(2.0 * gamma * inner_products(rows, point)[:, 0] - norms - own)
+            for (rows, _), norms in zip(parts, scaled, strict=True)
+        ]
+        values = sum(k @ a for k, (_, a) in zip(near, parts, strict=True))
+        pulls = [(a @ values) * k for k, (_, a) in zip(near, parts, strict=True)]
         total = sum(float(pull.sum()) for pull in pulls)
         if not total > SMALLEST_SUM * sum(float(np.abs(pull).sum()) for pull in pulls):
             break
-        place = sum(rows.T @ pull for pull, (rows, _) in zip(pulls, combination.parts, strict=True)) / total
-        before, b = b, np.asarray(place).reshape(1, -1)
+        place = sum(rows.T @ pull.astype(rows.dtype) for pull, (rows, _) in zip(pulls, parts, strict=True)) / total
+        before, b = b, np.asarray(place, np.float64).reshape(1, -1)
         if np.linalg.norm(b - before) <= SMALLEST_STEP * np.linalg.norm(b - start):
             break
     return b

@@ -241,8 +241,8 @@ def median_gamma(X: Any, *, norm: int = 2, max_rows: int = 1000, random_state: i
 
     Parameters
     ----------
-    X : (n, d) array or sparse matrix, or sequences, networks or images
-        A row an example; or a row a token, a node, a pixel.
+    X : (n, d) array or sparse matrix, or sequences, networks, images or pairs of sequences
+        A row an example; or a row a token, a node, a pixel, a letter.
     norm : {1, 2}
         1 takes ‖x − z‖₁, for `Laplacian`.
     max_rows : int

@@ -22,6 +22,10 @@ _MODULES = {
         *("HistogramIntersection", "Laplacian", "Linear", "Polynomial", "RBF"),
         *("GapWeighted", "Mismatch", "Spectrum"),
         *("PairwiseKernel", "Precomputed"),
+        *("Decomposable", "OperatorSum"),
+    ),
+    "structlearn.outputs": (
+        *("KernelOutputs", "LabelOutputs", "LabelSequenceOutputs", "LabelSetOutputs", "VectorOutputs"),
     ),
     "structlearn.estimators.regularized_risk": (
         *("Hinge", "Huber", "Logistic", "Squared", "SquaredHinge"),

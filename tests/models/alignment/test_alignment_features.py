@@ -54,8 +54,8 @@ def window(sequence, i, name):
     return code(parts)
 
 
-def dense(sequence, i):
-    one_hot = [np.eye(size)[part] for part, size in symbols(sequence, i)]
+def dense(sequence, i, features):
+    one_hot = [np.eye(size)[part] for part, size in symbols(sequence, i)] * (features == "profile")
     return np.concatenate([*one_hot, sequence["profile"][i]])
 
 
@@ -81,6 +81,7 @@ def reference(features, gap_features, gaps, x, **options):
             "sum": simple + anova2 + tensor,
             "window": simple + anova2 + tensor,
             "profile": anova2 + tensor,
+            "products": simple,
         }[features]
         found = [(code(a), code(b)) for a, b in chosen]
         return found + windows * (features in ("window", "profile"))
@@ -90,8 +91,8 @@ def reference(features, gap_features, gaps, x, **options):
         for (a, a_size), (b, b_size) in blocks(s, i, t, j):
             found.append((at + a * b_size + b, 1.0))
             at += a_size * b_size
-        if features == "profile":
-            outer = np.outer(dense(s, i), dense(t, j)).ravel()
+        if features in ("profile", "products"):
+            outer = np.outer(dense(s, i, features), dense(t, j, features)).ravel()
             found += list(zip(at + np.arange(len(outer)), outer, strict=True))
             at += len(outer)
         return found, at
@@ -137,7 +138,9 @@ class Lengths(dict):
         return len(self["residue"])
 
 
-@pytest.mark.parametrize("features", ["substitution", "simple", "anova2", "tensor", "sum", "window", "profile"])
+@pytest.mark.parametrize(
+    "features", ["substitution", "simple", "anova2", "tensor", "sum", "window", "profile", "products"]
+)
 @pytest.mark.parametrize(
     ("gap_features", "gaps", "ends"),
     [("plain", "affine", "local"), ("context", "affine", "global"), ("context", "linear", "semiglobal")],

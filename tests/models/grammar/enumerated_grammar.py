@@ -26,7 +26,7 @@ class EnumeratedGrammar:
             self.expansions.setdefault(parent, []).append(children)
 
     def outputs(self, x):
-        found = []
+        x, found = tokens_of(x), []
         for start in self.spec.starts:
             found += [trees[0] for trees in self._trees(start, 0, len(x), x, (), 0)]
         return found
@@ -77,10 +77,10 @@ class EnumeratedGrammar:
         first = len(spec.rule_codes) + (len(entries) if model.inputs == "words" else 0)
         size = first
         if model.spans:
-            V, L = len(spec.words) + 2, len(spec.labels)
-            size += (4 * V + 9) * L
+            V, L, d = len(spec.words) + 2, len(spec.labels), spec.n_token_features
+            size += (4 * V + 9 + 4 * d) * L
             kinds = []
-            for token in x:
+            for token in tokens_of(x):
                 tag = token if isinstance(token, str) else token[1]
                 kind = model._kind(spec, (tag, self._word(token)))
                 kinds.append(kind if kind >= 0 else V - 2)
@@ -97,6 +97,9 @@ class EnumeratedGrammar:
                 ]
                 for column in columns:
                     counts[first + column * L + spec.labels.index(label)] += 1
+                for place, t in enumerate((begin, end - 1, begin - 1, end)) if d else ():
+                    for c, value in enumerate(x["features"][t] if 0 <= t < len(kinds) else ()):
+                        counts[first + (4 * V + 9 + place * d + c) * L + spec.labels.index(label)] += value
         vector = np.zeros(size)
         for k, count in counts.items():
             vector[k] = count
@@ -110,6 +113,10 @@ class EnumeratedGrammar:
         if self.model.loss == "brackets":
             return float(total - 2 * matching)
         return 1.0 - 2.0 * matching / total if total else 0.0
+
+
+def tokens_of(x):
+    return x["tokens"] if isinstance(x, dict) else x
 
 
 def random_tree(random, tokens, above=()):
@@ -130,13 +137,15 @@ def random_tree(random, tokens, above=()):
     )
 
 
-def twins_of(random, *, sizes=(1, 2, 3, 4), root=False, **options):
+def twins_of(random, *, sizes=(1, 2, 3, 4), root=False, n_token_features=0, **options):
     Y = []
     for n in sizes:
         tree = random_tree(random, [(str(random.choice(TAGS)), str(random.choice(["u", "v", "w"]))) for _ in range(n)])
         Y.append(("ROOT", tree) if root else tree)
     tags = options.get("inputs", "tags") == "tags"
     X = [[(word, tag) if tags else word for tag, word in leaves(y)] for y in Y]
+    if n_token_features:
+        X = [{"tokens": x, "features": random.normal(size=(len(x), n_token_features))} for x in X]
     model = Grammar(**options)
     spec = model.specify(X, Y)
     return Twins(model.bind(spec, X, Y), EnumeratedGrammar(model, spec), X, Y)

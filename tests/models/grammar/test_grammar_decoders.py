@@ -28,7 +28,8 @@ def instances(draw, most=4, losses=("brackets", "f1", "zero_one")):
         "min_count": draw(st.sampled_from([1, 2])),
     }
     sizes = draw(st.lists(st.integers(1, most), min_size=1, max_size=3))
-    twins = twins_of(random, sizes=sizes, root=draw(st.booleans()), **options)
+    columns = draw(st.sampled_from([0, 2])) if options["spans"] else 0
+    twins = twins_of(random, sizes=sizes, root=draw(st.booleans()), n_token_features=columns, **options)
     assume(all(len(twins.reference.outputs(x)) <= 200 for x in twins.X))
     size = twins.problem.n_features
     ties = draw(st.booleans())

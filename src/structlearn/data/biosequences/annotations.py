@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from structlearn.data.examples import is_listed
 from structlearn.data.labels import check_label
-from structlearn.data.matrices import checked_numbers
+from structlearn.data.matrices import check_finite, checked_numbers
 from structlearn.wording import shown
 
 #: The annotations with codes, in the order in which they are put together.
@@ -58,4 +58,5 @@ def annotated(sequence: Any, where: str) -> dict[str, Any]:
         profile = checked_numbers(parts["profile"], f"{where}['profile']")
         if profile.ndim != 2:
             raise ValueError(f"{where} has a profile of {profile.ndim} dimensions; it must be a matrix")
+        check_finite(profile, lambda i, j: f"{where}['profile'][{i}, {j}]")
     return parts

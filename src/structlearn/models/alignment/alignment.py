@@ -27,7 +27,7 @@ from structlearn.metrics import Measures
 from structlearn.metrics.alignments import alignment_measures
 from structlearn.models.alignment.codes import coded
 from structlearn.models.alignment.description import alignment_blocks
-from structlearn.models.alignment.features import AlignmentSpec, Features, GapFeatures, Gaps, Layout
+from structlearn.models.alignment.features import AlignmentSpec, Features, GapFeatures, Gaps, Layout, has_profiles
 from structlearn.models.alignment.problem import AlignmentProblem, match_table
 from structlearn.models.base import Ability, ByDecoder
 from structlearn.models.description import WeightBlock, refuse_names
@@ -39,7 +39,7 @@ AlignmentLoss = Literal["q", "q_shift", "f1", "zero_one"]
 _CHOICES = {
     "ends": ENDS,
     "gaps": ("linear", "affine"),
-    "features": ("substitution", "simple", "anova2", "tensor", "sum", "window", "profile"),
+    "features": ("substitution", "simple", "anova2", "tensor", "sum", "window", "profile", "products"),
     "gap_features": ("plain", "context"),
     "reading": ("figure", "text"),
 }
@@ -61,8 +61,9 @@ class Alignment(PartialModel):
         the last match, where they are of one sequence only; or all of those (Smith and Waterman 1981).
     gaps : {"linear", "affine"}
         Whether the first letter of a gap has weights on top of those of all its letters.
-    features : {"substitution", "simple", "anova2", "tensor", "sum", "window", "profile"}
-        What a match is described by: the two residues, or one of the six models of Yu (2011, chapter 4), see Notes.
+    features : {"substitution", "simple", "anova2", "tensor", "sum", "window", "profile", "products"}
+        What a match is described by: the two residues, one of the six models of Yu (2011, chapter 4), or products of
+        the profiles of both letters, see Notes.
     gap_features : {"plain", "context"}
         What a gap is described by: nothing, the same weight for both sequences; or, as in Yu, by the letter without
         partner and the structure and accessibility around the place in the other sequence.
@@ -90,6 +91,10 @@ class Alignment(PartialModel):
     accessibilities in windows of 3, 5 and 7 letters, binned to 7, 3 and 2 kinds; "profile" is "window" with, in place
     of "simple", products of indicators and profiles. What is the same twice, because annotations are missing, is there
     once: of residues alone "simple", "tensor" and "sum" are "substitution".
+
+    "products" is "simple" and aᵀWb of the profiles a and b of the two letters, which may be any numbers. Of profiles
+    that `KernelMap` has mapped, aᵀWb is a function with the kernel k(a, a′) k(b, b′): of a Gaussian kernel the Gaussian
+    one of a and b together.
 
     Examples
     --------
@@ -174,8 +179,8 @@ class Alignment(PartialModel):
         sizes = [
             np.shape(side[0]["profile"])[1] if "profile" in has else 0 for side, has in zip(parts, given, strict=True)
         ]
-        if self.features == "profile" and 0 in sizes:
-            raise ValueError("features='profile' needs a 'profile' in every sequence")
+        if has_profiles(self.features) and 0 in sizes:
+            raise ValueError(f"features={self.features!r} needs a 'profile' in every sequence")
         return AlignmentSpec(
             residues=observed("residue", 0, 1) if self.alphabet is None else tuple(self.alphabet),
             structures=of_both("structure"),

@@ -62,7 +62,7 @@ def coded(layout: Layout, side: int, sequences: Sequence[dict[str, Any]]) -> Cod
     letters = int(offsets[-1])
     dense = np.empty((letters, 0))
     if layout.dense[side]:
-        one_hot = [np.eye(len(symbols[name]))[flat[name]] for name in symbols]
+        one_hot = [np.eye(len(known))[flat[name]] for name, known in layout.dense_symbols(side).items()]
         dense = np.hstack([*one_hot, np.concatenate(profiles)])
     return CodedSequences(
         offsets=offsets,

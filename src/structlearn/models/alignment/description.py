@@ -85,6 +85,5 @@ def _symbols(layout: Layout, side: int, stream: Stream) -> list[str]:
 
 
 def _dense(layout: Layout, side: int) -> list[str]:
-    symbols = layout.spec.symbols(side)
-    indicators = [f"{name} {symbol}" for name, values in symbols.items() for symbol in values]
+    indicators = [f"{name} {symbol}" for name, values in layout.dense_symbols(side).items() for symbol in values]
     return [*indicators, *(f"profile {k}" for k in range(layout.spec.profile_sizes[side]))]

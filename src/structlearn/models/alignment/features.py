@@ -19,7 +19,7 @@ import numpy.typing as npt
 from structlearn.data.fields import check_distinct, check_tuple, check_whole
 from structlearn.models.base import Spec
 
-Features = Literal["substitution", "simple", "anova2", "tensor", "sum", "window", "profile"]
+Features = Literal["substitution", "simple", "anova2", "tensor", "sum", "window", "profile", "products"]
 Gaps = Literal["linear", "affine"]
 GapFeatures = Literal["plain", "context"]
 
@@ -103,7 +103,7 @@ class Layout:
         tensor = [(given[0], given[1])]
         if self.features == "substitution":
             return ((("residue",), ("residue",)),)
-        if self.features == "simple":
+        if self.features in ("simple", "products"):
             return tuple(simple)
         if self.features == "anova2":
             if not anova2:
@@ -146,10 +146,14 @@ class Layout:
     @cached_property
     def dense(self) -> tuple[int, int]:
         """How many dense features a letter of s and of t has."""
-        if self.features != "profile":
+        if not has_profiles(self.features):
             return 0, 0
-        s, t = (sum(map(len, self.spec.symbols(side).values())) + self.spec.profile_sizes[side] for side in (0, 1))
+        s, t = (sum(map(len, self.dense_symbols(side).values())) + self.spec.profile_sizes[side] for side in (0, 1))
         return s, t
+
+    def dense_symbols(self, side: int) -> dict[str, tuple[Any, ...]]:
+        """The annotations whose indicators stand before the profile among the dense features."""
+        return self.spec.symbols(side) if self.features == "profile" else {}
 
     def size(self, side: int, stream: Stream) -> int:
         """How many codes a stream has."""
@@ -200,6 +204,11 @@ class Layout:
     @property
     def n_features(self) -> int:
         return self._tables[3]
+
+
+def has_profiles(features: Features) -> bool:
+    """Whether matches are described by profiles."""
+    return features in ("profile", "products")
 
 
 SIDES = ("first", "second")

@@ -12,7 +12,7 @@ from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.documents import Document
 from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_whole
-from structlearn.data.item_pairs import BoundPairs, _pairs_of
+from structlearn.data.item_pairs import BoundPairs, read_item_pairs
 from structlearn.drawing.base import Drawing
 from structlearn.drawing.documents import draw_document
 from structlearn.metrics.coreference import coreference_measures
@@ -44,7 +44,7 @@ class PairModel(Model):
         check_examples("X", X)
         if len(X) == 0:
             raise ValueError("X is empty; training needs at least one example")
-        return PairSpec(int(_pairs_of(X[0], 0).features.shape[1]))
+        return PairSpec(int(read_item_pairs(X[0], 0).features.shape[1]))
 
     def measures(self, X: Any, Y: Any, predicted: Any) -> Measures:
         """The measures of coreference, and wrong pairs; see `structlearn.metrics.coreference_scores`."""

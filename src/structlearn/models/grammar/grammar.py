@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
@@ -16,6 +15,7 @@ from structlearn.data.fields import LARGEST
 from structlearn.data.known.phrases import KnownPhrases, is_tree
 from structlearn.data.options import choice_option, flag_option, whole_option
 from structlearn.data.ragged import offsets_of, ranks_of, summed
+from structlearn.data.token_features import split_features
 from structlearn.data.trees import Tree, Treebank, leaves, read_trees, remove_unary_cycles, unary_cycle
 from structlearn.drawing import Drawing, draw_tree
 from structlearn.losses import BracketF1, Loss, MissedBrackets, ZeroOneLoss, loss_option
@@ -28,7 +28,7 @@ from structlearn.models.description import WeightBlock, blocks_of, refuse_names
 from structlearn.models.grammar.binary_trees import Rule, Symbol, longest_chain, rules
 from structlearn.models.grammar.problem import BracketCounts, GrammarProblem
 from structlearn.models.grammar.sentences import check_leaves, read_tokens
-from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs, word_form
+from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs, lexicon, word_form
 from structlearn.models.partial import PartialModel
 from structlearn.wording import having, shown
 
@@ -57,7 +57,8 @@ class Grammar(PartialModel):
         How many labels, its own and its nearest ancestors', tell phrases apart; 2 is Johnson's (1998) parent
         annotation.
     spans : bool
-        Whether phrases also have weights, by label, for the tokens at both edges, those beyond them, and the length.
+        Whether phrases also have weights, by label, for the tokens at both edges, those beyond them, and the length;
+        and for the features of these four tokens, where tokens have features.
     min_count : int
         With words as input, those seen less often are known by their form only, as new words are.
     max_chain : int, optional
@@ -70,7 +71,8 @@ class Grammar(PartialModel):
     -----
     A sentence is a list of tags or words, or of (word, tag) pairs. A tree is a nested tuple (label, child, …) with
     leaves (tag, word), a text of brackets, or an nltk tree; predictions are tuples. Where x has tags only, these stand
-    in place of the words.
+    in place of the words. With features of tokens, for ``spans=True``, a sentence is a dict of its "tokens" and
+    "features", (n_tokens, n_token_features); `KernelMap` gives these a kernel.
 
     A sentence that the rules do not derive gets the flat tree ("ROOT", leaf, …), which has no brackets, and the score
     −∞.
@@ -165,7 +167,10 @@ class Grammar(PartialModel):
         coded = [tuple(codes[s] for s in (rule.parent, *rule.children) if s is not None) for rule in found]
         binary = sorted((row for row in coded if len(row) == 3), key=lambda row: (row[1], row[2], row[0]))
         unary = sorted(row for row in coded if len(row) == 2)
-        words, word_tags = self._lexicon(trees, codes, tags)
+        words, word_tags = lexicon(trees, codes, tags, self.min_count if self.inputs == "words" else None)
+        n_token_features = split_features(X)[1].shape[1]
+        if n_token_features and not self.spans:
+            raise ValueError("X has features of tokens, which are for spans=True")
         longest = max(map(longest_chain, trees))
         return GrammarSpec(
             labels=tuple(sorted({names[0] for names in phrases})),
@@ -178,6 +183,7 @@ class Grammar(PartialModel):
             words=words,
             word_tags=word_tags,
             longest_chain=longest if self.max_chain is None else int(self.max_chain),
+            n_token_features=n_token_features,
         )
 
     def bind(
@@ -188,6 +194,7 @@ class Grammar(PartialModel):
         `allowed` has for each sentence None; a collection of phrases (label, begin, end) that its tree must have, with
         None for any label; or a tree, for the phrases of that. What the rules derive no tree for is refused.
         """
+        X, rows = split_features(X, spec.n_token_features)
         sentences = [read_tokens(x, f"X[{i}]", self.inputs) for i, x in enumerate(X)]
         offsets = offsets_of([len(x) for x in sentences])
         trees = None
@@ -215,6 +222,7 @@ class Grammar(PartialModel):
             sentences=sentences,
             offsets=offsets,
             kinds=kinds,
+            rows=rows,
             codes=codes,
             loss=self._bound_loss(spec, counts, trees),
             brackets=counts,
@@ -249,7 +257,8 @@ class Grammar(PartialModel):
         loss = self.loss_object()
         if not isinstance(loss, ZeroOneLoss) and not (isinstance(loss, MissedBrackets) and loss.beta == 1):
             raise ValueError(f"loss={shown(self.loss)} is for whole trees; those known in part have 'brackets'")
-        lengths = np.array([len(read_tokens(x, f"X[{i}]", self.inputs)) for i, x in enumerate(X)])
+        tokens, _ = split_features(X, spec.n_token_features)
+        lengths = np.array([len(read_tokens(x, f"X[{i}]", self.inputs)) for i, x in enumerate(tokens)])
         read = KnownPhrases.read(Y, spec.labels, lengths.tolist(), name="Y", allow_unknown=allow_unknown)
         phrases, known = read.rows(spec.labels)
         offsets = offsets_of(lengths)
@@ -328,25 +337,6 @@ class Grammar(PartialModel):
 
     def spec_from_dict(self, values: dict[str, Any]) -> GrammarSpec:
         return GrammarSpec.from_dict(values)
-
-    def _lexicon(
-        self, trees: list[Tree], codes: dict[Symbol, int], tags: list[str]
-    ) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-        """Kinds of tokens and the symbols that each may have."""
-        if self.inputs == "tags":
-            return tuple(tags), tuple((codes["tag", tag],) for tag in tags)
-        pairs = [leaf for tree in trees for leaf in leaves(tree)]
-        counts = Counter(word for _, word in pairs)
-        found: dict[str, set[int]] = {UNKNOWN: set()}
-        for tag, word in pairs:
-            rare = counts[word] < self.min_count
-            kinds = (word_form(word), UNKNOWN) if rare else (word,)
-            for kind in kinds:
-                found.setdefault(kind, set()).add(codes["tag", tag])
-        if not found[UNKNOWN]:
-            # Without rare words nothing is known of new ones: they may be anything.
-            found[UNKNOWN] = {codes["tag", tag] for tag in tags}
-        return tuple(found), tuple(tuple(sorted(tags)) for tags in found.values())
 
     def _kind(self, spec: GrammarSpec, token: tuple[str, str]) -> int:
         tag, word = token

@@ -10,13 +10,13 @@ import numpy as np
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray, digest
-from structlearn.data.ragged import Ragged
+from structlearn.data.ragged import Ragged, reduced
 from structlearn.data.trees import ROOTS, Tree, brackets, flat_tree
 from structlearn.losses import BracketF1, MissedBrackets
 from structlearn.losses.bound import BoundLoss
 from structlearn.models.composed import CodedOutputs, NumberedProblem
 from structlearn.models.grammar.binary_trees import symbol_name
-from structlearn.models.grammar.spec import UNKNOWN, GrammarSpec, Inputs
+from structlearn.models.grammar.spec import LENGTHS, UNKNOWN, GrammarSpec, Inputs
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs
 from structlearn.wording import shown
@@ -92,6 +92,7 @@ class GrammarProblem(NumberedProblem):
         sentences: list[list[tuple[str, str]]],
         offsets: IntArray,
         kinds: LabelArray,
+        rows: FloatArray,
         codes: list[list[int]] | None,
         loss: BoundLoss,
         brackets: BracketCounts | None,
@@ -102,12 +103,13 @@ class GrammarProblem(NumberedProblem):
         self._sentences = sentences
         self._offsets = offsets
         self._kinds = kinds
+        self._token_features = rows
         self._brackets = brackets
         self._inputs = inputs
         self._phrases = phrases
         edges = np.where(kinds < 0, spec.n_edges - 2, kinds).astype(np.int32)
         super().__init__(
-            _core.Grammar(engine, edges),
+            _core.Grammar(engine, edges, rows),
             rules.n_weights,
             (np.diff(offsets) + 1) ** 2 * len(spec.labels) + rules.n_shared,
             None if codes is None else Ragged.of(codes),
@@ -140,10 +142,23 @@ class GrammarProblem(NumberedProblem):
 
     def radii(self) -> FloatArray:
         # ‖Ψ(y) − Ψ(ŷ)‖ ≤ ‖Ψ(y)‖₁ + ‖Ψ(ŷ)‖₁, and no tree has more features than this.
-        return 2.0 * self.feature_totals()
+        first = self.n_features - 4 * self._token_features.shape[1] * len(self._spec.labels)
+        totals = self._most(np.arange(self.n_features) < first)
+        if first < self.n_features:
+            # Every phrase has one length, and the rows of at most four tokens at places of their own.
+            lengths = np.arange(first - len(LENGTHS) * len(self._spec.labels), first)
+            phrases = self._most(np.isin(np.arange(self.n_features), lengths))
+            longest = reduced(np.maximum, np.linalg.norm(self._token_features, axis=1), self._offsets)
+            totals = totals + 2.0 * phrases * longest
+        return 2.0 * totals
 
     def feature_totals(self) -> FloatArray:
-        most = self.best_scored(np.ones(self.n_features), np.arange(self.n_examples))[1]
+        if (self._token_features < 0).any():
+            raise ValueError("features of tokens are below 0; iterative scaling needs such that are nowhere negative")
+        return self._most(np.ones(self.n_features))
+
+    def _most(self, w: Any) -> FloatArray:
+        most = self.best_scored(np.asarray(w, np.float64), np.arange(self.n_examples))[1]
         return np.maximum(most, 0.0)
 
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
@@ -261,7 +276,7 @@ class GrammarProblem(NumberedProblem):
     def fingerprint(self) -> str:
         assert self.truths is not None
         options = np.array([self.n_features])
-        arrays = (self._offsets, self._kinds, self.truths.flat, self.truths.offsets, options)
+        arrays = (self._offsets, self._kinds, self._token_features, self.truths.flat, self.truths.offsets, options)
         return digest(*arrays, *self._loss.identity, *self._phrases)
 
     def _tree(self, i: int, codes: LabelArray) -> Tree:

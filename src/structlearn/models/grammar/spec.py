@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal
@@ -13,13 +14,15 @@ from structlearn import _core
 from structlearn.data.arrays import IntArray
 from structlearn.data.fields import check_distinct, check_tuple, check_whole, check_within
 from structlearn.data.ragged import offsets_of
-from structlearn.data.trees import ROOTS
+from structlearn.data.trees import ROOTS, Tree, leaves
 from structlearn.models.base import Spec
 from structlearn.models.grammar.binary_trees import Symbol, symbol_name
 
 Inputs = Literal["tags", "words"]
 #: The kind of words whose likes were never seen.
 UNKNOWN = "<unknown>"
+#: Which tokens spans are told apart by.
+PLACES = ("begins with", "ends with", "after", "before")
 #: Ranges of lengths that spans are told apart by; see ``core/grammar/rules.hpp``.
 LENGTHS = ("1", "2", "3", "4", "5", "6-7", "8-11", "12-19", "20 or more")
 
@@ -46,6 +49,8 @@ class GrammarSpec(Spec):
         The symbols that each kind of tokens may have.
     longest_chain : int
         Most unary rules one above the other.
+    n_token_features : int
+        Features of every token, 0 where there are none.
     """
 
     labels: tuple[str, ...]
@@ -58,12 +63,14 @@ class GrammarSpec(Spec):
     words: tuple[str, ...]
     word_tags: tuple[tuple[int, ...], ...]
     longest_chain: int
+    n_token_features: int = 0
 
     def check(self) -> None:
         for name in ("labels", "tags", "words"):
             check_tuple(name, getattr(self, name), str)
             check_distinct(name, getattr(self, name))
         check_whole("longest_chain", self.longest_chain)
+        check_whole("n_token_features", self.n_token_features)
         for name in ("phrases", "parts", "word_tags"):
             check_tuple(name, getattr(self, name), tuple)
         known = set(self.labels)
@@ -150,8 +157,9 @@ class GrammarSpec(Spec):
     def span_names(self) -> list[str]:
         """What the features of phrases are, in the order of their weights."""
         kinds = [*self.words, "an unknown token", "the end of the sentence"]
-        edges = [f"{where} {kind}" for where in ("begins with", "ends with", "after", "before") for kind in kinds]
-        return [*edges, *(f"of {length} tokens" for length in LENGTHS)]
+        edges = [f"{where} {kind}" for where in PLACES for kind in kinds]
+        columns = [f"{where} feature {k}" for where in PLACES for k in range(self.n_token_features)]
+        return [*edges, *(f"of {length} tokens" for length in LENGTHS), *columns]
 
     def core_rules(self, *, lexical: bool, spans: bool) -> _core.GrammarRules:
         """The rules, indexed for the decoders; made once."""
@@ -172,6 +180,7 @@ class GrammarSpec(Spec):
                 lexical=lexical,
                 n_edges=self.n_edges if spans else 0,
                 n_buckets=len(LENGTHS) if spans else 0,
+                n_columns=self.n_token_features if spans else 0,
                 longest_chain=self.longest_chain,
             )
         return self._built[key]
@@ -198,6 +207,25 @@ class GrammarSpec(Spec):
     def __getstate__(self) -> dict[str, Any]:
         # The fields only: what is looked up is quickly made again.
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def lexicon(
+    trees: Iterable[Tree], codes: dict[Symbol, int], tags: Sequence[str], min_count: int | None
+) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """Kinds of tokens, and the symbols that each may have; without `min_count` these are the tags themselves."""
+    if min_count is None:
+        return tuple(tags), tuple((codes["tag", tag],) for tag in tags)
+    pairs = [leaf for tree in trees for leaf in leaves(tree)]
+    counts = Counter(word for _, word in pairs)
+    found: dict[str, set[int]] = {UNKNOWN: set()}
+    for tag, word in pairs:
+        kinds = (word_form(word), UNKNOWN) if counts[word] < min_count else (word,)
+        for kind in kinds:
+            found.setdefault(kind, set()).add(codes["tag", tag])
+    if not found[UNKNOWN]:
+        # Without rare words nothing is known of new ones: they may be anything.
+        found[UNKNOWN] = {codes["tag", tag] for tag in tags}
+    return tuple(found), tuple(tuple(sorted(tags)) for tags in found.values())
 
 
 def word_form(word: str) -> str:

@@ -54,9 +54,9 @@ class BasisCuts(Cuts):
     def add(self, cut: Cut) -> None:
         k, size = len(self), self._projected.shape[1:]
         projected = np.zeros((1, *size))
-        projected[0, :k] = self._coordinates[cut.rows, :k].T @ cut.coefficients
+        projected[0, :k] = self._projection(cut)
         self._projected = np.concatenate([self._projected, projected])
-        self._join(cut, np.einsum("tkc,kc->t", self._projected[:, :k], projected[0, :k]))
+        self._join(cut, self._projected.reshape(len(self._projected), -1) @ projected.ravel())
 
     def keep(self, kept: npt.NDArray[np.bool_]) -> None:
         super().keep(kept)
@@ -94,14 +94,22 @@ class BasisCuts(Cuts):
         whole = (self.metric.rows[cut.rows], cut.coefficients)
         if not k:
             return Combination(kernel, (whole,))
-        projected = self._coordinates[cut.rows, :k].T @ cut.coefficients
-        return Combination(kernel, (whole, (self.basis, -self._solved_transposed(projected))))
+        return Combination(kernel, (whole, (self.basis, -self._solved_transposed(self._projection(cut)))))
 
     def nbytes(self) -> int:
         return self._projected.nbytes + sum(cut.coefficients.nbytes for cut in self.cuts)
 
+    def _projection(self, cut: Cut) -> FloatArray:
+        """P g of the part of a cut that has a kernel, (n_basis, width)."""
+        # A copy of many rows takes longer than products with zeros.
+        if 4 * len(cut.rows) > self.metric.n_rows:
+            full = np.zeros((self.metric.n_rows, self.metric.width))
+            full[cut.rows] = cut.coefficients
+            return np.asarray(self.coordinates.T @ full)
+        return np.asarray(self._coordinates[cut.rows, : len(self)].T @ cut.coefficients)
+
     def _mixed(self, alpha: FloatArray) -> FloatArray:
-        return np.asarray(np.einsum("t,tkc->kc", alpha, self._projected[:, : len(self)]))
+        return np.asarray(np.tensordot(alpha, self._projected[:, : len(self)], 1))
 
     def _solved_transposed(self, values: FloatArray) -> FloatArray:
         from scipy.linalg import solve_triangular

@@ -1,0 +1,1 @@
+"""Learners of functions whose values are vectors that stand for outputs."""

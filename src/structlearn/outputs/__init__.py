@@ -1,0 +1,16 @@
+"""Outputs as vectors of a space with inner products, and the outputs that are nearest to vectors."""
+
+from structlearn.outputs.base import Outputs
+from structlearn.outputs.kernel_outputs import KernelOutputs
+from structlearn.outputs.label_sequences import LabelSequenceOutputs
+from structlearn.outputs.labels import LabelOutputs, LabelSetOutputs
+from structlearn.outputs.vectors import VectorOutputs
+
+__all__ = [
+    "KernelOutputs",
+    "LabelOutputs",
+    "LabelSequenceOutputs",
+    "LabelSetOutputs",
+    "Outputs",
+    "VectorOutputs",
+]

@@ -1,0 +1,153 @@
+"""Outputs that only a kernel knows: strings, graphs, whatever has one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.examples import check_examples
+from structlearn.data.options import whole_option
+from structlearn.kernels import Kernel, kernel_option
+from structlearn.kernels.base import length, taken
+from structlearn.kernels.gram import SMALLEST_PIVOT, check_psd
+from structlearn.outputs.base import Outputs
+from structlearn.outputs.vectors import check_length
+
+
+class KernelOutputs(Outputs):
+    """ỹ = K_Y(y, ·) of any kernel, in the coordinates of the outputs of the training data or of their main components.
+
+    The nearest output is the best among candidates, each scored exactly: 2⟨f(x), ỹ⟩ − K_Y(y, y).
+
+    Parameters
+    ----------
+    kernel : Kernel, str or callable
+        K_Y, an object of `structlearn.kernels`, the name of one, or a function of two lists of outputs.
+    candidates : list, optional
+        The outputs to choose from. None takes the different ones of the training data.
+    n_components : int, optional
+        How many main components ỹ is projected onto (kernel dependency estimation, Weston et al. 2003). None keeps all
+        of the span of the training outputs.
+
+    Attributes
+    ----------
+    outputs_ : list or array
+        The different outputs y_j of the training data.
+    roots_ : (n_outputs,)
+        √n_j of how often each is there: √n_j ỹ_j are the basis of coordinates.
+
+    Examples
+    --------
+    >>> from structlearn import VectorValuedRidge
+    >>> from structlearn.kernels import Spectrum
+    >>> words = ["banana", "ananas", "cabana"]
+    >>> ridge = VectorValuedRidge(KernelOutputs(Spectrum(2)), "rbf", lam=0.01).fit([[0.0], [1.0], [5.0]], words)
+    >>> ridge.predict([[4.5], [0.1]])
+    ['cabana', 'banana']
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | str | Callable[[Any, Any], Any],
+        candidates: Any = None,
+        n_components: int | None = None,
+    ):
+        self.kernel = kernel
+        self.candidates = candidates
+        self.n_components = n_components
+
+    def check_options(self) -> None:
+        kernel_option(self.kernel)
+        if self.n_components is not None:
+            whole_option("n_components", self.n_components, 1)
+        if self.candidates is not None:
+            check_examples("candidates", self.candidates)
+            if not length(self.candidates):
+                raise ValueError("candidates is empty; give outputs to choose from, or None for those of training")
+
+    def fit(self, Y: Any) -> Self:
+        kernel, read = self._read(Y)
+        kept, numbers = np.unique(_nearest(kernel, read, read), return_inverse=True)
+        # As they were given, since they are what is predicted.
+        self.outputs_ = taken(Y if hasattr(Y, "shape") else list(Y), kept)
+        H = kernel(self.outputs_)
+        check_psd(H, name="the kernel matrix of the outputs")
+        self.roots_ = np.sqrt(np.bincount(numbers).astype(np.float64))
+        metric = self.roots_[:, None] * H * self.roots_
+        self.metric_ = metric if self.n_components is None else None
+        self.components_ = None if self.n_components is None else _components(metric, self.n_components)
+        return self
+
+    def n_coordinates(self) -> int:
+        return length(self.outputs_) if self.components_ is None else int(self.components_.shape[1])
+
+    def targets(self, Y: Any, offsets: IntArray) -> FloatArray:
+        kernel, read = self._read(Y)
+        check_length(length(read), offsets)
+        if self.components_ is not None:
+            return np.asarray((kernel(read, self.outputs_) * self.roots_) @ self.components_)
+        return np.diag(1.0 / self.roots_)[_nearest(kernel, read, self.outputs_)]
+
+    def nearest(self, vectors: FloatArray, offsets: IntArray) -> list[Any]:
+        kernel = kernel_option(self.kernel)
+        given = self.outputs_ if self.candidates is None else self.candidates
+        products = self.roots_[:, None] * kernel(self.outputs_, given)
+        if self.components_ is not None:
+            products = self.components_.T @ products
+        scores = 2.0 * vectors @ products - kernel.diagonal(given)
+        return [given[i] for i in scores.argmax(axis=1).tolist()]
+
+    def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
+        """The share of outputs whose vector is that of the truth."""
+        kernel, truths = self._read(Y)
+        n = length(truths)
+        check_length(n, offsets)
+        pairs = ((truths[i : i + 1], predicted[i : i + 1]) for i in range(n))
+        own = kernel.diagonal(truths) + kernel.diagonal(predicted)
+        apart = own - 2.0 * np.array([float(kernel(one, other)[0, 0]) for one, other in pairs])
+        return float(np.average(apart <= SMALLEST_PIVOT * own, weights=sample_weight))
+
+    def check_learnt(self) -> None:
+        n = length(kernel_option(self.kernel).read(self.outputs_, "outputs_"))
+        _check_numbers("roots_", self.roots_, (n,))
+        if (self.roots_ <= 0).any():
+            raise ValueError("roots_ holds a number that is not above 0")
+        if self.components_ is not None:
+            _check_numbers("components_", self.components_, (n, self.components_.shape[-1]))
+        if self.metric_ is not None:
+            _check_numbers("metric_", self.metric_, (n, n))
+        if (self.metric_ is None) == (self.components_ is None):
+            raise ValueError("metric_ and components_ are both there, or neither is")
+
+    def _read(self, Y: Any) -> tuple[Kernel, Any]:
+        if Y is None:
+            raise ValueError("this estimator requires y to be passed, but the target y is None")
+        kernel = kernel_option(self.kernel)
+        return kernel, kernel.read(Y, "y")
+
+
+def _nearest(kernel: Kernel, outputs: Any, others: Any) -> IntArray:
+    """Which of the others has the vector that is nearest to that of each output, the first of those that are equal."""
+    own = kernel.diagonal(others)
+    found = [np.empty(0, np.int64)]
+    for _, part in kernel.blocks(outputs, others):
+        apart = own - 2.0 * part
+        limit = apart.min(axis=1, keepdims=True) + SMALLEST_PIVOT * own.max()
+        found.append((apart <= limit).argmax(axis=1))
+    return np.concatenate(found)
+
+
+def _components(metric: FloatArray, r: int) -> FloatArray:
+    """P with z(y) = Pᵀk(y): coordinates in the first r principal components of the training outputs, not centred."""
+    values, vectors = np.linalg.eigh(metric)
+    kept = np.flatnonzero(values > SMALLEST_PIVOT * values[-1])[-r:]
+    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def _check_numbers(name: str, array: Any, shape: tuple[int, ...]) -> None:
+    fits = isinstance(array, np.ndarray) and array.dtype == np.float64 and array.shape == shape
+    if not fits or not np.isfinite(array).all():
+        raise ValueError(f"{name} does not hold numbers of the shape {shape}")

@@ -1,0 +1,113 @@
+"""Outputs that are sequences of labels, a label a token."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.labels import declared_classes, label_array, read_label_sequences
+from structlearn.data.options import real_option
+from structlearn.outputs.base import Outputs
+from structlearn.outputs.labels import check_similarity, label_scores, label_vectors
+
+
+class LabelSequenceOutputs(Outputs):
+    """A label a token: K_Y(y, y′) = Σ_t S(y_t, y′_t) + η Σ_t S(y_t, y′_t) S(y_{t+1}, y′_{t+1}).
+
+    Every token has a vector: that of its label, and that of its label and the next one. So a kernel of tokens serves
+    sequences of all lengths, and the nearest sequence is found exactly, by dynamic programming.
+
+    Parameters
+    ----------
+    edges : float
+        η ≥ 0, what pairs of neighbours count beside single labels; 0 leaves them out, and tokens are labelled each for
+        itself.
+    similarity : (n_labels, n_labels) array, optional
+        S, positive semidefinite, labels in sorted order; S(a, b) = [a = b] without it.
+
+    Examples
+    --------
+    >>> from structlearn import VectorValuedRidge
+    >>> X = [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]]
+    >>> ridge = VectorValuedRidge(LabelSequenceOutputs(), "linear", lam=0.01).fit(X, [["a", "b"], ["b", "a"]])
+    >>> ridge.predict([[[0.9, 0.1], [0.2, 0.8], [1.0, 0.0]]])
+    [['a', 'b', 'a']]
+    """
+
+    of_sequences: ClassVar[bool] = True
+
+    def __init__(self, edges: float = 1.0, similarity: npt.ArrayLike | None = None):
+        self.edges = edges
+        self.similarity = similarity
+
+    def check_options(self) -> None:
+        real_option("edges", self.edges)
+        check_similarity(self.similarity)
+
+    def fit(self, Y: Any) -> Self:
+        self.classes_ = label_array(read_label_sequences(Y).classes)
+        self.check_learnt()
+        return self
+
+    def n_coordinates(self) -> int:
+        k = len(self.classes_)
+        return k + k * k if self.edges else k
+
+    def targets(self, Y: Any, offsets: IntArray) -> FloatArray:
+        codes = read_label_sequences(Y).coded(tuple(self.classes_.tolist()), offsets)
+        s = label_vectors(self.similarity, len(self.classes_))
+        nodes = s[codes]
+        if not self.edges:
+            return nodes
+        following = np.vstack([nodes[1:], np.zeros((1, nodes.shape[1]))])
+        following[offsets[1:] - 1] = 0.0
+        pairs = np.einsum("ta,tb->tab", np.sqrt(float(self.edges)) * nodes, following)
+        return np.hstack([nodes, pairs.reshape(len(nodes), nodes.shape[1] ** 2)])
+
+    def nearest(self, vectors: FloatArray, offsets: IntArray) -> list[list[Any]]:
+        classes, k = self.classes_.tolist(), len(self.classes_)
+        nodes = label_scores(self.similarity, vectors[:, :k])
+        if not self.edges:
+            codes = nodes.argmax(axis=1)
+            return [[classes[c] for c in codes[begin:end]] for begin, end in pairwise(offsets)]
+        s, root = label_vectors(self.similarity, k), np.sqrt(float(self.edges))
+        pairs = 2.0 * root * np.einsum("ac,tcd,bd->tab", s, vectors[:, k:].reshape(-1, k, k), s, optimize=True)
+        norms = (s * s).sum(axis=1)
+        pairs -= self.edges * np.multiply.outer(norms, norms)
+        paths = (best_path(nodes[begin:end], pairs[begin:end]) for begin, end in pairwise(offsets))
+        return [[classes[c] for c in path] for path in paths]
+
+    def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
+        """The share of labels that are right, of sequences with weights."""
+        classes = tuple(self.classes_.tolist())
+        truth, found = (read_label_sequences(y).coded(classes, offsets, allow_unknown=True) for y in (Y, predicted))
+        return float(np.average(truth == found, weights=np.repeat(sample_weight, np.diff(offsets))))
+
+    def check_learnt(self) -> None:
+        self.classes_ = label_array(declared_classes(self.classes_, "classes_"))
+        check_similarity(self.similarity, len(self.classes_))
+
+
+def best_path(nodes: FloatArray, pairs: FloatArray) -> LabelArray:
+    """The labels y with the largest Σ_t nodes[t, y_t] + Σ_t pairs[t, y_t, y_{t+1}]; the last table is not used.
+
+    >>> best_path(np.array([[1.0, 0.0], [0.0, 0.5]]), np.array([[[1.0, 0.0], [0.0, 0.0]]] * 2)).tolist()
+    [0, 0]
+    """
+    T, k = nodes.shape
+    before = np.zeros((T, k), np.int32)
+    best = nodes[0] if T else np.zeros(k)
+    for t in range(1, T):
+        reached = best[:, None] + pairs[t - 1]
+        before[t] = reached.argmax(axis=0)
+        best = reached.max(axis=0) + nodes[t]
+    found = np.zeros(T, np.int32)
+    if T:
+        found[-1] = best.argmax()
+    for t in range(T - 1, 0, -1):
+        found[t - 1] = before[t, found[t]]
+    return found

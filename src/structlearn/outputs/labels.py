@@ -1,0 +1,146 @@
+"""Outputs that are labels, one or a set of them an example."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.fields import check_flag
+from structlearn.data.label_sets import read_label_sets
+from structlearn.data.labels import LabelCodes, declared_classes, label_array, observed_classes, read_labels
+from structlearn.data.matrices import check_finite, checked_numbers
+from structlearn.kernels.gram import check_psd
+from structlearn.outputs.base import Outputs
+from structlearn.outputs.vectors import check_length
+from structlearn.wording import shown
+
+
+class LabelOutputs(Outputs):
+    """One label an example: unit vectors, or vectors whose inner products say how alike labels are.
+
+    Parameters
+    ----------
+    similarity : (n_labels, n_labels) array, optional
+        S with ⟨ỹ, ỹ′⟩ = S(y, y′), positive semidefinite, labels in sorted order.
+
+    Examples
+    --------
+    >>> from structlearn import VectorValuedRidge
+    >>> ridge = VectorValuedRidge(LabelOutputs(), "linear", lam=0.01).fit([[1.0, 0.0], [0.0, 1.0]], ["east", "north"])
+    >>> ridge.predict([[0.2, 0.7]]).tolist()
+    ['north']
+    """
+
+    def __init__(self, similarity: npt.ArrayLike | None = None):
+        self.similarity = similarity
+
+    def check_options(self) -> None:
+        check_similarity(self.similarity)
+
+    def fit(self, Y: Any) -> Self:
+        classes = observed_classes(read_labels(Y))
+        if len(classes) < 2:
+            raise ValueError(f"y has one class only, {shown(classes[0])}; two are needed")
+        self.classes_ = label_array(classes)
+        self.check_learnt()
+        return self
+
+    def n_coordinates(self) -> int:
+        return len(self.classes_)
+
+    def targets(self, Y: Any, offsets: IntArray) -> FloatArray:
+        labels = read_labels(Y)
+        check_length(len(labels), offsets)
+        codes = LabelCodes(self.classes_.tolist()).encode(labels, "Y")
+        return label_vectors(self.similarity, len(self.classes_))[codes]
+
+    def nearest(self, vectors: FloatArray, offsets: IntArray) -> npt.NDArray[Any]:
+        return np.asarray(self.classes_[label_scores(self.similarity, vectors).argmax(axis=1)])
+
+    def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
+        """The share of labels that are right."""
+        codes = LabelCodes(self.classes_.tolist(), allow_unknown=True)
+        truth, found = (codes.encode(read_labels(y), "Y") for y in (Y, predicted))
+        check_length(len(truth), offsets)
+        return float(np.average(truth == found, weights=sample_weight))
+
+    def check_learnt(self) -> None:
+        self.classes_ = label_array(declared_classes(self.classes_, "classes_"))
+        check_similarity(self.similarity, len(self.classes_))
+
+
+class LabelSetOutputs(Outputs):
+    """A set of labels an example: a coordinate for each label, 1 for those that it has.
+
+    ‖f(x) − ỹ‖² is a sum over labels, so that the nearest set has the labels whose coordinate is above ½. Y are sets, or
+    a table of zeros and ones, as `MultiLabel` takes them.
+
+    Examples
+    --------
+    >>> from structlearn import VectorValuedRidge
+    >>> ridge = VectorValuedRidge(LabelSetOutputs(), "linear", lam=0.01)
+    >>> ridge = ridge.fit([[1.0, 0.0], [0.0, 1.0]], [{"sea", "sun"}, {"snow", "sun"}])
+    >>> [sorted(y) for y in ridge.predict([[1.0, 0.1]])]
+    [['sea', 'sun']]
+    """
+
+    def fit(self, Y: Any) -> Self:
+        sets = read_label_sets(Y)
+        self.by_name_ = sets.classes is not None
+        classes = sets.classes if sets.classes is not None else tuple(range(sets.table.shape[1]))
+        if not classes:
+            raise ValueError("no example of y has a label")
+        self.classes_ = label_array(classes)
+        return self
+
+    def n_coordinates(self) -> int:
+        return len(self.classes_)
+
+    def targets(self, Y: Any, offsets: IntArray) -> FloatArray:
+        sets = read_label_sets(Y)
+        check_length(len(sets), offsets)
+        return sets.coded(self.classes_.tolist(), by_name=self.by_name_).astype(np.float64)
+
+    def nearest(self, vectors: FloatArray, offsets: IntArray) -> Any:
+        table = (vectors > 0.5).astype(np.int64)
+        if not self.by_name_:
+            return table
+        classes = self.classes_.tolist()
+        return [{classes[k] for k in np.flatnonzero(row)} for row in table]
+
+    def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
+        """The share of labels, of all examples, that are there or not as they should be."""
+        wrong = self.targets(Y, offsets) != self.targets(predicted, offsets)
+        return float(1.0 - np.average(wrong.mean(axis=1), weights=sample_weight))
+
+    def check_learnt(self) -> None:
+        check_flag("by_name_", self.by_name_)
+        self.classes_ = label_array(declared_classes(self.classes_, "classes_"))
+
+
+def check_similarity(similarity: Any, n_labels: int | None = None) -> None:
+    if similarity is None:
+        return
+    S = checked_numbers(similarity, "similarity")
+    if S.ndim != 2 or S.shape[0] != S.shape[1] or (n_labels is not None and len(S) != n_labels):
+        size = "a square matrix" if n_labels is None else f"a matrix of {n_labels} × {n_labels} labels"
+        raise ValueError(f"similarity has shape {S.shape}; expected {size}")
+    check_finite(S, lambda i, j: f"similarity[{i}, {j}]")
+    check_psd(S, name="similarity")
+
+
+def label_vectors(similarity: Any, n_labels: int) -> FloatArray:
+    """Rows s_a with ⟨s_a, s_b⟩ = S(a, b); unit vectors without S."""
+    if similarity is None:
+        return np.eye(n_labels)
+    values, vectors = np.linalg.eigh(np.asarray(similarity, np.float64))
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+
+
+def label_scores(similarity: Any, vectors: FloatArray) -> FloatArray:
+    """2⟨f, s_a⟩ − ‖s_a‖² of all labels a: the least distance has the largest of these."""
+    s = label_vectors(similarity, vectors.shape[1])
+    return np.asarray(2.0 * (vectors @ s.T) - (s * s).sum(axis=1))
