@@ -67,9 +67,9 @@ so are 1,000 MB for rows of the kernel matrix. {turns}
 - `BinarySVM` to a certified gap of 0.1 %. `SVC` of scikit-learn and intelex, its twin in scikit-learn-intelex, to their
   tolerance of 0.001. Objectives ½‖f‖² + (C/n) Σ ξ_i are computed from dual coefficients by one function.
 - `KernelMap` is `make_pipeline(KernelMap(RBF(gamma), {components}), RegularizedRisk(SquaredHinge(), L2(), C=C,
-  tol=0.01))`: {components} rows drawn at random as the basis, and Newton's method. That way and the size of the basis were
-  chosen in trials on Adult, IJCNN1 and the checkerboard of 100,000 points whose accuracy on the test data was seen: on
-  IJCNN1 bases of 200 and 400 rows were not near.
+  tol=0.01))`: {components} rows drawn at random as the basis, and Newton's method. That way and the size of the basis
+  were chosen in trials on Adult, IJCNN1 and the checkerboard of 100,000 points whose accuracy on test data was seen:
+  on IJCNN1 bases of 200 and 400 rows were not near.
 
 ## The exact dual
 
