@@ -90,7 +90,7 @@ def data(n: int, test: str, way: str) -> tuple[Any, Any, Any, Any]:
     if way == "written out":
         tokens = sp.csr_array(sp.vstack([X.tokens, X_test.tokens]))
         both = squared_kernel_features(Sequences(tokens, np.concatenate([X.lengths, X_test.lengths])))
-        X, X_test = both[: len(Y)], both[len(Y) :]
+        return both[: len(Y)], Y, both[len(Y) :], other.Y
     return X, Y, X_test, other.Y
 
 
