@@ -302,7 +302,7 @@ def figures() -> Iterator[tuple[Any, ...]]:
 
 
 def theorems() -> Iterator[tuple[Any, ...]]:
-    # No more than about 300 functions of the plane are independent to rounding.
+    # Functions of the plane are soon dependent to rounding: a pursuit does not get to 500 of them.
     for task, gamma, sizes in (("Adult 5000", 0.05, (50, 200, 500)), ("checkerboard 5000", 20.0, (20, 50, 200))):
         for price in (0.1, 1.0):
             yield "exact", task, gamma, price
