@@ -80,3 +80,9 @@ def test_a_search_that_diverges_leaves_the_start():
     far = Combination(RBF(1.0), ((np.array([[0.0], [100.0]]), np.array([[1.0], [-1.0]])),))
     start = np.array([[50.0]])
     np.testing.assert_array_equal(preimage(far, start), start)
+
+
+def test_coefficients_too_small_for_single_precision_move_the_preimage_as_large_ones_do():
+    rows, a = np.array([[0.0], [1.0]]), np.ones((2, 1))
+    small, large = (preimage(Combination(RBF(1.0), ((rows, c * a),)), np.array([[0.2]])) for c in (1e-30, 1.0))
+    np.testing.assert_allclose(small, large, rtol=1e-5)

@@ -86,7 +86,8 @@ def _fixed_point(combination: Combination, start: FloatArray) -> FloatArray:
         total = sum(float(pull.sum()) for pull in pulls)
         if not total > SMALLEST_SUM * sum(float(np.abs(pull).sum()) for pull in pulls):
             break
-        place = sum(rows.T @ pull.astype(rows.dtype) for pull, (rows, _) in zip(pulls, parts, strict=True)) / total
+        # Shares, since pulls themselves may be too small for single precision.
+        place = sum(rows.T @ (pull / total).astype(rows.dtype) for pull, (rows, _) in zip(pulls, parts, strict=True))
         before, b = b, np.asarray(place, np.float64).reshape(1, -1)
         if np.linalg.norm(b - before) <= SMALLEST_STEP * np.linalg.norm(b - start):
             break
