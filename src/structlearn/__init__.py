@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         StructuralSVM,
         StructuredPerceptron,
         VectorValuedRidge,
+        VectorValuedSVM,
         explain,
         top_weights,
     )
@@ -45,6 +46,7 @@ __all__ = [
     "StructuralSVM",
     "StructuredPerceptron",
     "VectorValuedRidge",
+    "VectorValuedSVM",
     "__version__",
     "explain",
     "load",

@@ -23,6 +23,7 @@ from structlearn import (
     StructuralSVM,
     StructuredPerceptron,
     VectorValuedRidge,
+    VectorValuedSVM,
 )
 from structlearn.estimators.generative.emissions import Discrete, Gaussian, PiecewiseLinearCounts
 from structlearn.estimators.regularized_risk import L2, ElasticNet, Hinge, Huber, Logistic, Lp
@@ -168,6 +169,10 @@ SUBJECTS: dict[str, Subject] = {
     "ridge_of_sequences": Subject(VectorValuedRidge(LabelSequenceOutputs(), "linear"), data.ROWS, data.LETTERS),
     "ridge_of_strings": Subject(
         VectorValuedRidge(KernelOutputs(Spectrum(1))), data.POINTS, [str(y) * 2 for y in data.CLASSES]
+    ),
+    "vector_svm_of_labels": Subject(VectorValuedSVM(LabelOutputs(), tol=0.1), data.POINTS, data.CLASSES),
+    "vector_svm_of_sequences": Subject(
+        VectorValuedSVM(LabelSequenceOutputs(), "linear", tol=0.3), data.ROWS, data.LETTERS
     ),
     "huber_numbers": Subject(RegularizedRisk(Huber(), Lp(), **SHORT), data.POINTS, NUMBERS),
     "gibbs_motif": Subject(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from structlearn.estimators.structural_svm import StructuralSVM
     from structlearn.estimators.structured_perceptron import StructuredPerceptron
     from structlearn.estimators.vector_valued.ridge import VectorValuedRidge
+    from structlearn.estimators.vector_valued.svm import VectorValuedSVM
 else:
     # One that holds a structural SVM need not wait for baselines that only count.
     __getattr__, __dir__ = names(
@@ -37,6 +38,7 @@ else:
             "StructuralSVM": "structural_svm",
             "StructuredPerceptron": "structured_perceptron",
             "VectorValuedRidge": "vector_valued.ridge",
+            "VectorValuedSVM": "vector_valued.svm",
             "explain": "inspectable",
             "top_weights": "inspectable",
         },
@@ -56,6 +58,7 @@ __all__ = [
     "StructuralSVM",
     "StructuredPerceptron",
     "VectorValuedRidge",
+    "VectorValuedSVM",
     "explain",
     "top_weights",
 ]

@@ -11,11 +11,11 @@ import numpy.typing as npt
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.labels import declared_classes, label_array, read_label_sequences
 from structlearn.data.options import real_option
-from structlearn.outputs.base import Outputs
-from structlearn.outputs.labels import check_similarity, label_scores, label_vectors
+from structlearn.outputs.coded import CodedOutputs
+from structlearn.outputs.labels import check_similarity, label_vectors
 
 
-class LabelSequenceOutputs(Outputs):
+class LabelSequenceOutputs(CodedOutputs):
     """A label a token: K_Y(y, y′) = Σ_t S(y_t, y′_t) + η Σ_t S(y_t, y′_t) S(y_{t+1}, y′_{t+1}).
 
     Every token has a vector: that of its label, and that of its label and the next one. So a kernel of tokens serves
@@ -57,29 +57,45 @@ class LabelSequenceOutputs(Outputs):
         k = len(self.classes_)
         return k + k * k if self.edges else k
 
-    def targets(self, Y: Any, offsets: IntArray) -> FloatArray:
-        codes = read_label_sequences(Y).coded(tuple(self.classes_.tolist()), offsets)
-        s = label_vectors(self.similarity, len(self.classes_))
-        nodes = s[codes]
+    def encode(self, Y: Any, offsets: IntArray) -> LabelArray:
+        return read_label_sequences(Y).coded(tuple(self.classes_.tolist()), offsets)
+
+    def decode(self, codes: LabelArray, offsets: IntArray) -> list[list[Any]]:
+        labels = [self.classes_.tolist()[c] for c in codes]
+        return [labels[begin:end] for begin, end in pairwise(offsets)]
+
+    def vectors(self, codes: LabelArray, offsets: IntArray) -> FloatArray:
+        nodes = label_vectors(self.similarity, len(self.classes_))[codes]
         if not self.edges:
-            return nodes
-        following = np.vstack([nodes[1:], np.zeros((1, nodes.shape[1]))])
+            return np.asarray(nodes)
+        following = np.vstack([nodes[1:], np.zeros((1, nodes.shape[1]))])[: len(nodes)]
         following[offsets[1:] - 1] = 0.0
         pairs = np.einsum("ta,tb->tab", np.sqrt(float(self.edges)) * nodes, following)
         return np.hstack([nodes, pairs.reshape(len(nodes), nodes.shape[1] ** 2)])
 
-    def nearest(self, vectors: FloatArray, offsets: IntArray) -> list[list[Any]]:
-        classes, k = self.classes_.tolist(), len(self.classes_)
-        nodes = label_scores(self.similarity, vectors[:, :k])
-        if not self.edges:
-            codes = nodes.argmax(axis=1)
-            return [[classes[c] for c in codes[begin:end]] for begin, end in pairwise(offsets)]
-        s, root = label_vectors(self.similarity, k), np.sqrt(float(self.edges))
-        pairs = 2.0 * root * np.einsum("ac,tcd,bd->tab", s, vectors[:, k:].reshape(-1, k, k), s, optimize=True)
+    def nearest_codes(self, vectors: FloatArray, offsets: IntArray) -> LabelArray:
+        nodes, pairs = self._scores(vectors)
+        s = label_vectors(self.similarity, len(self.classes_))
         norms = (s * s).sum(axis=1)
-        pairs -= self.edges * np.multiply.outer(norms, norms)
-        paths = (best_path(nodes[begin:end], pairs[begin:end]) for begin, end in pairwise(offsets))
-        return [[classes[c] for c in path] for path in paths]
+        if pairs is not None:
+            pairs = 2.0 * pairs - self.edges * np.multiply.outer(norms, norms)
+        return best_paths(2.0 * nodes - norms, pairs, offsets)
+
+    def best_codes(self, vectors: FloatArray, offsets: IntArray) -> LabelArray:
+        return best_paths(*self._scores(vectors), offsets)
+
+    def violating_codes(self, vectors: FloatArray, offsets: IntArray, truths: LabelArray) -> LabelArray:
+        nodes, pairs = self._scores(vectors)
+        return best_paths(nodes + (np.arange(nodes.shape[1]) != truths[:, None]), pairs, offsets)
+
+    def _scores(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray | None]:
+        """⟨f, ỹ⟩ as scores of the labels of tokens, and of pairs of these with the next ones."""
+        s, k = label_vectors(self.similarity, len(self.classes_)), len(self.classes_)
+        nodes = vectors[:, :k] @ s.T
+        if not self.edges:
+            return nodes, None
+        pairs = np.einsum("ac,tcd,bd->tab", s, vectors[:, k:].reshape(-1, k, k), s, optimize=True)
+        return nodes, np.sqrt(float(self.edges)) * pairs
 
     def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
         """The share of labels that are right, of sequences with weights."""
@@ -90,6 +106,14 @@ class LabelSequenceOutputs(Outputs):
     def check_learnt(self) -> None:
         self.classes_ = label_array(declared_classes(self.classes_, "classes_"))
         check_similarity(self.similarity, len(self.classes_))
+
+
+def best_paths(nodes: FloatArray, pairs: FloatArray | None, offsets: IntArray) -> LabelArray:
+    """`best_path` of every sequence; without pairs, the best label of every token."""
+    if pairs is None:
+        return np.asarray(nodes.argmax(axis=1), np.int32)
+    found = [best_path(nodes[begin:end], pairs[begin:end]) for begin, end in pairwise(offsets)]
+    return np.concatenate([np.empty(0, np.int32), *found])
 
 
 def best_path(nodes: FloatArray, pairs: FloatArray) -> LabelArray:

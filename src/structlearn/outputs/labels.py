@@ -7,18 +7,19 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_flag
 from structlearn.data.label_sets import read_label_sets
 from structlearn.data.labels import LabelCodes, declared_classes, label_array, observed_classes, read_labels
 from structlearn.data.matrices import check_finite, checked_numbers
 from structlearn.kernels.gram import check_psd
-from structlearn.outputs.base import Outputs
+from structlearn.outputs.coded import CodedOutputs
 from structlearn.outputs.vectors import check_length
 from structlearn.wording import shown
 
 
-class LabelOutputs(Outputs):
+class LabelOutputs(CodedOutputs):
     """One label an example: unit vectors, or vectors whose inner products say how alike labels are.
 
     Parameters
@@ -41,7 +42,11 @@ class LabelOutputs(Outputs):
         check_similarity(self.similarity)
 
     def fit(self, Y: Any) -> Self:
+        if Y is not None:
+            check_examples("y", Y)
         classes = observed_classes(read_labels(Y))
+        if not classes:
+            raise ValueError("y is empty; at least one example is needed")
         if len(classes) < 2:
             raise ValueError(f"y has one class only, {shown(classes[0])}; two are needed")
         self.classes_ = label_array(classes)
@@ -51,14 +56,27 @@ class LabelOutputs(Outputs):
     def n_coordinates(self) -> int:
         return len(self.classes_)
 
-    def targets(self, Y: Any, offsets: IntArray) -> FloatArray:
+    def encode(self, Y: Any, offsets: IntArray) -> LabelArray:
         labels = read_labels(Y)
         check_length(len(labels), offsets)
-        codes = LabelCodes(self.classes_.tolist()).encode(labels, "Y")
-        return label_vectors(self.similarity, len(self.classes_))[codes]
+        return LabelCodes(self.classes_.tolist()).encode(labels, "Y")
 
-    def nearest(self, vectors: FloatArray, offsets: IntArray) -> npt.NDArray[Any]:
-        return np.asarray(self.classes_[label_scores(self.similarity, vectors).argmax(axis=1)])
+    def decode(self, codes: LabelArray, offsets: IntArray) -> npt.NDArray[Any]:
+        return np.asarray(self.classes_[codes])
+
+    def vectors(self, codes: LabelArray, offsets: IntArray) -> FloatArray:
+        return np.asarray(label_vectors(self.similarity, len(self.classes_))[codes])
+
+    def nearest_codes(self, vectors: FloatArray, offsets: IntArray) -> LabelArray:
+        s = label_vectors(self.similarity, len(self.classes_))
+        return _largest(2.0 * (vectors @ s.T) - (s * s).sum(axis=1))
+
+    def best_codes(self, vectors: FloatArray, offsets: IntArray) -> LabelArray:
+        return _largest(vectors @ label_vectors(self.similarity, len(self.classes_)).T)
+
+    def violating_codes(self, vectors: FloatArray, offsets: IntArray, truths: LabelArray) -> LabelArray:
+        scores = vectors @ label_vectors(self.similarity, len(self.classes_)).T
+        return _largest(scores + (np.arange(scores.shape[1]) != truths[:, None]))
 
     def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
         """The share of labels that are right."""
@@ -72,7 +90,7 @@ class LabelOutputs(Outputs):
         check_similarity(self.similarity, len(self.classes_))
 
 
-class LabelSetOutputs(Outputs):
+class LabelSetOutputs(CodedOutputs):
     """A set of labels an example: a coordinate for each label, 1 for those that it has.
 
     ‖f(x) − ỹ‖² is a sum over labels, so that the nearest set has the labels whose coordinate is above ½. Y are sets, or
@@ -99,21 +117,33 @@ class LabelSetOutputs(Outputs):
     def n_coordinates(self) -> int:
         return len(self.classes_)
 
-    def targets(self, Y: Any, offsets: IntArray) -> FloatArray:
+    def encode(self, Y: Any, offsets: IntArray) -> LabelArray:
         sets = read_label_sets(Y)
         check_length(len(sets), offsets)
-        return sets.coded(self.classes_.tolist(), by_name=self.by_name_).astype(np.float64)
+        return sets.coded(self.classes_.tolist(), by_name=self.by_name_)
 
-    def nearest(self, vectors: FloatArray, offsets: IntArray) -> Any:
-        table = (vectors > 0.5).astype(np.int64)
+    def decode(self, codes: LabelArray, offsets: IntArray) -> Any:
         if not self.by_name_:
-            return table
+            return codes.astype(np.int64)
         classes = self.classes_.tolist()
-        return [{classes[k] for k in np.flatnonzero(row)} for row in table]
+        return [{classes[k] for k in np.flatnonzero(row)} for row in codes]
+
+    def vectors(self, codes: LabelArray, offsets: IntArray) -> FloatArray:
+        return codes.astype(np.float64)
+
+    def nearest_codes(self, vectors: FloatArray, offsets: IntArray) -> LabelArray:
+        return (vectors > 0.5).astype(np.int32)
+
+    def best_codes(self, vectors: FloatArray, offsets: IntArray) -> LabelArray:
+        return (vectors > 0.0).astype(np.int32)
+
+    def violating_codes(self, vectors: FloatArray, offsets: IntArray, truths: LabelArray) -> LabelArray:
+        # A label that is true costs 1 to leave out, another 1 to put in.
+        return (vectors + np.where(truths == 1, -1.0, 1.0) > 0.0).astype(np.int32)
 
     def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
         """The share of labels, of all examples, that are there or not as they should be."""
-        wrong = self.targets(Y, offsets) != self.targets(predicted, offsets)
+        wrong = self.encode(Y, offsets) != self.encode(predicted, offsets)
         return float(1.0 - np.average(wrong.mean(axis=1), weights=sample_weight))
 
     def check_learnt(self) -> None:
@@ -140,7 +170,5 @@ def label_vectors(similarity: Any, n_labels: int) -> FloatArray:
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
 
-def label_scores(similarity: Any, vectors: FloatArray) -> FloatArray:
-    """2⟨f, s_a⟩ − ‖s_a‖² of all labels a: the least distance has the largest of these."""
-    s = label_vectors(similarity, vectors.shape[1])
-    return np.asarray(2.0 * (vectors @ s.T) - (s * s).sum(axis=1))
+def _largest(scores: FloatArray) -> LabelArray:
+    return np.asarray(scores.argmax(axis=1), np.int32)

@@ -1,0 +1,177 @@
+"""What learners of vectors that stand for outputs share: reading X, f(x), what follows from it, and model files."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from structlearn.contract import Estimator, available_if, check_is_fitted
+from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.examples import check_examples
+from structlearn.data.fields import check_distinct, check_tuple, check_whole
+from structlearn.data.matrices import check_squares, checked_table
+from structlearn.data.tokens.sequences import NamedColumns, read_sequences, stack
+from structlearn.estimators.training import checked_weight
+from structlearn.features import KernelMap
+from structlearn.kernels import kernel_option
+from structlearn.kernels.base import length
+from structlearn.kernels.operators import Decomposable, OperatorSum
+from structlearn.kernels.row_metric import expansion_at
+from structlearn.outputs import Outputs, VectorOutputs
+from structlearn.persistence import model_file
+from structlearn.wording import shown
+
+
+def _has_preimages(learner: VectorPredictor) -> bool:
+    if isinstance(learner._outputs(), VectorOutputs):
+        raise AttributeError("the vectors are what predict gives")
+    return True
+
+
+class VectorPredictor(Estimator, ABC):
+    """Base class of f(x) = Σ_m Σ_i k_m(x, x_i) w_mi, whose values are coordinates of vectors that stand for outputs.
+
+    A subclass writes `fit`, which begins with `_read` and leaves `outputs_`, `kernel_`, `basis_`, `weights_`, `map_`
+    and `n_iter_`; and `_found`, which outputs vectors stand for.
+    """
+
+    outputs_: Outputs
+    n_features_in_: int
+    vocabulary_: tuple[str, ...] | None
+
+    @abstractmethod
+    def check_options(self) -> None:
+        """Refuses options that mean nothing, by name; `fit` asks for it before it looks at the data."""
+
+    @abstractmethod
+    def _found(self, vectors: FloatArray, offsets: IntArray) -> Any:
+        """The outputs that coordinates of f(x) stand for."""
+
+    def predict(self, X: Any) -> Any:
+        """The output that f(x) stands for, of every example."""
+        return self._found(*self._values(X))
+
+    @available_if(_has_preimages)
+    def decision_function(self, X: Any) -> FloatArray:
+        """The coordinates of f(x), (n_rows, n_coordinates); of sequences, those of all tokens one after another."""
+        return self._values(X)[0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of outputs, or of their labels, that are right; R² of numbers."""
+        vectors, offsets = self._values(X)
+        weight = checked_weight(sample_weight, len(offsets) - 1)
+        if not weight.any():
+            raise ValueError("sample_weight is zero for every example")
+        return self.outputs_.score(y, self._found(vectors, offsets), offsets, weight)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the fitted estimator to one file; `structlearn.load` reads it and never runs code from it."""
+        model_file.save(self, path)
+
+    def check_learnt(self) -> None:
+        """Refuses what `fit` could not have learnt; who loads an estimator asks for it."""
+        self.check_options()
+        if not isinstance(self.outputs_, Outputs) or type(self.outputs_) is not type(self._outputs()):
+            raise ValueError(f"outputs_ is {shown(self.outputs_)}, which fit does not make of {self._outputs()}")
+        self.outputs_.check_options()
+        self.outputs_.check_learnt()
+        if not isinstance(self.kernel_, OperatorSum):
+            raise ValueError(f"kernel_ is {shown(self.kernel_)}; expected a sum of decomposable kernels")
+        self.kernel_.check_options()
+        check_whole("n_iter_", self.n_iter_, 1)
+        kernel = kernel_option(self.kernel_.terms[0].kernel)
+        if kernel.of_rows:
+            check_whole("n_features_in_", self.n_features_in_, 1)
+        if self.vocabulary_ is not None:
+            check_tuple("vocabulary_", self.vocabulary_, str)
+            check_distinct("vocabulary_", self.vocabulary_)
+        if not isinstance(self.weights_, list) or len(self.weights_) != len(self.kernel_.terms):
+            raise ValueError("weights_ is no list with an array for every term of the kernel")
+        if self.map_ is not None:
+            if not isinstance(self.map_, KernelMap):
+                raise ValueError(f"map_ is {shown(self.map_)}; expected a KernelMap")
+            self.map_.check_learnt()
+            n = len(self.map_.get_feature_names_out())
+        else:
+            n = length(kernel.read(self.basis_, "basis_"))
+            if kernel.of_rows and self.basis_.shape[1] != self.n_features_in_:
+                raise ValueError(f"basis_ has shape {self.basis_.shape} but n_features_in_ is {self.n_features_in_}")
+        d = self.outputs_.n_coordinates()
+        for weights in self.weights_:
+            fits = isinstance(weights, np.ndarray) and weights.dtype == np.float64 and weights.shape == (n, d)
+            if not fits or not np.isfinite(weights).all():
+                raise ValueError(f"weights_ does not hold {n} × {d} finite numbers")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import RegressorTags
+
+        tags = super().__sklearn_tags__()
+        if isinstance(self._outputs(), VectorOutputs):
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+            tags.target_tags.multi_output = True
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "weights_")
+
+    @property
+    def classes_(self) -> Any:
+        """The labels, where outputs have some."""
+        return self.outputs_.classes_  # type: ignore[attr-defined]
+
+    def _outputs(self) -> Outputs:
+        return VectorOutputs() if self.outputs is None else self.outputs
+
+    def _candidates(self) -> list[OperatorSum]:
+        """The kernels to choose from."""
+        return [operator_of(self.kernel)]
+
+    def _values(self, X: Any) -> tuple[FloatArray, IntArray]:
+        """f(x) of all rows of inputs, and where the rows of each begin."""
+        check_is_fitted(self)
+        rows, offsets = self._read(X, reset=False)
+        if self.map_ is not None:
+            return self.map_.transform(rows) @ self.weights_[0], offsets
+        terms = zip(self.kernel_.terms, self.weights_, strict=True)
+        found = [expansion_at(kernel_option(t.kernel), rows, self.basis_, w, self.n_jobs) for t, w in terms]
+        return np.asarray(sum(found)), offsets
+
+    def _read(self, X: Any, *, reset: bool) -> tuple[Any, IntArray]:
+        """Rows, or what else the kernel is about, checked; and where those of each example begin."""
+        check_examples("X", X)
+        kernel = kernel_option(self._candidates()[0].terms[0].kernel)
+        if reset:
+            self.vocabulary_ = None
+        if not kernel.of_rows:
+            read = kernel.read(X, "X")
+            return read, np.arange(length(read) + 1)
+        if self._outputs().of_sequences:
+            return self._tokens(X, reset=reset)
+        # scikit-learn's own words for what is wrong with X.
+        from sklearn.utils.validation import validate_data
+
+        X = validate_data(self, checked_table(X), reset=reset, accept_sparse="csr", dtype=np.float64)
+        X = sp.csr_array(X) if sp.issparse(X) else X
+        check_squares(X, lambda i, j: f"X[{i}, {j}]")
+        return kernel.read(X, "X"), np.arange(X.shape[0] + 1)
+
+    def _tokens(self, X: Any, *, reset: bool) -> tuple[Any, IntArray]:
+        columns = None if self.vocabulary_ is None else NamedColumns(self.vocabulary_)
+        if not reset:
+            return stack(X, columns, self.n_features_in_)
+        sequences = read_sequences(X)
+        self.vocabulary_, self.n_features_in_ = sequences.names, int(sequences.tokens.shape[1])
+        return sequences.tokens, sequences.offsets
+
+
+def operator_of(given: Any) -> OperatorSum:
+    """The operator-valued kernel that an option stands for: kI of a kernel k of inputs alone."""
+    if isinstance(given, OperatorSum):
+        return given
+    return OperatorSum([given if isinstance(given, Decomposable) else Decomposable(given)])

@@ -1,0 +1,171 @@
+"""The support vector machine onto outputs as vectors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from copy import copy
+from time import perf_counter
+from typing import Any, Self
+
+from structlearn.contract import library_version
+from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.options import jobs_option, real_option, whole_option
+from structlearn.estimators.base import price
+from structlearn.estimators.interruption import Interruption
+from structlearn.estimators.training import checked_weight
+from structlearn.estimators.vector_valued.base import VectorPredictor, operator_of
+from structlearn.estimators.vector_valued.systems import DecomposableSystem, Regression, gram
+from structlearn.kernels import Kernel
+from structlearn.kernels.operators import Decomposable, OperatorSum
+from structlearn.outputs import CodedOutputs, Outputs
+from structlearn.solvers.kernel.vector_margins import VectorFrankWolfe, VectorMargins
+from structlearn.wording import count, shown
+
+
+class VectorValuedSVM(VectorPredictor):
+    """f: X → H_Y with the least ½‖f‖² + (C/n) Σ_i ξ_i, where ξ_i ≥ Δ(y_i, y) − ⟨f(x_i), ỹ_i − ỹ⟩ for all outputs y.
+
+    It is the structural SVM with the joint kernel ⟨ỹ, K(x, x′)ỹ′⟩ of an operator-valued kernel K; Δ counts wrong
+    labels. Predicted is the y with the largest ⟨f(x), ỹ⟩.
+
+    Parameters
+    ----------
+    outputs : CodedOutputs
+        What outputs are as vectors: `LabelOutputs`, `LabelSetOutputs` or `LabelSequenceOutputs`.
+    kernel : Kernel, str, callable or Decomposable
+        K, with A "identity", "covariance" or given. "rbf" and "laplacian" have the γ that `median_gamma` proposes.
+    C : float, optional
+        Price of the mean slack. None means a tenth of the number of examples; `C_` records it.
+    tol : float
+        Stop at this relative duality gap.
+    max_iter : int
+        Most passes over the examples.
+    random_state : int, optional
+        Seed of the order of examples.
+    n_jobs : int, optional
+        Threads that compute kernels; −1 takes all cores.
+
+    Attributes
+    ----------
+    kernel_ : OperatorSum
+        What was used.
+    basis_, weights_
+        The rows of the training data, and w with f(x) = Σ_i k(x, x_i) w_i, in a list.
+    objective_, duality_gap_ : float
+        The objective, and the relative gap that certifies it.
+    history_ : list of dict
+        `iteration`, `primal`, `dual` and `gap` of every pass.
+    C_, n_iter_, converged_, outputs_
+
+    Examples
+    --------
+    >>> from structlearn.outputs import LabelSetOutputs
+    >>> X, Y = [[0.0], [1.0], [2.0], [3.0]], [{"low"}, {"low", "odd"}, {"high"}, {"high", "odd"}]
+    >>> svm = VectorValuedSVM(LabelSetOutputs(), "rbf", C=40).fit(X, Y)
+    >>> [sorted(y) for y in svm.predict([[0.9], [2.1]])], svm.duality_gap_ <= 0.01
+    ([['low', 'odd'], ['high']], True)
+    """
+
+    def __init__(
+        self,
+        outputs: CodedOutputs,
+        kernel: Kernel | str | Callable[[Any, Any], Any] | Decomposable = "rbf",
+        *,
+        C: float | None = None,
+        tol: float = 0.01,
+        max_iter: int = 1000,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ):
+        self.outputs = outputs
+        self.kernel = kernel
+        self.C = C
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def check_options(self) -> None:
+        if not isinstance(self.outputs, CodedOutputs):
+            raise ValueError(
+                f"outputs is {shown(self.outputs)}; give LabelOutputs, LabelSetOutputs or LabelSequenceOutputs, "
+                "whose best output is found exactly"
+            )
+        self.outputs.check_options()
+        (kernel,) = self._candidates()
+        kernel.check_options()
+        if len(kernel.terms) > 1 or (isinstance(kernel.terms[0].A, str) and kernel.terms[0].A == "learnt"):
+            raise ValueError("kernel must be a single term, with an A that is not learnt")
+        if self.C is not None:
+            real_option("C", self.C, positive=True)
+        real_option("tol", self.tol, positive=True)
+        whole_option("max_iter", self.max_iter, 1)
+        if self.random_state is not None:
+            whole_option("random_state", self.random_state, 0)
+        jobs_option("n_jobs", self.n_jobs)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Trains. Ctrl-C lets the present pass end and leaves an estimator fitted with what there is so far.
+
+        Parameters
+        ----------
+        X : (n, d) array or sparse matrix, or list
+            What the kernel takes; for sequences of labels, sequences with a row a token.
+        y : list or array
+            What `outputs` takes.
+        sample_weight : (n,), optional
+            Weights of the slacks: weight k equals k copies.
+        """
+        self.check_options()
+        begun = perf_counter()
+        rows, offsets = self._read(X, reset=True)
+        fitted = copy(self.outputs).fit(y)
+        truths = fitted.encode(y, offsets)
+        weight = checked_weight(sample_weight, len(offsets) - 1)
+        if not weight.any():
+            raise ValueError("sample_weight is zero for every example")
+        C = price(self.C, 0.1, weight)
+        data = Regression(rows, fitted.vectors(truths, offsets), None, None)
+        term = operator_of(self.kernel).terms[0].on(rows)
+        A = DecomposableSystem(term, data, None, self.n_jobs).operator
+        G = gram(term.kernel, rows, self.n_jobs)
+        margins = VectorMargins(G, A, fitted, truths, offsets, weight * (C / weight.sum()))
+        solver = VectorFrankWolfe(tol=self.tol, max_iter=self.max_iter, random_state=self.random_state or 0)
+        with Interruption() as interruption:
+            state = solver.run(margins, lambda _: interruption.requested)
+        self.outputs_, self.C_ = fitted, C
+        self.kernel_ = OperatorSum([Decomposable(term.kernel, "identity" if A is None else A)])
+        self.map_, self.basis_, self.weights_ = None, rows, [margins.turned(state.C)]
+        self.objective_, self.duality_gap_ = state.primal, state.relative_gap
+        self.history_, self.n_iter_ = state.history, max(state.iteration, 1)
+        self.converged_ = state.relative_gap <= self.tol
+        seconds = perf_counter() - begun
+        self.training_ = {"examples": len(offsets) - 1, "seconds": seconds, "library": library_version()}
+        if interruption.requested:
+            raise KeyboardInterrupt(
+                f"training stopped after {count(self.n_iter_, 'pass', 'passes')}; the estimator is fitted with what it "
+                f"had learnt (relative duality gap {self.duality_gap_:.2g})"
+            )
+        if not self.converged_:
+            from sklearn.exceptions import ConvergenceWarning
+
+            warnings.warn(
+                f"stopped at max_iter={self.max_iter} passes at a relative duality gap of {self.duality_gap_:.2g} "
+                f"(tol={self.tol:g}); raise max_iter, loosen tol or lower C",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def check_learnt(self) -> None:
+        super().check_learnt()
+        real_option("C_", self.C_, positive=True)
+
+    def _outputs(self) -> Outputs:
+        return self.outputs
+
+    def _found(self, vectors: FloatArray, offsets: IntArray) -> Any:
+        outputs = self.outputs_
+        assert isinstance(outputs, CodedOutputs)
+        return outputs.decode(outputs.best_codes(vectors, offsets), offsets)

@@ -1,0 +1,129 @@
+"""The vector-valued SVM is the structural SVM with the joint kernel ⟨ỹ, K(x, x′)ỹ′⟩, and certifies it."""
+
+import warnings
+from itertools import product
+
+import clarabel
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+import structlearn
+from structlearn import KernelStructuralSVM, StructuralSVM, VectorValuedSVM
+from structlearn.datasets import load_digit_sequences
+from structlearn.kernels import RBF, Decomposable, graph_smoothing
+from structlearn.models import Multiclass, MultiLabel
+from structlearn.outputs import KernelOutputs, LabelOutputs, LabelSequenceOutputs, LabelSetOutputs, VectorOutputs
+
+RANDOM = np.random.default_rng(0)
+X = RANDOM.normal(size=(40, 3))
+LABELS = np.array(["a", "b", "c"])[np.abs(X).argmax(axis=1)]
+SETS = [{name for name, x in zip("abc", row, strict=True) if x > 0} for row in X]
+PRECISE = {"tol": 3e-4, "max_iter": 20_000}
+SEQUENCES = [RANDOM.normal(size=(n, 2)) for n in (3, 2, 1, 3)]
+TAGS = [["a" if x[0] > 0 else "b" for x in sequence] for sequence in SEQUENCES]
+
+
+def joint_optimum(svm, inputs, listed):
+    """The least objective by the dual with the joint kernel, every output of every example written out."""
+    outputs, kernel = svm.outputs_, svm.kernel_.terms[0]
+    A = np.eye(outputs.n_coordinates()) if isinstance(kernel.A, str) else kernel.A
+    parts, losses, owners = [], [], []
+    for i, (x, truth, others) in enumerate(zip(*listed, strict=True)):
+        offsets = np.array([0, len(x)])
+        T = outputs.targets([truth], offsets)
+        for y in others:
+            parts.append((i, T - outputs.targets([y], offsets)))
+            losses.append(sum(a != b for a, b in zip(y, truth, strict=True)))
+            owners.append(i)
+    grams = {(i, j): kernel.kernel(inputs[i], inputs[j]) for i in range(len(inputs)) for j in range(len(inputs))}
+    H = np.array([[np.vdot(p @ A, grams[i, j] @ q) for j, q in parts] for i, p in parts])
+    m, n = len(parts), len(inputs)
+    prices = svm.C_ / n * np.ones(n)
+    limits = np.concatenate([np.zeros(m), prices])
+    constraints = sp.csc_matrix(
+        np.vstack([-np.eye(m), [[owner == i for owner in owners] for i in range(n)]]).astype(float)
+    )
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    cones = [clarabel.NonnegativeConeT(m + n)]
+    Q = sp.csc_matrix(np.triu(H + 1e-12 * np.eye(m)))
+    return -clarabel.DefaultSolver(Q, -np.array(losses, float), constraints, limits, cones, settings).solve().obj_val
+
+
+@pytest.mark.parametrize("edges", [0.0, 0.7])
+@pytest.mark.parametrize("A", ["identity", "covariance"])
+def test_it_is_the_structural_svm_with_the_joint_kernel(edges, A):
+    kernel = Decomposable(RBF(0.5), A)
+    svm = VectorValuedSVM(LabelSequenceOutputs(edges), kernel, C=6.0, **PRECISE).fit(SEQUENCES, TAGS)
+    listed = (SEQUENCES, TAGS, [[list(y) for y in product("ab", repeat=len(x))] for x in SEQUENCES])
+    assert svm.objective_ == pytest.approx(joint_optimum(svm, SEQUENCES, listed), rel=5e-4)
+    assert svm.duality_gap_ <= 3e-4
+
+
+def test_one_label_an_example_is_multiclass():
+    vector = VectorValuedSVM(LabelOutputs(), "linear", C=20.0, **PRECISE).fit(X, LABELS)
+    structural = StructuralSVM(Multiclass(), C=20.0, tol=1e-6).fit(X, LABELS)
+    assert vector.objective_ == pytest.approx(structural.objective_, rel=5e-4)
+    vector = VectorValuedSVM(LabelOutputs(), RBF(0.4), C=20.0, **PRECISE).fit(X, LABELS)
+    kernel = KernelStructuralSVM(Multiclass(), RBF(0.4), C=20.0, solver="exact", tol=1e-4).fit(X, LABELS)
+    assert vector.objective_ == pytest.approx(kernel.objective_, rel=5e-4)
+    assert (vector.predict(X) == kernel.predict(X)).mean() > 0.95
+
+
+def test_labels_by_themselves_are_multilabel_without_pairs():
+    # A label that is there and one that is not have weights of their own there: half the norm, and so half of all.
+    vector = VectorValuedSVM(LabelSetOutputs(), "linear", C=40.0, **PRECISE).fit(X, SETS)
+    structural = StructuralSVM(MultiLabel(pairs="independent"), C=20.0, tol=1e-6).fit(X, SETS)
+    assert 0.5 * vector.objective_ == pytest.approx(structural.objective_, rel=5e-4)
+
+
+def test_bounds_meet_and_weights_are_copies():
+    svm = VectorValuedSVM(LabelOutputs(), RBF(0.4), C=20.0, tol=1e-3, max_iter=5000).fit(X, LABELS)
+    duals = [record["dual"] for record in svm.history_]
+    assert (np.diff(duals) >= -1e-9).all()
+    assert all(record["dual"] <= svm.objective_ * (1 + 1e-12) for record in svm.history_)
+    weight = np.where(np.arange(40) % 3 == 0, 2.0, 1.0)
+    copies = np.repeat(np.arange(40), weight.astype(int))
+    weighted = VectorValuedSVM(LabelOutputs(), RBF(0.4), C=20.0, **PRECISE).fit(X, LABELS, sample_weight=weight)
+    copied = VectorValuedSVM(LabelOutputs(), RBF(0.4), C=20.0, **PRECISE).fit(X[copies], LABELS[copies])
+    assert weighted.objective_ == pytest.approx(copied.objective_, rel=5e-4)
+
+
+def test_a_graph_over_labels_is_an_operator():
+    A = graph_smoothing(np.ones((3, 3)) - np.eye(3), 1.0)
+    svm = VectorValuedSVM(LabelSetOutputs(), Decomposable(RBF(0.4), A), C=200.0).fit(X, SETS)
+    assert svm.score(X, SETS) > 0.9
+
+
+def test_it_reads_handwritten_digits_and_comes_back_from_a_file(tmp_path):
+    data = load_digit_sequences(random_state=0)
+    svm = VectorValuedSVM(LabelSequenceOutputs(edges=0.2), RBF(0.002), C=300.0, tol=0.1).fit(data.X[:40], data.Y[:40])
+    assert svm.score(data.X[60:], data.Y[60:]) > 0.85
+    svm.save(tmp_path / "digits.slm")
+    assert structlearn.load(tmp_path / "digits.slm").predict(data.X[60:70]) == svm.predict(data.X[60:70])
+
+
+def test_an_unfinished_run_warns_and_keeps_what_it_has():
+    with pytest.warns(ConvergenceWarning, match="stopped at max_iter=1 passes at a relative duality gap of"):
+        svm = VectorValuedSVM(LabelOutputs(), RBF(0.4), C=1000.0, tol=1e-9, max_iter=1).fit(X, LABELS)
+    assert not svm.converged_
+    assert len(svm.history_) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"outputs": VectorOutputs()}, "give LabelOutputs, LabelSetOutputs or LabelSequenceOutputs"),
+        ({"outputs": KernelOutputs("linear")}, "whose best output is found exactly"),
+        ({"kernel": Decomposable("rbf", "learnt")}, "with an A that is not learnt"),
+        ({"kernel": Decomposable("rbf") + Decomposable("linear")}, "kernel must be a single term"),
+        ({"C": 0.0}, "C is 0.0"),
+        ({"tol": -1.0}, "tol is -1.0"),
+        ({"random_state": -1}, "random_state is -1"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_by_name(options, message):
+    with pytest.raises(ValueError, match=message), warnings.catch_warnings():
+        VectorValuedSVM(**{"outputs": LabelOutputs()} | options).fit(X, LABELS)
