@@ -87,7 +87,7 @@ def test_differences_and_losses_are_those_of_the_definition(instance):
         for k, expected in enumerate(example.rows[:30]):
             row = np.zeros(twins.problem.n_features)
             rows.take(np.array([k])).add_to(row, np.ones(1))
-            np.testing.assert_allclose(row, expected)
+            np.testing.assert_allclose(row, expected, atol=1e-12)
         np.testing.assert_allclose(losses, example.losses)
 
 
