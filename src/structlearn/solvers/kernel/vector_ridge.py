@@ -115,7 +115,8 @@ def ridge_coefficients(G: FloatArray, targets: FloatArray, lam: float) -> FloatA
     from scipy.linalg import cho_factor, cho_solve
 
     G.flat[:: len(G) + 1] += lam * len(G)
-    return np.asarray(cho_solve(cho_factor(G, lower=True, overwrite_a=True, check_finite=False), targets))
+    # Columns of the transpose are rows of G, as LAPACK wants them: no copy is made.
+    return np.asarray(cho_solve(cho_factor(G.T, lower=True, overwrite_a=True, check_finite=False), targets))
 
 
 def conjugate_gradients(
