@@ -25,15 +25,13 @@ its grid. Other work ran on the machine at the same time, so that seconds and sp
 from __future__ import annotations
 
 import argparse
-import json
 import resource
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kept_runs import alone, kept
 from report import Run, percent, publish, table, verdict
 
 from structlearn import ConditionalRandomField, StructuralSVM
@@ -98,13 +96,9 @@ def run(learner: str, model: str, price: float, n_train: int | None) -> Run:
     return found
 
 
-def in_process(work: Path, learner: str, model: str, price: float, n_train: int | None) -> Run:
-    """The same in a process of its own, whose memory is that of the run alone; what a file holds is not run again."""
+def kept_run(work: Path, learner: str, model: str, price: float, n_train: int | None) -> Run:
     file = work / f"{learner} {model} {price:g} {n_train or 'all'}.json".replace(" ", "_")
-    if not file.exists():
-        arguments = ["--one", learner, model, str(price), str(n_train or 0), "--work", str(work), "--output", "."]
-        subprocess.run([sys.executable, __file__, *arguments], check=True)
-    found: Run = json.loads(file.read_text())
+    found: Run = kept(file, alone, run, learner, model, price, n_train)
     return found
 
 
@@ -184,23 +178,15 @@ def main() -> None:
         "--work", type=Path, default=Path("build/dependency_parsing"), help="folder for runs that are done"
     )
     parser.add_argument("--only", nargs="*", help="models to train, such as 'SVM first order'; all unless given")
-    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    options.work.mkdir(parents=True, exist_ok=True)
-    if options.one:
-        learner, model, price, n_train = options.one
-        found = run(learner, model, float(price), int(n_train) or None)
-        file = options.work / f"{learner} {model} {float(price):g} {int(n_train) or 'all'}.json".replace(" ", "_")
-        file.write_text(json.dumps(found))
-        return
     begin = time.perf_counter()
     settings, chosen = [], {}
     for learner, prices in GRID.items():
-        tried = [in_process(options.work, learner, "first order", price, N_SETTINGS) for price in prices]
+        tried = [kept_run(options.work, learner, "first order", price, N_SETTINGS) for price in prices]
         chosen[learner] = max(tried, key=lambda each: each["dev_las"])["price"]
         settings += tried
     wanted = [pair for pair in ALL if options.only is None or " ".join(pair) in options.only]
-    runs = {pair: in_process(options.work, *pair, chosen[pair[0]], None) for pair in wanted}
+    runs = {pair: kept_run(options.work, *pair, chosen[pair[0]], None) for pair in wanted}
     every = [*settings, *({k: v for k, v in each.items() if k != "counts"} for each in runs.values())]
     publish(options.output, "dependency_parsing", __doc__ or "", sections(settings, runs), every, begin)
 

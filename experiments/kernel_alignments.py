@@ -32,7 +32,6 @@ and Gaussian ones 77.3.
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import time
 import warnings
@@ -42,6 +41,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kept_runs import kept
 from numpy.typing import NDArray
 from protein_alignment import MAX_ITER, TOL, Part, homstrad, interval, scores
 from report import Run, percent, publish, table, verdict
@@ -171,13 +171,6 @@ def run(way: str, gamma: float, price: float, data: dict[str, Part], file: Path)
     }
 
 
-def kept(file: Path, make: Callable[[], Any]) -> Any:
-    """What a file holds, or what is made now and kept there: a run that was finished is not run again."""
-    if not file.exists():
-        file.write_text(json.dumps(make()))
-    return json.loads(file.read_text())
-
-
 def tested(way: str, data: dict[str, Part], tests: dict[str, Part], file: Path) -> dict[str, Any]:
     """Scores of families, by test and measure."""
     fitted, seen = structlearn.load(file), view(way, data)
@@ -282,15 +275,13 @@ def main() -> None:
     tried: list[Run] = []
     for way, gamma, price in [(way, *setting) for way, settings in WAYS.items() for setting in settings]:
         name = (way, gamma, price)
-        make = lambda name=name: run(*name, data, file(*name, "model.slm"))  # noqa: E731
-        tried.append(kept(file(*name, "run.json"), make))
+        tried.append(kept(file(*name, "run.json"), run, *name, data, file(*name, "model.slm")))
         print(tried[-1], flush=True)
     best = {way: max((r for r in tried if r["way"] == way), key=lambda r: r["held out Q"]) for way in WAYS}
     found = {}
     for way, one in best.items():
         model = file(way, one["gamma"], one["price"], "model.slm")
-        make = lambda way=way, model=model: tested(way, data, tests, model)  # noqa: E731
-        found[way] = kept(file(way, "test.json"), make)
+        found[way] = kept(file(way, "test.json"), tested, way, data, tests, model)
     sections = {
         "What it shows": summary(found, best),
         "HOMSTRAD, test": results(found, "HOMSTRAD") + "\n\n" + differences(found, "HOMSTRAD"),

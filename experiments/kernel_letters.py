@@ -31,15 +31,13 @@ and two times 1 over the median, C/n of 1 and 10, and p = 3; other work ran on t
 from __future__ import annotations
 
 import argparse
-import json
 import resource
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kept_runs import alone, file_of, kept
 from report import Run, percent, publish, table, verdict
 from sklearn.pipeline import make_pipeline
 
@@ -156,20 +154,6 @@ def run(split: str, kernel: str, way: str, shape: float, price: float) -> Run:
     }
 
 
-def file_of(work: Path, *arguments: Any) -> Path:
-    return work / ("_".join(map(str, arguments)).replace(" ", "-").replace(",", "") + ".json")
-
-
-def in_process(work: Path, *arguments: Any) -> Run:
-    """A run in a process of its own, whose memory is that of the run alone; what a file holds is not run again."""
-    file = file_of(work, *arguments)
-    if not file.exists():
-        command = [sys.executable, __file__, "--one", *map(str, arguments), "--work", str(file), "--output", "."]
-        subprocess.run(command, check=True)
-    found: Run = json.loads(file.read_text())
-    return found
-
-
 def rate(sums: Any) -> Any:
     return sums[:, 0] / sums[:, 1]
 
@@ -220,34 +204,28 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("docs/experiments"))
     parser.add_argument("--work", type=Path, default=Path("build/kernel_letters"), help="where finished runs are kept")
     parser.add_argument("--finished", action="store_true", help="a page of the runs that are there, and no new ones")
-    parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     given = parser.parse_args()
     begin = time.perf_counter()
-    if given.one is not None:
-        split, kernel, way, shape, price = given.one
-        given.work.write_text(json.dumps(run(split, kernel, way, float(shape), float(price))))
-        return
-    given.work.mkdir(parents=True, exist_ok=True)
-    known = given.work / "settings.json"
-    if not known.exists():
-        known.write_text(json.dumps([each for split in list(RUNS)[:2] for each in settings(split)]))
-    tried: list[Run] = json.loads(known.read_text())
+    tried: list[Run] = kept(
+        given.work / "settings.json", lambda: [each for split in list(RUNS)[:2] for each in settings(split)]
+    )
     runs, sections, left_out = [], {}, []
     for split, asked in RUNS.items():
         found = []
         for kernel, way in asked:
             best = chosen(tried, split, kernel)
             arguments = (split, kernel, way, best["shape"], best["price"])
-            if given.finished and not file_of(given.work, *arguments).exists():
+            file = file_of(given.work, *arguments)
+            if given.finished and not file.exists():
                 left_out.append(f"{split}: {kernel}, {way}")
                 continue
-            found.append(in_process(given.work, *arguments))
+            found.append(kept(file, alone, run, *arguments))
             print({name: value for name, value in found[-1].items() if name != "counts"}, flush=True)
         if found:
             sections[f"Trained on {split}"] = results(found)
         runs += [each | {"counts": None} for each in found]
     if left_out:
-        why = "For want of time: about half an hour each with all letters as the basis, and in subspaces on folds 1-9."
+        why = "About half an hour each with all letters as the basis, and in subspaces on folds 1-9."
         sections["Not run yet"] = "\n".join([why, "", *(f"- {name}" for name in left_out)])
     sections["Settings"] = tried_table(tried)
     publish(given.output, "kernel_letters", __doc__ or "", sections, runs + tried, begin)

@@ -31,16 +31,14 @@ prices), with bases of 500 and 1,000 (two) and in subspaces of 200 and 500 (C/n 
 from __future__ import annotations
 
 import argparse
-import json
 import resource
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from kept_runs import alone, file_of, kept
 from named_entities import TEMPLATES, squared_kernel_features
 from report import Run, percent, publish, table, verdict
 from sklearn.pipeline import make_pipeline
@@ -134,15 +132,12 @@ def run(n: int, way: str, size: int, price: float, test: str) -> Run:
     }
 
 
-def in_process(work: Path, finished: bool, *arguments: Any) -> Run | None:
-    """A run in a process of its own, whose memory is that of the run alone; what a file holds is not run again."""
-    file = work / ("_".join(map(str, arguments)).replace(" ", "-") + ".json")
-    if not file.exists():
-        if finished:
-            return None
-        command = [sys.executable, __file__, "--one", *map(str, arguments), "--work", str(file), "--output", "."]
-        subprocess.run(command, check=True)
-    found: Run = json.loads(file.read_text())
+def asked_for(work: Path, finished: bool, *arguments: Any) -> Run | None:
+    """A run that is kept, or None if it is not there and only finished ones are asked for."""
+    file = file_of(work, *arguments)
+    if finished and not file.exists():
+        return None
+    found: Run = kept(file, alone, run, *arguments)
     print({name: value for name, value in found.items() if name != "counts"}, flush=True)
     return found
 
@@ -208,24 +203,18 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("docs/experiments"))
     parser.add_argument("--work", type=Path, default=Path("build/kernel_named_entities"), help="finished runs")
     parser.add_argument("--finished", action="store_true", help="a page of the runs that are there, and no new ones")
-    parser.add_argument("--one", nargs=5, help=argparse.SUPPRESS)
     given = parser.parse_args()
     begin = time.perf_counter()
-    if given.one is not None:
-        n, way, size, price, test = given.one
-        given.work.write_text(json.dumps(run(int(n), way, int(size), float(price), test)))
-        return
-    given.work.mkdir(parents=True, exist_ok=True)
     tried = []
     for way, prices in PRICES.items():
         size = 500 if way == "basis" else 200 if way.startswith("CPSP") else 0
-        asked = [in_process(given.work, given.finished, N_FOR_CHOICE, way, size, price, "testa") for price in prices]
+        asked = [asked_for(given.work, given.finished, N_FOR_CHOICE, way, size, price, "testa") for price in prices]
         tried += [each for each in asked if each is not None]
     runs, said, sections, left_out = [], [], {}, []
     for n, ways in RUNS.items():
         found = []
         for way, size in ways:
-            each = in_process(given.work, given.finished, n, way, size, chosen(tried, way), "testb")
+            each = asked_for(given.work, given.finished, n, way, size, chosen(tried, way), "testb")
             if each is None:
                 left_out.append(f"- {n:,} sentences: {name_of({'way': way, 'size': size})}")
             else:
@@ -236,7 +225,7 @@ def main() -> None:
             runs += [each | {"counts": None} for each in found]
     said.append(at_the_ends(tried))
     if left_out:
-        why = "There was no time left on the machine; the command below without `--finished` runs them."
+        why = "The command below without `--finished` runs them."
         sections["Not run"] = "\n".join([why, "", *left_out])
     sections["Settings"] = tried_table(tried)
     runs += [each | {"counts": None} for each in tried]

@@ -25,16 +25,14 @@ Ten training images were labelled after five seconds with fifteen others, to see
 from __future__ import annotations
 
 import argparse
-import json
-import multiprocessing
 import resource
 import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from kept_runs import alone, file_of, kept
 from report import Run, percent, publish, table, verdict
 from sklearn.exceptions import ConvergenceWarning
 from snakes import (
@@ -95,13 +93,8 @@ def learnt(method: str, width: float, price: float, limit: float, train: Any, te
     }
 
 
-def kept(work: Path, name: str, *arguments: Any) -> Run:
-    """A fit in a process of its own, for its memory; what a file holds is not run again."""
-    file = work / ("_".join(map(str, (name, *arguments[:3]))) + ".json")
-    if not file.exists():
-        with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
-            file.write_text(json.dumps(pool.submit(learnt, *arguments).result()))
-    run: Run = {"part": name} | json.loads(file.read_text())
+def fitted(work: Path, name: str, *arguments: Any) -> Run:
+    run: Run = {"part": name} | kept(file_of(work, name, *arguments[:3]), alone, learnt, *arguments)
     print({key: value for key, value in run.items() if key != "counts"}, flush=True)
     return run
 
@@ -114,7 +107,7 @@ def validated(work: Path, X: Any, Y: Any) -> list[Run]:
     for method in (UNARY, DIRECTIONS):
         widths = (0.0, *WIDTHS) if method == UNARY else (0.0, best(tried, UNARY, KERNEL)["γ times the median"])
         for width in widths:
-            tried += [kept(work, "validation", method, width, price, VALIDATION_LIMIT, *parts) for price in PRICES]
+            tried += [fitted(work, "validation", method, width, price, VALIDATION_LIMIT, *parts) for price in PRICES]
     return tried
 
 
@@ -174,7 +167,6 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("docs/experiments"))
     parser.add_argument("--work", type=Path, default=Path("build/kernel_snakes"), help="where finished runs are kept")
     given = parser.parse_args()
-    given.work.mkdir(parents=True, exist_ok=True)
     begin = time.perf_counter()
     train = fetch_snakes("train")
     X, Y = [patches(x) for x in train.X], train.Y
@@ -186,7 +178,7 @@ def main() -> None:
         for features in FEATURES:
             found = best(tried, method, features)
             setting = method, found["γ times the median"], found["C/n"]
-            final.append(kept(given.work, "test", *setting, LIMITS[method], (X, Y), others))
+            final.append(fitted(given.work, "test", *setting, LIMITS[method], (X, Y), others))
     compared, said = differences(final)
     sections = {
         "What was found": said,
