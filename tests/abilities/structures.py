@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.abilities import others, with_sums
+from tests.abilities import graphs_with_sums, others, with_sums
 
 
 def structures(seed=0):
@@ -18,12 +18,12 @@ def structures(seed=0):
         with_sums.dependency_tree(np.random.default_rng([seed, 3]), order=2),
         with_sums.dependency_tree(np.random.default_rng([seed, 4]), projective=False),
         with_sums.alignment(random),
-        with_sums.graph(random, with_features=False),
-        with_sums.graph(random, with_features=True),
-        with_sums.typed_graph(np.random.default_rng(seed)),
+        graphs_with_sums.graph(random, with_features=False),
+        graphs_with_sums.graph(random, with_features=True),
+        graphs_with_sums.typed_graph(np.random.default_rng(seed)),
         # With numbers of its own, which leaves the others as they are.
-        with_sums.grid(np.random.default_rng([seed, 1])),
-        with_sums.multilabel(random),
+        graphs_with_sums.grid(np.random.default_rng([seed, 1])),
+        graphs_with_sums.multilabel(random),
         with_sums.hypergraph(random),
         others.homologues(random),
         others.ranking(random),
