@@ -51,6 +51,7 @@ from structlearn.outputs import (
     LabelSequenceOutputs,
     LabelSetOutputs,
     MatchingOutputs,
+    Substitutions,
 )
 from tests.persistence import version_2_data as data
 from tests.persistence.version_2_cases import CASES, SEGMENTS, Somewhere
@@ -186,6 +187,11 @@ SUBJECTS: dict[str, Subject] = {
     ),
     "ridge_of_strings": Subject(
         VectorValuedRidge(KernelOutputs(Spectrum(1))), data.POINTS, [str(y) * 2 for y in data.CLASSES]
+    ),
+    "ridge_of_searched_strings": Subject(
+        VectorValuedRidge(KernelOutputs(Spectrum(1), ["ab", "cc"], search=Substitutions("abc")), lam=0.1),
+        data.POINTS,
+        [str(y) * 2 for y in data.CLASSES],
     ),
     "vector_svm_of_labels": Subject(VectorValuedSVM(LabelOutputs(), tol=0.1), data.POINTS, data.CLASSES),
     "vector_svm_of_sequences": Subject(

@@ -1,6 +1,7 @@
 """Outputs as vectors of a space with inner products, and the outputs that are nearest to vectors."""
 
 from structlearn.outputs.base import Columns, Outputs, Preimages, Rows
+from structlearn.outputs.candidates import Substitutions
 from structlearn.outputs.coded import CodedOutputs
 from structlearn.outputs.dependency_trees import DependencyTreeOutputs
 from structlearn.outputs.graphs import GraphOutputs
@@ -23,5 +24,6 @@ __all__ = [
     "Outputs",
     "Preimages",
     "Rows",
+    "Substitutions",
     "VectorOutputs",
 ]

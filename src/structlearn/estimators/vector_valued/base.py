@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 
 from structlearn.contract import Estimator, available_if, check_is_fitted
 from structlearn.data.arrays import FloatArray
-from structlearn.data.examples import check_examples
+from structlearn.data.examples import check_examples, is_listed
 from structlearn.data.fields import check_distinct, check_tuple, check_whole
 from structlearn.data.matrices import check_squares, checked_table
 from structlearn.data.memory import available_memory
@@ -164,7 +165,13 @@ class VectorPredictor(Estimator, ABC):
         return Rows(matrix, offsets, Columns(0), outputs.places(X, offsets))
 
     def _table(self, X: Any, kernel: Kernel, *, reset: bool) -> Any:
-        # scikit-learn's own words for what is wrong with X.
+        if _has_several_rows(X):
+            raise ValueError(
+                f"X[0] has several rows, but {type(self._outputs()).__name__} has one vector an example and does not "
+                "see positions: for labels of tokens or nodes take LabelSequenceOutputs or GraphOutputs; to choose "
+                "among candidates for whole inputs, a kernel of these, such as FunctionKernel(f, rows=False)"
+            )
+        # scikit-learn's own words for what else is wrong with X.
         from sklearn.utils.validation import validate_data
 
         X = validate_data(self, checked_table(X), reset=reset, accept_sparse="csr", dtype=np.float64)
@@ -178,6 +185,14 @@ def operator_of(given: Any) -> OperatorSum:
     if isinstance(given, OperatorSum):
         return given
     return OperatorSum([given if isinstance(given, Decomposable) else Decomposable(given)])
+
+
+def _has_several_rows(X: Any) -> bool:
+    """Whether inputs in a list are matrices or lists of rows themselves."""
+    first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
+    if isinstance(first, (list, tuple)):
+        return len(first) > 0 and (is_listed(first[0]) or isinstance(first[0], Mapping))
+    return sp.issparse(first) or getattr(first, "ndim", 1) == 2
 
 
 def check_vectors(n: int, d: int) -> None:
