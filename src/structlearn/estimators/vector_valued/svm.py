@@ -9,14 +9,15 @@ from time import perf_counter
 from typing import Any, Self
 
 from structlearn.contract import library_version
-from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.arrays import FloatArray
 from structlearn.data.options import jobs_option, real_option, whole_option
 from structlearn.estimators.base import price
 from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.training import checked_weight
-from structlearn.estimators.vector_valued.base import VectorPredictor, operator_of
+from structlearn.estimators.vector_valued.base import VectorPredictor, check_vectors, operator_of
 from structlearn.estimators.vector_valued.systems import DecomposableSystem, Regression, gram
 from structlearn.kernels import Kernel
+from structlearn.kernels.base import length
 from structlearn.kernels.operators import Decomposable, OperatorSum
 from structlearn.outputs import CodedOutputs, Outputs
 from structlearn.solvers.kernel.vector_margins import VectorFrankWolfe, VectorMargins
@@ -119,8 +120,9 @@ class VectorValuedSVM(VectorPredictor):
         """
         self.check_options()
         begun = perf_counter()
-        rows, offsets = self._read(X, reset=True)
+        rows, offsets = self._read(X, reset=True)[:2]
         fitted = copy(self.outputs).fit(y)
+        check_vectors(length(rows), fitted.n_coordinates())
         truths = fitted.encode(y, offsets)
         weight = checked_weight(sample_weight, len(offsets) - 1)
         if not weight.any():
@@ -165,7 +167,7 @@ class VectorValuedSVM(VectorPredictor):
     def _outputs(self) -> Outputs:
         return self.outputs
 
-    def _found(self, vectors: FloatArray, offsets: IntArray) -> Any:
+    def _found(self, vectors: FloatArray, places: Any) -> Any:
         outputs = self.outputs_
         assert isinstance(outputs, CodedOutputs)
-        return outputs.decode(outputs.best_codes(vectors, offsets), offsets)
+        return outputs.decode(outputs.best_codes(vectors, places), places)
