@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 from structlearn.contract import Parameters
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.models.base import Model
 
 
 class Outputs(Parameters, ABC):
@@ -29,6 +30,13 @@ class Outputs(Parameters, ABC):
     def check_options(self) -> None:
         """Refuses options that cannot be; called before any work, and when a model file is read."""
         return
+
+    def model(self) -> Model | None:
+        """The model that predicts the same, which knows how outputs are measured, drawn and called; None without one.
+
+        Asked for after `fit`.
+        """
+        return None
 
     @abstractmethod
     def fit(self, Y: Any) -> Self:

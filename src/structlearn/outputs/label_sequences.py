@@ -11,6 +11,7 @@ import numpy.typing as npt
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.labels import declared_classes, label_array, read_label_sequences
 from structlearn.data.options import real_option
+from structlearn.models.chain.chain import Chain
 from structlearn.outputs.coded import CodedOutputs
 from structlearn.outputs.labels import check_similarity, label_vectors
 
@@ -52,6 +53,9 @@ class LabelSequenceOutputs(CodedOutputs):
         self.classes_ = label_array(read_label_sequences(Y).classes)
         self.check_learnt()
         return self
+
+    def model(self) -> Chain:
+        return Chain(self.classes_.tolist())
 
     def n_coordinates(self) -> int:
         k = len(self.classes_)

@@ -51,6 +51,10 @@ class VectorPredictor(Estimator, ABC):
     def _found(self, vectors: FloatArray, offsets: IntArray) -> Any:
         """The outputs that coordinates of f(x) stand for."""
 
+    @abstractmethod
+    def _scores(self, vectors: FloatArray, targets: FloatArray) -> FloatArray:
+        """(n_rows,), whose sum over the rows of an example `_found` makes largest, for f(x) and vectors of outputs."""
+
     def predict(self, X: Any) -> Any:
         """The output that f(x) stands for, of every example."""
         return self._found(*self._values(X))
