@@ -11,6 +11,7 @@ from structlearn.contract import Parameters
 from structlearn.data.arrays import Flags, FloatArray, IntArray
 from structlearn.data.examples import SEQUENCES, Words
 from structlearn.data.tokens.sequences import NamedColumns, Sequences, stack
+from structlearn.models.base import Model
 
 
 class Columns(NamedTuple):
@@ -106,6 +107,13 @@ class Outputs(Parameters, ABC):
     def places(self, X: Any, offsets: IntArray) -> Any:
         """What `targets`, `nearest` and `score` are told of inputs that are one row each."""
         return offsets
+
+    def model(self) -> Model | None:
+        """The model that predicts the same, which knows how outputs are measured, drawn and called; None without one.
+
+        Asked for after `fit`.
+        """
+        return None
 
     @abstractmethod
     def fit(self, Y: Any) -> Self:

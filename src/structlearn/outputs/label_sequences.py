@@ -12,6 +12,7 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.labels import declared_classes, label_array, read_label_sequences
 from structlearn.data.options import real_option
 from structlearn.data.tokens.sequences import read_sequences
+from structlearn.models.chain.chain import Chain
 from structlearn.outputs.base import Columns, Rows, part_rows
 from structlearn.outputs.coded import CodedOutputs
 from structlearn.outputs.labels import check_similarity, label_vectors
@@ -55,6 +56,9 @@ class LabelSequenceOutputs(CodedOutputs):
         self.classes_ = label_array(read_label_sequences(Y).classes)
         self.check_learnt()
         return self
+
+    def model(self) -> Chain:
+        return Chain(self.classes_.tolist())
 
     def n_coordinates(self) -> int:
         k = len(self.classes_)

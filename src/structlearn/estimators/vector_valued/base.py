@@ -53,6 +53,10 @@ class VectorPredictor(Estimator, ABC):
     def _found(self, vectors: FloatArray, places: Any) -> Any:
         """The outputs that coordinates of f(x) stand for, of inputs with their rows at these places."""
 
+    @abstractmethod
+    def _scores(self, vectors: FloatArray, targets: FloatArray) -> FloatArray:
+        """(n_rows,), whose sum over the rows of an example `_found` makes largest, for f(x) and vectors of outputs."""
+
     def predict(self, X: Any) -> Any:
         """The output that f(x) stands for, of every example."""
         vectors, read = self._values(X)

@@ -120,6 +120,8 @@ class VectorValuedRidge(VectorPredictor):
             whole_option("n_components", self.n_components, 1)
         real_option("tol", self.tol, positive=True)
         whole_option("max_iter", self.max_iter, 1)
+        if self.random_state is not None:
+            whole_option("random_state", self.random_state, 0, 2**32 - 1)
         jobs_option("n_jobs", self.n_jobs)
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -171,6 +173,9 @@ class VectorValuedRidge(VectorPredictor):
 
     def _found(self, vectors: FloatArray, places: Any) -> Any:
         return self.outputs_.nearest(vectors, places)
+
+    def _scores(self, vectors: FloatArray, targets: FloatArray) -> FloatArray:
+        return np.asarray(-((vectors - targets) ** 2).sum(axis=1))
 
     def _candidates(self) -> list[OperatorSum]:
         given = list(self.kernel) if isinstance(self.kernel, (list, tuple)) else [self.kernel]
