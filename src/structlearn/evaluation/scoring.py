@@ -5,14 +5,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
+from structlearn.contract import check_is_fitted
 from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import same_output
 from structlearn.data.labels import LabelCodes, plain
@@ -20,7 +19,6 @@ from structlearn.data.ragged import reduced
 from structlearn.data.tokens.segments import checked_segments
 from structlearn.data.tokens.tags import Scheme, are_tags
 from structlearn.estimators.generative.hidden_markov import HiddenMarkov
-from structlearn.estimators.vector_valued.base import VectorPredictor
 from structlearn.evaluation.label_counts import (
     in_order,
     known_in_part,
@@ -35,7 +33,11 @@ from structlearn.metrics import Confusion, Measures
 from structlearn.metrics.resampled import Formula, ResampledSums, averages, quotient
 from structlearn.models.base import Kind, Model
 from structlearn.models.chain.chain import Chain
-from structlearn.outputs import CodedOutputs
+from structlearn.persistence.steps import Steps
+
+if TYPE_CHECKING:
+    from structlearn.estimators.vector_valued.base import VectorPredictor
+    from structlearn.outputs import CodedOutputs
 
 
 def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", random_state: int = 0) -> Evaluation:
@@ -72,8 +74,7 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
     """
     final = last_step(estimator)
     Y = Y.toarray() if sp.issparse(Y) else Y
-    transformed = isinstance(estimator, Pipeline) and len(estimator) > 1
-    inputs = estimator[:-1].transform(X) if transformed else X
+    inputs = Steps(estimator.steps).transform(X) if hasattr(estimator, "steps") else X
     model = model_of(final)
     kind = model.kind
     abilities = model.abilities if hasattr(final, "model_") else ()
@@ -143,8 +144,9 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
 
 def last_step(estimator: Any) -> Any:
     """The estimator that predicts: the last step of a pipeline, or the estimator itself."""
-    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-    if not hasattr(last, "model") and not isinstance(last, (HiddenMarkov, VectorPredictor)):
+    # Not `estimator[-1]`, for which a loaded pipeline has to wait for scikit-learn.
+    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    if not (hasattr(last, "model") or _of_vectors(last) or isinstance(last, HiddenMarkov)):
         raise TypeError(
             f"estimator is a {type(last).__name__}; expected a StructuralSVM, ConditionalRandomField or "
             "StructuredPerceptron, or a pipeline that ends with one"
@@ -153,12 +155,17 @@ def last_step(estimator: Any) -> Any:
     return last
 
 
+def _of_vectors(estimator: Any) -> bool:
+    """Whether it is a `VectorPredictor`, asked without an import that waits for scikit-learn."""
+    return hasattr(estimator, "outputs")
+
+
 def model_of(estimator: Any) -> Model:
     """What knows how the outputs of a fitted estimator, or of a pipeline that ends with one, are measured and drawn."""
     final = last_step(estimator)
     if isinstance(final, HiddenMarkov):
         return Chain(final.classes_.tolist())
-    if not isinstance(final, VectorPredictor):
+    if not _of_vectors(final):
         model: Model = final.model_
         return model
     known = final.outputs_.model()
@@ -199,7 +206,7 @@ def _after(begin: int, formula: Formula) -> Formula:
 def _judge_of(estimator: Any) -> Callable[[Any, Any, Any], tuple[Any, FloatArray, FloatArray]]:
     if isinstance(estimator, HiddenMarkov):
         return _judged_by_counting
-    return _judged_by_vectors if isinstance(estimator, VectorPredictor) else _judged
+    return _judged_by_vectors if _of_vectors(estimator) else _judged
 
 
 def _judged(estimator: Any, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray]:
@@ -242,8 +249,7 @@ def _judged_by_counting(estimator: HiddenMarkov, X: Any, Y: Any) -> tuple[Any, F
 
 def _judged_by_vectors(estimator: VectorPredictor, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray]:
     """The same of outputs that are vectors: wrong labels, and differences of what `predict` maximises."""
-    outputs, kind, classes = estimator.outputs_, kind_of(estimator), estimator.classes_.tolist()
-    assert isinstance(outputs, CodedOutputs)
+    outputs, kind, classes = cast("CodedOutputs", estimator.outputs_), kind_of(estimator), estimator.classes_.tolist()
     vectors, read = estimator._values(X)
     offsets = read.offsets
     predicted = estimator._found(vectors, read.places)

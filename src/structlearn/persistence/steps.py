@@ -34,7 +34,8 @@ class Steps:
 
     def transform(self, X: Any) -> Any:
         for _, transformer in self.steps[:-1]:
-            X = transformer.transform(X)
+            # scikit-learn's two words for a step that does nothing.
+            X = X if transformer in (None, "passthrough") else transformer.transform(X)
         return X
 
     def predict(self, X: Any) -> Any:
