@@ -189,7 +189,7 @@ SUBJECTS: dict[str, Subject] = {
         VectorValuedRidge(KernelOutputs(Spectrum(1))), data.POINTS, [str(y) * 2 for y in data.CLASSES]
     ),
     "ridge_of_searched_strings": Subject(
-        VectorValuedRidge(KernelOutputs(Spectrum(1), ["ab", "cc"], search=Substitutions("abc")), lam=0.1),
+        VectorValuedRidge(KernelOutputs(Spectrum(1), ["a", "c"], n_landmarks=2, search=Substitutions("ac")), lam=0.1),
         data.POINTS,
         [str(y) * 2 for y in data.CLASSES],
     ),

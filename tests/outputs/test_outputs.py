@@ -5,7 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from structlearn.kernels import FunctionKernel, Spectrum
+from structlearn import VectorValuedRidge
+from structlearn.kernels import RBF, FunctionKernel, Spectrum
 from structlearn.outputs import KernelOutputs, LabelOutputs, LabelSequenceOutputs, LabelSetOutputs, VectorOutputs
 from structlearn.outputs.label_sequences import best_path
 
@@ -104,6 +105,44 @@ def test_components_keep_all_at_full_rank_and_the_most_of_less():
     assert np.linalg.norm(K - few @ few.T) == pytest.approx(np.linalg.norm(values[:-2]), abs=1e-8)
 
 
+def test_landmarks_of_full_rank_are_exact_and_fewer_project():
+    words = ["".join(letters) for letters in product("ab", repeat=5)]
+    truths = [words[i] for i in RANDOM.integers(len(words), size=40)]
+    kernel, X, new = Spectrum(2), RANDOM.normal(size=(40, 2)), RANDOM.normal(size=(30, 2))
+    exact = VectorValuedRidge(KernelOutputs(kernel, words), RBF(0.5), lam=0.1).fit(X, truths)
+    full = VectorValuedRidge(KernelOutputs(kernel, words, n_landmarks=40), RBF(0.5), lam=0.1).fit(X, truths)
+    # Counts of four pairs of letters, whatever the number of words.
+    assert full.outputs_.n_coordinates() == 4
+    scores = [each.outputs_._scores(each.decision_function(new), words) for each in (exact, full)]
+    np.testing.assert_allclose(*scores, atol=1e-8)
+    assert full.objective_ == pytest.approx(exact.objective_, abs=1e-8)
+    assert full.predict(new) == exact.predict(new)
+    few = KernelOutputs(kernel, n_landmarks=2).fit(truths)
+    Z, K, B = few.targets(truths, one(40)), kernel(truths), kernel(truths, few.basis_)
+    np.testing.assert_allclose(Z @ Z.T, B @ np.linalg.solve(kernel(few.basis_), B.T), atol=1e-8)
+    assert (np.diag(K) - (Z * Z).sum(axis=1) >= -1e-9).all()
+    main = KernelOutputs(kernel, n_landmarks=40, n_components=2).fit(truths).targets(truths, one(40))
+    assert np.linalg.norm(K - main @ main.T) == pytest.approx(np.linalg.norm(np.linalg.eigvalsh(K)[:-2]), abs=1e-8)
+
+
+def test_thousands_of_different_outputs_cost_landmarks_alone(monkeypatch):
+    asked = []
+
+    def counted(left, right):
+        asked.append(len(left) * len(right))
+        return np.exp(-(np.subtract.outer([float(y) for y in left], [float(y) for y in right]) ** 2))
+
+    Y = [str(i / 700) for i in range(3000)]
+    outputs = KernelOutputs(FunctionKernel(counted, rows=False), n_landmarks=12).fit(Y)
+    assert outputs.targets(Y, one(3000)).shape == (3000, 12)
+    assert sum(asked) <= 3000 * (2 + 12 + 12)
+    assert len(outputs.outputs_) == 3000
+    assert len(outputs.nearest(np.ones((2, 12)), one(2))) == 2
+    monkeypatch.setattr("structlearn.outputs.kernel_outputs.available_memory", lambda: 1000)
+    with pytest.raises(ValueError, match=r"matrix of 40 different outputs would take 13 kB, .*give n_landmarks"):
+        KernelOutputs(FunctionKernel(counted, rows=False)).fit(Y[::75])
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -118,6 +157,13 @@ def test_components_keep_all_at_full_rank_and_the_most_of_less():
         (lambda: VectorOutputs().fit([1.0]).targets([1.0, 2.0], one(1)), "X has 1 example but y has 2 entries"),
         (lambda: KernelOutputs(Spectrum(2), candidates=[]).check_options(), "candidates is empty"),
         (lambda: KernelOutputs(Spectrum(2), n_components=0).check_options(), "n_components is 0"),
+        (lambda: KernelOutputs(Spectrum(2), n_landmarks=0).check_options(), "n_landmarks is 0"),
+        (lambda: KernelOutputs(Spectrum(1), n_landmarks=3).fit(["ab", "ba"]), "all outputs of y are the same to"),
+        (lambda: KernelOutputs(Spectrum(3), n_landmarks=3).fit(["ab", "ba"]), "all outputs of y are the same to"),
+        (
+            lambda: KernelOutputs(lambda X, Z: -np.ones((len(X), len(Z))), n_landmarks=2).fit([[1.0], [2.0]]),
+            "the kernel matrix of the outputs is not positive semidefinite",
+        ),
         (
             lambda: KernelOutputs(FunctionKernel(lambda X, Z: -np.ones((len(X), len(Z))), rows=False)).fit(["a"]),
             "the kernel matrix of the outputs is not positive semidefinite",

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from structlearn.contract import Parameters, check_is_fitted
+from structlearn.data.arrays import IntArray
 from structlearn.data.examples import check_examples, is_listed
 from structlearn.data.labels import declared_classes
 from structlearn.kernels.base import length
@@ -74,3 +77,19 @@ def candidates_of(source: Any, X: Any, n_candidates: int) -> Iterator[Any]:
         if not length(found):
             raise ValueError(f"candidates gave no outputs for X[{i}]; at least one is needed")
         yield found
+
+
+def first_of_equals(outputs: Any) -> IntArray:
+    """Which outputs are the first that are so, without a kernel; all, if they cannot be told from each other quickly.
+
+    >>> first_of_equals(["b", "a", "b"]).tolist(), first_of_equals([["b"], ["a"], ["b"]]).tolist()
+    ([0, 1], [0, 1])
+    """
+    if hasattr(outputs, "shape"):
+        return np.arange(length(outputs))
+    keys = [tuple(y) if isinstance(y, list) else y for y in outputs]
+    try:
+        first = {y: i for i, y in reversed([*enumerate(keys)])}
+    except TypeError:
+        return np.arange(len(keys))
+    return np.array(sorted(first.values()), np.int64)

@@ -8,14 +8,15 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.memory import available_memory
 from structlearn.data.options import whole_option
 from structlearn.kernels import Kernel, kernel_option
 from structlearn.kernels.base import length, taken
-from structlearn.kernels.gram import SMALLEST_PIVOT, check_psd
+from structlearn.kernels.gram import SMALLEST_PIVOT, check_psd, incomplete_cholesky
 from structlearn.outputs.base import Outputs, Preimages
-from structlearn.outputs.candidates import by_input, candidates_of, check_candidates
+from structlearn.outputs.candidates import by_input, candidates_of, check_candidates, first_of_equals
 from structlearn.outputs.vectors import check_length
-from structlearn.wording import shown
+from structlearn.wording import count, in_bytes, shown
 
 
 class Asked(NamedTuple):
@@ -44,6 +45,10 @@ class KernelOutputs(Outputs):
         of the span of the training outputs.
     n_candidates : int
         How many of its best outputs an estimator is asked for.
+    n_landmarks : int, optional
+        How many training outputs, those that the others explain least, stand for the span of all (Nyström): kernels are
+        computed with these alone, so that thousands of different outputs cost no matrix of all pairs. As many as the
+        matrix has rank are exact.
     search : callable, optional
         Lists the neighbours of an output, such as `Substitutions` of symbols of strings. From the best candidate on,
         the best neighbour is gone to while it is nearer to f(x).
@@ -52,8 +57,10 @@ class KernelOutputs(Outputs):
     ----------
     outputs_ : list or array
         The different outputs y_j of the training data.
-    roots_ : (n_outputs,)
-        √n_j of how often each is there: √n_j ỹ_j are the basis of coordinates.
+    basis_ : list or array
+        The landmarks among them, or all.
+    roots_ : (n_basis,)
+        √n_j of how often each is there: √n_j ỹ_j are the basis of coordinates. 1 for landmarks.
 
     Examples
     --------
@@ -72,12 +79,14 @@ class KernelOutputs(Outputs):
         n_components: int | None = None,
         *,
         n_candidates: int = 10,
+        n_landmarks: int | None = None,
         search: Callable[[Any], Any] | None = None,
     ):
         self.kernel = kernel
         self.candidates = candidates
         self.n_components = n_components
         self.n_candidates = n_candidates
+        self.n_landmarks = n_landmarks
         self.search = search
 
     def __sklearn_clone__(self) -> Self:
@@ -90,8 +99,9 @@ class KernelOutputs(Outputs):
 
     def check_options(self) -> None:
         kernel_option(self.kernel)
-        if self.n_components is not None:
-            whole_option("n_components", self.n_components, 1)
+        for name in ("n_components", "n_landmarks"):
+            if getattr(self, name) is not None:
+                whole_option(name, getattr(self, name), 1)
         check_candidates(self.candidates)
         whole_option("n_candidates", self.n_candidates, 1)
         if self.search is not None:
@@ -104,27 +114,54 @@ class KernelOutputs(Outputs):
 
     def fit(self, Y: Any) -> Self:
         kernel, read = self._read(Y)
-        kept, numbers = np.unique(_nearest(kernel, read, read), return_inverse=True)
         # As they were given, since they are what is predicted.
-        self.outputs_ = taken(Y if hasattr(Y, "shape") else list(Y), kept)
+        given = Y if hasattr(Y, "shape") else list(Y)
+        if self.n_landmarks is not None:
+            return self._fit_landmarks(kernel, read, given, int(self.n_landmarks))
+        kept, numbers = np.unique(_nearest(kernel, read, read), return_inverse=True)
+        self.outputs_ = self.basis_ = taken(given, kept)
+        _check_room(len(kept))
         H = kernel(self.outputs_)
         check_psd(H, name="the kernel matrix of the outputs")
-        if len(kept) == 1:
-            raise ValueError(f"all outputs of y are the same to {kernel}, as {shown(self.outputs_[0])}; two are needed")
+        self._check_several(kernel, len(kept))
         self.roots_ = np.sqrt(np.bincount(numbers).astype(np.float64))
         metric = self.roots_[:, None] * H * self.roots_
         self.metric_ = metric if self.n_components is None else None
         self.components_ = None if self.n_components is None else _components(metric, self.n_components)
         return self
 
+    def _fit_landmarks(self, kernel: Kernel, read: Any, given: Any, n_landmarks: int) -> Self:
+        """z(y) = L⁻¹k(b, y) of landmarks b with LLᵀ = K_Y(b, b), which the factor of all outputs has as its rows."""
+        check_psd(kernel(read[:1]), name="the kernel matrix of the outputs")
+        found = incomplete_cholesky(kernel, read, n_landmarks)
+        self.basis_ = taken(given, found.pivots)
+        kept = first_of_equals(given)
+        self.outputs_ = taken(given, kept)
+        squares = np.square(np.ptp(found.factor, axis=0)).sum() + found.residual.max()
+        self._check_several(kernel, 1 if squares <= SMALLEST_PIVOT * np.square(found.factor).max(initial=1e-300) else 2)
+        self.roots_, self.metric_ = np.ones(len(found.pivots)), None
+        inverse = np.linalg.inv(found.factor[found.pivots]).T
+        if self.n_components is not None:
+            _, vectors = np.linalg.eigh(found.factor.T @ found.factor)
+            inverse = inverse @ vectors[:, -self.n_components :]
+        self.components_ = np.asarray(inverse)
+        return self
+
+    def _check_several(self, kernel: Kernel, n: int) -> None:
+        if n == 1:
+            raise ValueError(f"all outputs of y are the same to {kernel}, as {shown(self.outputs_[0])}; two are needed")
+
     def n_coordinates(self) -> int:
-        return length(self.outputs_) if self.components_ is None else int(self.components_.shape[1])
+        return length(self.basis_) if self.components_ is None else int(self.components_.shape[1])
 
     def targets(self, Y: Any, places: Any) -> FloatArray:
         kernel, read = self._read(Y)
         check_length(length(read), _offsets(places))
         if self.components_ is not None:
-            return np.asarray((kernel(read, self.outputs_) * self.roots_) @ self.components_)
+            found = np.empty((length(read), self.n_coordinates()))
+            for some, part in kernel.blocks(read, self.basis_):
+                found[some] = (part * self.roots_) @ self.components_
+            return found
         return np.diag(1.0 / self.roots_)[_nearest(kernel, read, self.outputs_)]
 
     def nearest(self, vectors: FloatArray, places: Any) -> list[Any]:
@@ -146,7 +183,7 @@ class KernelOutputs(Outputs):
     def _scores(self, vectors: FloatArray, given: Any) -> FloatArray:
         """2⟨f(x), ỹ⟩ − K_Y(y, y) of all pairs of vectors and given outputs."""
         kernel = kernel_option(self.kernel)
-        products = self.roots_[:, None] * kernel(self.outputs_, given)
+        products = self.roots_[:, None] * kernel(self.basis_, given)
         if self.components_ is not None:
             products = self.components_.T @ products
         return np.asarray(2.0 * vectors @ products - kernel.diagonal(given))
@@ -173,7 +210,11 @@ class KernelOutputs(Outputs):
         return float(np.average(apart <= SMALLEST_PIVOT * own, weights=sample_weight))
 
     def check_learnt(self) -> None:
-        n = length(kernel_option(self.kernel).read(self.outputs_, "outputs_"))
+        kernel = kernel_option(self.kernel)
+        kernel.read(self.outputs_, "outputs_")
+        n = length(kernel.read(self.basis_, "basis_"))
+        if self.components_ is None and n != length(self.outputs_):
+            raise ValueError(f"basis_ holds {n} of {length(self.outputs_)} outputs, but there are no components_")
         _check_numbers("roots_", self.roots_, (n,))
         if (self.roots_ <= 0).any():
             raise ValueError("roots_ holds a number that is not above 0")
@@ -194,6 +235,16 @@ class KernelOutputs(Outputs):
 def _offsets(places: Any) -> IntArray:
     found: IntArray = places.offsets if isinstance(places, Asked) else places
     return found
+
+
+def _check_room(n: int) -> None:
+    """Refuses so many different outputs that there is no memory for the matrix of their kernels."""
+    available = available_memory()
+    if available is not None and 8 * n * n > available:
+        raise ValueError(
+            f"the kernel matrix of {count(n)} different outputs would take {in_bytes(8.0 * n * n)}, and "
+            f"{in_bytes(available)} are available; give n_landmarks, of which alone kernels are computed"
+        )
 
 
 def _nearest(kernel: Kernel, outputs: Any, others: Any) -> IntArray:

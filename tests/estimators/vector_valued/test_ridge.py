@@ -146,8 +146,9 @@ def test_it_reads_handwritten_digits():
         (LabelSetOutputs(), X > 0),
         (KernelOutputs(Spectrum(2)), WORDS),
         (KernelOutputs(Spectrum(2), n_components=3), WORDS),
+        (KernelOutputs(Spectrum(2), n_landmarks=4), WORDS),
     ],
-    ids=["numbers", "number", "label", "sets", "table", "words", "components"],
+    ids=["numbers", "number", "label", "sets", "table", "words", "components", "landmarks"],
 )
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("n_components", [None, 12])
