@@ -11,6 +11,7 @@ import numpy.typing as npt
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.labels import declared_classes, label_array, read_label_sequences
 from structlearn.data.options import real_option
+from structlearn.inference.chain_tables import best_sequences
 from structlearn.outputs.coded import CodedOutputs
 from structlearn.outputs.labels import check_similarity, label_vectors
 
@@ -109,29 +110,5 @@ class LabelSequenceOutputs(CodedOutputs):
 
 
 def best_paths(nodes: FloatArray, pairs: FloatArray | None, offsets: IntArray) -> LabelArray:
-    """`best_path` of every sequence; without pairs, the best label of every token."""
-    if pairs is None:
-        return np.asarray(nodes.argmax(axis=1), np.int32)
-    found = [best_path(nodes[begin:end], pairs[begin:end]) for begin, end in pairwise(offsets)]
-    return np.concatenate([np.empty(0, np.int32), *found])
-
-
-def best_path(nodes: FloatArray, pairs: FloatArray) -> LabelArray:
-    """The labels y with the largest Σ_t nodes[t, y_t] + Σ_t pairs[t, y_t, y_{t+1}]; the last table is not used.
-
-    >>> best_path(np.array([[1.0, 0.0], [0.0, 0.5]]), np.array([[[1.0, 0.0], [0.0, 0.0]]] * 2)).tolist()
-    [0, 0]
-    """
-    T, k = nodes.shape
-    before = np.zeros((T, k), np.int32)
-    best = nodes[0] if T else np.zeros(k)
-    for t in range(1, T):
-        reached = best[:, None] + pairs[t - 1]
-        before[t] = reached.argmax(axis=0)
-        best = reached.max(axis=0) + nodes[t]
-    found = np.zeros(T, np.int32)
-    if T:
-        found[-1] = best.argmax()
-    for t in range(T - 1, 0, -1):
-        found[t - 1] = before[t, found[t]]
-    return found
+    """The labels y of every sequence with the largest Σ_t nodes[t, y_t] + Σ_t pairs[t, y_t, y_{t+1}]."""
+    return np.asarray(nodes.argmax(axis=1), np.int32) if pairs is None else best_sequences(nodes, pairs, offsets)
