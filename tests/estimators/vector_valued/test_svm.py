@@ -34,8 +34,10 @@ def joint_optimum(svm, inputs, listed):
         offsets = np.array([0, len(x)])
         T = outputs.targets([truth], offsets)
         for y in others:
-            parts.append((i, T - outputs.targets([y], offsets)))
-            losses.append(sum(a != b for a, b in zip(y, truth, strict=True)))
+            apart = T - outputs.targets([y], offsets)
+            parts.append((i, apart))
+            wrong = sum(a != b for a, b in zip(y, truth, strict=svm.outputs.of_sequences))
+            losses.append({"squared": np.vdot(apart, apart), "distance": np.linalg.norm(apart)}.get(svm.loss, wrong))
             owners.append(i)
     grams = {(i, j): kernel.kernel(inputs[i], inputs[j]) for i in range(len(inputs)) for j in range(len(inputs))}
     H = np.array([[np.vdot(p @ A, grams[i, j] @ q) for j, q in parts] for i, p in parts])
@@ -54,12 +56,51 @@ def joint_optimum(svm, inputs, listed):
 
 @pytest.mark.parametrize("edges", [0.0, 0.7])
 @pytest.mark.parametrize("A", ["identity", "covariance"])
-def test_it_is_the_structural_svm_with_the_joint_kernel(edges, A):
+@pytest.mark.parametrize(
+    ("loss", "solver"),
+    [
+        (None, "block_coordinate"),
+        ("squared", "block_coordinate"),
+        ("distance", "block_coordinate"),
+        ("hamming", "exponentiated_gradient"),
+        ("squared", "exponentiated_gradient"),
+    ],
+)
+def test_it_is_the_structural_svm_with_the_joint_kernel(edges, A, loss, solver):
     kernel = Decomposable(RBF(0.5), A)
-    svm = VectorValuedSVM(LabelSequenceOutputs(edges), kernel, C=6.0, **PRECISE).fit(SEQUENCES, TAGS)
+    svm = VectorValuedSVM(LabelSequenceOutputs(edges), kernel, C=6.0, loss=loss, solver=solver, **PRECISE)
+    svm.fit(SEQUENCES, TAGS)
     listed = (SEQUENCES, TAGS, [[list(y) for y in product("ab", repeat=len(x))] for x in SEQUENCES])
     assert svm.objective_ == pytest.approx(joint_optimum(svm, SEQUENCES, listed), rel=5e-4)
     assert svm.duality_gap_ <= 3e-4
+
+
+@pytest.mark.parametrize("solver", ["block_coordinate", "exponentiated_gradient"])
+def test_similar_labels_cost_less_to_confuse(solver):
+    S = np.array([[1.0, 0.6, 0.0], [0.6, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    svm = VectorValuedSVM(LabelOutputs(S), RBF(0.5), C=6.0, loss="squared", solver=solver, **PRECISE).fit(X, LABELS)
+    inputs = [row[None] for row in X]
+    assert svm.objective_ == pytest.approx(joint_optimum(svm, inputs, (inputs, LABELS, ["abc"] * len(X))), rel=5e-4)
+
+
+@pytest.mark.parametrize("solver", ["block_coordinate", "exponentiated_gradient"])
+def test_the_dual_never_falls(solver):
+    for outputs, y in ((LabelOutputs(), LABELS), (LabelSetOutputs(), SETS)):
+        svm = VectorValuedSVM(outputs, RBF(0.4), C=200.0, loss="squared", solver=solver, tol=0.01, max_iter=5000).fit(
+            X, y
+        )
+        duals = [record["dual"] for record in svm.history_]
+        assert (np.diff(duals) >= -1e-9).all()
+        assert all(record["dual"] <= svm.objective_ * (1 + 1e-12) for record in svm.history_)
+        assert svm.converged_
+
+
+def test_the_distance_of_sets_is_the_root_of_how_many_labels_are_wrong():
+    sets = [{name for name, has in zip("abc", bits, strict=True) if has} for bits in product((0, 1), repeat=3)]
+    svm = VectorValuedSVM(LabelSetOutputs(), RBF(0.5), C=6.0, loss="distance", **PRECISE).fit(X[:12], SETS[:12])
+    inputs = [row[None] for row in X[:12]]
+    listed = (inputs, [frozenset(y) for y in SETS[:12]], [list(map(frozenset, sets))] * 12)
+    assert svm.objective_ == pytest.approx(joint_optimum(svm, inputs, listed), rel=5e-4)
 
 
 def test_one_label_an_example_is_multiclass():
@@ -79,11 +120,7 @@ def test_labels_by_themselves_are_multilabel_without_pairs():
     assert 0.5 * vector.objective_ == pytest.approx(structural.objective_, rel=5e-4)
 
 
-def test_bounds_meet_and_weights_are_copies():
-    svm = VectorValuedSVM(LabelOutputs(), RBF(0.4), C=20.0, tol=1e-3, max_iter=5000).fit(X, LABELS)
-    duals = [record["dual"] for record in svm.history_]
-    assert (np.diff(duals) >= -1e-9).all()
-    assert all(record["dual"] <= svm.objective_ * (1 + 1e-12) for record in svm.history_)
+def test_weights_are_copies():
     weight = np.where(np.arange(40) % 3 == 0, 2.0, 1.0)
     copies = np.repeat(np.arange(40), weight.astype(int))
     weighted = VectorValuedSVM(LabelOutputs(), RBF(0.4), C=20.0, **PRECISE).fit(X, LABELS, sample_weight=weight)
@@ -121,6 +158,10 @@ def test_an_unfinished_run_warns_and_keeps_what_it_has():
         ({"kernel": Decomposable("rbf") + Decomposable("linear")}, "kernel must be a single term"),
         ({"C": 0.0}, "C is 0.0"),
         ({"tol": -1.0}, "tol is -1.0"),
+        ({"loss": "f1"}, "loss is 'f1'; LabelOutputs has 'hamming', 'squared', 'distance'"),
+        ({"loss": "distance", "outputs": LabelSequenceOutputs(1.0, np.eye(2))}, "take loss='squared'"),
+        ({"solver": "n_slack"}, "solver is 'n_slack'; it may be 'auto', 'block_coordinate'"),
+        ({"solver": "exponentiated_gradient", "loss": "distance"}, "needs a loss that is a sum over parts"),
         ({"random_state": -1}, "random_state is -1"),
     ],
 )

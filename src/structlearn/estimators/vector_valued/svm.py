@@ -19,15 +19,22 @@ from structlearn.estimators.vector_valued.systems import DecomposableSystem, Reg
 from structlearn.kernels import Kernel
 from structlearn.kernels.operators import Decomposable, OperatorSum
 from structlearn.outputs import CodedOutputs, Outputs
-from structlearn.solvers.kernel.vector_margins import VectorFrankWolfe, VectorMargins
+from structlearn.solvers.kernel.vector_blocks import VectorBlocks
+from structlearn.solvers.kernel.vector_exponents import VectorExponents
+from structlearn.solvers.kernel.vector_margins import VectorMargins, VectorSolver
 from structlearn.wording import count, shown
+
+SOLVERS: dict[str, type[VectorSolver]] = {
+    "block_coordinate": VectorBlocks,
+    "exponentiated_gradient": VectorExponents,
+}
 
 
 class VectorValuedSVM(VectorPredictor):
     """f: X → H_Y with the least ½‖f‖² + (C/n) Σ_i ξ_i, where ξ_i ≥ Δ(y_i, y) − ⟨f(x_i), ỹ_i − ỹ⟩ for all outputs y.
 
-    It is the structural SVM with the joint kernel ⟨ỹ, K(x, x′)ỹ′⟩ of an operator-valued kernel K; Δ counts wrong
-    labels. Predicted is the y with the largest ⟨f(x), ỹ⟩.
+    It is the structural SVM with the joint kernel ⟨ỹ, K(x, x′)ỹ′⟩ of an operator-valued kernel K. Predicted is the y
+    with the largest ⟨f(x), ỹ⟩.
 
     Parameters
     ----------
@@ -37,6 +44,12 @@ class VectorValuedSVM(VectorPredictor):
         K, with A "identity", "covariance" or given. "rbf" and "laplacian" have the γ that `median_gamma` proposes.
     C : float, optional
         Price of the mean slack. None means a tenth of the number of examples; `C_` records it.
+    loss : {"hamming", "squared", "distance"}, optional
+        Δ: how many labels are wrong, ‖ỹ_i − ỹ‖², or ‖ỹ_i − ỹ‖. None is "hamming".
+    solver : {"auto", "block_coordinate", "exponentiated_gradient"}
+        Ascent on the dual: an example at a time over a working set of outputs, with the most violating one as the
+        oracle; or in distributions over all outputs, with marginals of labels and pairs, for losses that are sums over
+        them. "auto" is the first.
     tol : float
         Stop at this relative duality gap.
     max_iter : int
@@ -73,6 +86,8 @@ class VectorValuedSVM(VectorPredictor):
         kernel: Kernel | str | Callable[[Any, Any], Any] | Decomposable = "rbf",
         *,
         C: float | None = None,
+        loss: str | None = None,
+        solver: str = "auto",
         tol: float = 0.01,
         max_iter: int = 1000,
         random_state: int | None = None,
@@ -81,6 +96,8 @@ class VectorValuedSVM(VectorPredictor):
         self.outputs = outputs
         self.kernel = kernel
         self.C = C
+        self.loss = loss
+        self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
@@ -93,6 +110,8 @@ class VectorValuedSVM(VectorPredictor):
                 "whose best output is found exactly"
             )
         self.outputs.check_options()
+        self.outputs.check_loss(self._loss())
+        self._solver().check(self._loss())
         (kernel,) = self._candidates()
         kernel.check_options()
         if len(kernel.terms) > 1 or (isinstance(kernel.terms[0].A, str) and kernel.terms[0].A == "learnt"):
@@ -130,13 +149,12 @@ class VectorValuedSVM(VectorPredictor):
         term = operator_of(self.kernel).terms[0].on(rows)
         A = DecomposableSystem(term, data, None, self.n_jobs).operator
         G = gram(term.kernel, rows, self.n_jobs)
-        margins = VectorMargins(G, A, fitted, truths, offsets, weight * (C / weight.sum()))
-        solver = VectorFrankWolfe(tol=self.tol, max_iter=self.max_iter, random_state=self.random_state or 0)
+        margins = VectorMargins(G, A, fitted, truths, offsets, weight * (C / weight.sum()), self._loss())
         with Interruption() as interruption:
-            state = solver.run(margins, lambda _: interruption.requested)
+            state = self._solver().run(margins, lambda _: interruption.requested)
         self.outputs_, self.C_ = fitted, C
         self.kernel_ = OperatorSum([Decomposable(term.kernel, "identity" if A is None else A)])
-        self.map_, self.basis_, self.weights_ = None, rows, [margins.turned(state.C)]
+        self.map_, self.basis_, self.weights_ = None, rows, [margins.weights(state.C)]
         self.objective_, self.duality_gap_ = state.primal, state.relative_gap
         self.history_, self.n_iter_ = state.history, max(state.iteration, 1)
         self.converged_ = state.relative_gap <= self.tol
@@ -166,6 +184,15 @@ class VectorValuedSVM(VectorPredictor):
         return self.outputs
 
     def _found(self, vectors: FloatArray, offsets: IntArray) -> Any:
-        outputs = self.outputs_
-        assert isinstance(outputs, CodedOutputs)
-        return outputs.decode(outputs.best_codes(vectors, offsets), offsets)
+        assert isinstance(self.outputs_, CodedOutputs)
+        return self.outputs_.best(vectors, offsets)
+
+    def _loss(self) -> str:
+        return self.outputs.losses[0] if self.loss is None else self.loss
+
+    def _solver(self) -> VectorSolver:
+        if not isinstance(self.solver, str) or self.solver not in ("auto", *SOLVERS):
+            names = ", ".join(map(repr, ["auto", *SOLVERS]))
+            raise ValueError(f"solver is {shown(self.solver)}; it may be {names}")
+        solver = VectorBlocks if self.solver == "auto" else SOLVERS[self.solver]
+        return solver(tol=self.tol, max_iter=self.max_iter, random_state=self.random_state or 0)
