@@ -14,7 +14,7 @@ from tests.persistence.version_2_cases import CRF, K_BEST, PROBABILITIES, SVM, C
 WHOLE = (
     *("binary_svm", "perceptron_kernel", "hinge_kernel"),
     *("ridge_of_numbers", "ridge_of_label_sets", "ridge_of_sequences", "ridge_of_strings"),
-    "vector_svm_of_sequences",
+    *("vector_svm_of_sequences", "vector_svm_of_strings"),
 )
 
 LETTERS = [({"residue": "ac", "profile": [[1.0, 0.5], [0.0, 2.0]]}, {"residue": "a", "profile": [[0.5, 0.5]]})]

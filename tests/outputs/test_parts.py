@@ -65,7 +65,7 @@ def test_losses_of_parts_add_up_to_those_of_outputs(case, loss):
 def test_the_most_violating_outputs_are_those_of_enumeration(case, scale):
     outputs, codes, vectors, alone = case
     for loss in outputs.losses:
-        if loss == "distance" and outputs.of_sequences and outputs.similarity is not None:
+        if loss == "distance" and isinstance(outputs, LabelSequenceOutputs) and outputs.similarity is not None:
             continue
         for truth in range(0, len(codes), 7):
             F = scale * RANDOM.normal(size=(alone[1], outputs.n_coordinates()))
@@ -107,7 +107,7 @@ def test_nothing_is_worth_changing_at_a_loss():
 @pytest.mark.parametrize(
     ("outputs", "loss", "message"),
     [
-        (LabelOutputs(), "f1", "loss is 'f1'; LabelOutputs has 'hamming', 'squared', 'distance'"),
+        (LabelOutputs(), "f1", "loss is 'f1'; these outputs have 'hamming', 'squared', 'distance'"),
         (LabelSequenceOutputs(), 3, "loss is 3"),
         (LabelSequenceOutputs(1.0, SIMILARITY), "distance", "take loss='squared' or leave similarity out"),
     ],

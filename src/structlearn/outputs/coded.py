@@ -9,6 +9,7 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.outputs.base import Outputs
+from structlearn.wording import shown
 
 
 class CodedOutputs(Outputs):
@@ -85,7 +86,7 @@ class CodedOutputs(Outputs):
         """Refuses a loss that these outputs do not have."""
         if not isinstance(loss, str) or loss not in self.losses:
             names = ", ".join(map(repr, self.losses))
-            raise ValueError(f"loss is {loss!r}; {type(self).__name__} has {names}")
+            raise ValueError(f"loss is {shown(loss)}; these outputs have {names}")
 
     def vectors(self, codes: LabelArray, offsets: IntArray) -> FloatArray:
         """Coordinates of ỹ, (n_rows, d)."""

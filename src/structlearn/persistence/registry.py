@@ -27,6 +27,7 @@ _MODULES = {
     "structlearn.outputs": (
         *("KernelOutputs", "LabelOutputs", "LabelSequenceOutputs", "LabelSetOutputs", "VectorOutputs"),
     ),
+    "structlearn.outputs.listed_outputs": ("ListedOutputs",),
     "structlearn.estimators.regularized_risk": (
         *("Hinge", "Huber", "Logistic", "Squared", "SquaredHinge"),
         *("L1", "L2", "ElasticNet", "Entropy", "Lp"),

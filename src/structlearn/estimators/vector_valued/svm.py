@@ -18,7 +18,8 @@ from structlearn.estimators.vector_valued.base import VectorPredictor, operator_
 from structlearn.estimators.vector_valued.systems import DecomposableSystem, Regression, gram
 from structlearn.kernels import Kernel
 from structlearn.kernels.operators import Decomposable, OperatorSum
-from structlearn.outputs import CodedOutputs, Outputs
+from structlearn.outputs import CodedOutputs, KernelOutputs
+from structlearn.outputs.listed_outputs import ListedOutputs
 from structlearn.solvers.kernel.vector_blocks import VectorBlocks
 from structlearn.solvers.kernel.vector_exponents import VectorExponents
 from structlearn.solvers.kernel.vector_margins import VectorMargins, VectorSolver
@@ -38,14 +39,15 @@ class VectorValuedSVM(VectorPredictor):
 
     Parameters
     ----------
-    outputs : CodedOutputs
-        What outputs are as vectors: `LabelOutputs`, `LabelSetOutputs` or `LabelSequenceOutputs`.
+    outputs : LabelOutputs, LabelSetOutputs, LabelSequenceOutputs or KernelOutputs
+        What outputs are as vectors. Of `KernelOutputs`, y is among a list of candidates, or those of the training data.
     kernel : Kernel, str, callable or Decomposable
         K, with A "identity", "covariance" or given. "rbf" and "laplacian" have the γ that `median_gamma` proposes.
     C : float, optional
         Price of the mean slack. None means a tenth of the number of examples; `C_` records it.
-    loss : {"hamming", "squared", "distance"}, optional
-        Δ: how many labels are wrong, ‖ỹ_i − ỹ‖², or ‖ỹ_i − ỹ‖. None is "hamming".
+    loss : {"hamming", "zero_one", "squared", "distance"}, optional
+        Δ: how many labels are wrong, or of `KernelOutputs` whether ỹ is; ‖ỹ_i − ỹ‖²; or ‖ỹ_i − ỹ‖. None is the first
+        that outputs have.
     solver : {"auto", "block_coordinate", "exponentiated_gradient"}
         Ascent on the dual: an example at a time over a working set of outputs, with the most violating one as the
         oracle; or in distributions over all outputs, with marginals of labels and pairs, for losses that are sums over
@@ -82,7 +84,7 @@ class VectorValuedSVM(VectorPredictor):
 
     def __init__(
         self,
-        outputs: CodedOutputs,
+        outputs: CodedOutputs | KernelOutputs,
         kernel: Kernel | str | Callable[[Any, Any], Any] | Decomposable = "rbf",
         *,
         C: float | None = None,
@@ -104,18 +106,20 @@ class VectorValuedSVM(VectorPredictor):
         self.n_jobs = n_jobs
 
     def check_options(self) -> None:
-        if not isinstance(self.outputs, CodedOutputs):
+        if not isinstance(self.outputs, (CodedOutputs, KernelOutputs)):
             raise ValueError(
                 f"outputs is {shown(self.outputs)}; give LabelOutputs, LabelSetOutputs or LabelSequenceOutputs, "
-                "whose best output is found exactly"
+                "whose best output is found exactly, or KernelOutputs with a list of candidates"
             )
         self.outputs.check_options()
-        self.outputs.check_loss(self._loss())
+        self._outputs().check_loss(self._loss())
         self._solver().check(self._loss())
         (kernel,) = self._candidates()
         kernel.check_options()
         if len(kernel.terms) > 1 or (isinstance(kernel.terms[0].A, str) and kernel.terms[0].A == "learnt"):
             raise ValueError("kernel must be a single term, with an A that is not learnt")
+        if isinstance(self.outputs, KernelOutputs):
+            self._check_kernel_outputs(self.outputs, kernel.terms[0])
         if self.C is not None:
             real_option("C", self.C, positive=True)
         real_option("tol", self.tol, positive=True)
@@ -139,13 +143,13 @@ class VectorValuedSVM(VectorPredictor):
         self.check_options()
         begun = perf_counter()
         rows, offsets = self._read(X, reset=True)
-        fitted = copy(self.outputs).fit(y)
+        fitted = copy(self._outputs()).fit(y)
         truths = fitted.encode(y, offsets)
         weight = checked_weight(sample_weight, len(offsets) - 1)
         if not weight.any():
             raise ValueError("sample_weight is zero for every example")
         C = price(self.C, 0.1, weight)
-        data = Regression(rows, fitted.vectors(truths, offsets), None, None)
+        data = Regression(rows, fitted.vectors(truths, offsets), fitted.metric_, None)
         term = operator_of(self.kernel).terms[0].on(rows)
         A = DecomposableSystem(term, data, None, self.n_jobs).operator
         G = gram(term.kernel, rows, self.n_jobs)
@@ -180,15 +184,36 @@ class VectorValuedSVM(VectorPredictor):
         super().check_learnt()
         real_option("C_", self.C_, positive=True)
 
-    def _outputs(self) -> Outputs:
-        return self.outputs
+    def _outputs(self) -> CodedOutputs:
+        outputs = self.outputs
+        return ListedOutputs(outputs.kernel, outputs.candidates) if isinstance(outputs, KernelOutputs) else outputs
+
+    def _check_kernel_outputs(self, outputs: KernelOutputs, term: Decomposable) -> None:
+        if outputs.candidates is not None and (callable(outputs.candidates) or hasattr(outputs.candidates, "k_best")):
+            raise ValueError(
+                "margins are asked of the same candidates for all inputs; give KernelOutputs a list of them"
+            )
+        for name in ("n_components", "search"):
+            if getattr(outputs, name, None) is not None:
+                raise ValueError(
+                    f"{name} of KernelOutputs is {shown(getattr(outputs, name))}, which margins do not take"
+                )
+        if not isinstance(term.A, str) or term.A != "identity":
+            raise ValueError(
+                "A must be 'identity' for KernelOutputs, which have no coordinates that another could act on"
+            )
+        if outputs.candidates is not None and self.solver == "exponentiated_gradient":
+            raise ValueError(
+                "solver is 'exponentiated_gradient', which needs the truth among the candidates; leave these out, or "
+                "take solver='block_coordinate'"
+            )
 
     def _found(self, vectors: FloatArray, offsets: IntArray) -> Any:
         assert isinstance(self.outputs_, CodedOutputs)
         return self.outputs_.best(vectors, offsets)
 
     def _loss(self) -> str:
-        return self.outputs.losses[0] if self.loss is None else self.loss
+        return self._outputs().losses[0] if self.loss is None else self.loss
 
     def _solver(self) -> VectorSolver:
         if not isinstance(self.solver, str) or self.solver not in ("auto", *SOLVERS):

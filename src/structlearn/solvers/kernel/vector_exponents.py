@@ -48,7 +48,7 @@ class VectorExponents(VectorSolver):
 
     def init_state(self, margins: VectorMargins) -> VectorExponentsState:
         outputs, offsets = margins.outputs, margins.offsets
-        theta = -self.start * outputs.part_losses(margins.truths, offsets, "hamming")
+        theta = -self.start * outputs.part_losses(margins.truths, offsets, outputs.losses[0])
         truth = outputs.indicators(margins.truths, offsets)
         marginals = outputs.marginals(theta, offsets)
         n = len(margins.prices)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +17,8 @@ from structlearn.data.ragged import owners_of
 
 class Parts(Protocol):
     """What is asked of outputs: see `structlearn.outputs.CodedOutputs`."""
+
+    losses: ClassVar[tuple[str, ...]]
 
     def n_parts(self) -> int: ...
 
