@@ -1,4 +1,5 @@
 #include "bindings/structures.hpp"
+#include "chain/distance.hpp"
 
 namespace structlearn::bindings {
 
@@ -27,6 +28,7 @@ void bind_chain(nb::module_& module) {
     make_from<ChainStructure, TokenScorer, TokenScorerArrays>(chain);
     auto given = bind_engine<ChainStructure, GivenScorer>(module, "GivenChain");
     make_from<ChainStructure, GivenScorer, GivenScores>(given);
+    module.def("farthest_sequences", unlocked(&farthest_sequences));
 }
 
 void bind_second_order(nb::module_& module) {

@@ -334,6 +334,17 @@ class Chain(Composed):
 class GivenChain(Engine):
     def __init__(self, engine: ChainEngine, scores: GivenScores) -> None: ...
 
+def farthest_sequences(
+    nodes: Floats,
+    pairs: Floats,
+    n_labels: int,
+    offsets: Ints,
+    truths: Labels,
+    of_label: float,
+    of_pair: float,
+    n_threads: int,
+) -> Labels: ...
+
 class SecondOrderChain(Composed):
     def __init__(self, engine: ChainEngine, scores: TokenScorer) -> None: ...
 

@@ -193,9 +193,16 @@ SUBJECTS: dict[str, Subject] = {
         data.POINTS,
         [str(y) * 2 for y in data.CLASSES],
     ),
-    "vector_svm_of_labels": Subject(VectorValuedSVM(LabelOutputs(), tol=0.1), data.POINTS, data.CLASSES),
+    "vector_svm_of_labels": Subject(
+        VectorValuedSVM(LabelOutputs(), solver="exponentiated_gradient", tol=0.1), data.POINTS, data.CLASSES
+    ),
     "vector_svm_of_sequences": Subject(
-        VectorValuedSVM(LabelSequenceOutputs(), "linear", tol=0.3), data.ROWS, data.LETTERS
+        VectorValuedSVM(LabelSequenceOutputs(), "linear", loss="distance", tol=0.3), data.ROWS, data.LETTERS
+    ),
+    "vector_svm_of_strings": Subject(
+        VectorValuedSVM(KernelOutputs(Spectrum(1), ["aa", "ab"]), loss="squared", tol=0.3),
+        data.POINTS,
+        [str(y) * 2 for y in data.CLASSES],
     ),
     "huber_numbers": Subject(RegularizedRisk(Huber(), Lp(), **SHORT), data.POINTS, NUMBERS),
     "gibbs_motif": Subject(

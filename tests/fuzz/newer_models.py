@@ -15,7 +15,7 @@ WHOLE = (
     *("binary_svm", "perceptron_kernel", "hinge_kernel"),
     *("ridge_of_numbers", "ridge_of_label_sets", "ridge_of_sequences", "ridge_of_strings"),
     *("ridge_of_matchings", "ridge_of_graphs", "ridge_of_trees", "ridge_of_searched_strings"),
-    "vector_svm_of_sequences",
+    *("vector_svm_of_sequences", "vector_svm_of_strings"),
 )
 
 LETTERS = [({"residue": "ac", "profile": [[1.0, 0.5], [0.0, 2.0]]}, {"residue": "a", "profile": [[0.5, 0.5]]})]

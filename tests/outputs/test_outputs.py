@@ -8,7 +8,6 @@ import pytest
 from structlearn import VectorValuedRidge
 from structlearn.kernels import RBF, FunctionKernel, Spectrum
 from structlearn.outputs import KernelOutputs, LabelOutputs, LabelSequenceOutputs, LabelSetOutputs, VectorOutputs
-from structlearn.outputs.label_sequences import best_path
 
 RANDOM = np.random.default_rng(0)
 FACTOR = RANDOM.normal(size=(3, 3))
@@ -69,11 +68,6 @@ def test_the_nearest_sequence_is_that_of_enumeration(edges, similarity):
         part[-1, 3:] = 0.0
         distances = [((part - outputs.targets([y], np.array([0, n]))) ** 2).sum() for y in listed]
         assert found[i] == listed[int(np.argmin(distances))]
-
-
-def test_paths_of_no_and_one_label():
-    assert best_path(np.zeros((0, 2)), np.zeros((0, 2, 2))).tolist() == []
-    assert best_path(np.array([[0.0, 1.0]]), np.zeros((1, 2, 2))).tolist() == [1]
 
 
 WORDS = ["banana", "ananas", "cabana", "banana", "bandana"]

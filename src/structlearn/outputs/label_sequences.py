@@ -12,10 +12,11 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.labels import declared_classes, label_array, read_label_sequences
 from structlearn.data.options import real_option
 from structlearn.data.tokens.sequences import read_sequences
+from structlearn.inference.chain_tables import best_sequences, farthest_sequences, sequence_marginals
 from structlearn.models.chain.chain import Chain
 from structlearn.outputs.base import Columns, Rows, part_rows
-from structlearn.outputs.coded import CodedOutputs
-from structlearn.outputs.labels import check_similarity, label_vectors
+from structlearn.outputs.coded import CodedOutputs, largest, most_worthwhile, softmax
+from structlearn.outputs.labels import check_similarity, label_products, label_vectors, squared_distances
 
 
 class LabelSequenceOutputs(CodedOutputs):
@@ -71,38 +72,90 @@ class LabelSequenceOutputs(CodedOutputs):
         labels = [self.classes_.tolist()[c] for c in codes]
         return [labels[begin:end] for begin, end in pairwise(offsets)]
 
-    def vectors(self, codes: LabelArray, offsets: IntArray) -> FloatArray:
-        nodes = label_vectors(self.similarity, len(self.classes_))[codes]
+    def n_parts(self) -> int:
+        return self.n_coordinates()
+
+    def parts(self, codes: LabelArray, offsets: IntArray) -> tuple[IntArray, IntArray]:
+        k, rows, labels = len(self.classes_), np.arange(len(codes)), codes.astype(np.int64)
         if not self.edges:
-            return np.asarray(nodes)
-        following = np.vstack([nodes[1:], np.zeros((1, nodes.shape[1]))])[: len(nodes)]
-        following[offsets[1:] - 1] = 0.0
-        pairs = np.einsum("ta,tb->tab", np.sqrt(float(self.edges)) * nodes, following)
-        return np.hstack([nodes, pairs.reshape(len(nodes), nodes.shape[1] ** 2)])
+            return rows, labels
+        followed = np.ones(len(rows), bool)
+        followed[offsets[1:][np.diff(offsets) > 0] - 1] = False
+        before = rows[followed]
+        return np.concatenate([rows, before]), np.concatenate([labels, k + k * labels[before] + labels[before + 1]])
 
-    def nearest_codes(self, vectors: FloatArray, offsets: IntArray) -> LabelArray:
-        nodes, pairs = self._scores(vectors)
-        s = label_vectors(self.similarity, len(self.classes_))
-        norms = (s * s).sum(axis=1)
-        if pairs is not None:
-            pairs = 2.0 * pairs - self.edges * np.multiply.outer(norms, norms)
-        return best_paths(2.0 * nodes - norms, pairs, offsets)
+    def combined(self, parts: FloatArray) -> FloatArray:
+        return self._turned(parts)
 
-    def best_codes(self, vectors: FloatArray, offsets: IntArray) -> LabelArray:
-        return best_paths(*self._scores(vectors), offsets)
+    def scores(self, vectors: FloatArray) -> FloatArray:
+        return self._turned(vectors)
 
-    def violating_codes(self, vectors: FloatArray, offsets: IntArray, truths: LabelArray) -> LabelArray:
-        nodes, pairs = self._scores(vectors)
-        return best_paths(nodes + (np.arange(nodes.shape[1]) != truths[:, None]), pairs, offsets)
+    def _turned(self, numbers: FloatArray) -> FloatArray:
+        """Numbers of labels turned by s = √S, and √η times those of pairs by s ⊗ s: coordinates of parts, or back."""
+        k = len(self.classes_)
+        turned = np.array(numbers)
+        turned[:, k:] *= np.sqrt(float(self.edges))
+        if self.similarity is not None:
+            s = label_vectors(self.similarity, k)
+            turned[:, :k] = turned[:, :k] @ s
+            if self.edges:
+                turned[:, k:] = (s @ turned[:, k:].reshape(-1, k, k) @ s).reshape(len(turned), k * k)
+        return turned
 
-    def _scores(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray | None]:
-        """⟨f, ỹ⟩ as scores of the labels of tokens, and of pairs of these with the next ones."""
-        s, k = label_vectors(self.similarity, len(self.classes_)), len(self.classes_)
-        nodes = vectors[:, :k] @ s.T
+    def part_norms(self) -> FloatArray:
+        norms = np.diag(label_products(self.similarity, len(self.classes_)))
+        pairs = float(self.edges) * np.multiply.outer(norms, norms)
+        return np.concatenate([norms, pairs.ravel()]) if self.edges else norms
+
+    def best_codes(self, scores: FloatArray, offsets: IntArray) -> LabelArray:
+        return best_sequences(*self._tables(scores), offsets) if self.edges else largest(scores)
+
+    def farthest_codes(self, scores: FloatArray, offsets: IntArray, truths: LabelArray) -> LabelArray:
+        if self.edges:
+            return farthest_sequences(*self._tables(scores), offsets, truths, 2.0, 2.0 * float(self.edges))
+        rows = np.arange(len(truths))
+        others = scores.copy()
+        others[rows, truths] = -np.inf
+        found = truths.copy()
+        gains = others.max(axis=1) - scores[rows, truths]
+        for begin, end in pairwise(offsets):
+            changed = begin + most_worthwhile(gains[begin:end], 2.0)
+            found[changed] = largest(others[changed])
+        return found
+
+    def marginals(self, scores: FloatArray, offsets: IntArray) -> FloatArray:
         if not self.edges:
-            return nodes, None
-        pairs = np.einsum("ac,tcd,bd->tab", s, vectors[:, k:].reshape(-1, k, k), s, optimize=True)
-        return nodes, np.sqrt(float(self.edges)) * pairs
+            return softmax(scores)
+        nodes, pairs = sequence_marginals(*self._tables(scores), offsets)
+        return np.hstack([nodes, pairs.reshape(len(pairs), nodes.shape[1] ** 2)])
+
+    def part_losses(self, truths: LabelArray, offsets: IntArray, loss: str) -> FloatArray:
+        found = np.zeros((len(truths), self.n_parts()))
+        k = len(self.classes_)
+        if loss == "hamming":
+            found[:, :k] = np.arange(k) != truths[:, None]
+            return found
+        S = label_products(self.similarity, k)
+        found[:, :k] = squared_distances(S)[truths]
+        if self.edges:
+            before, norms = self.parts(truths, offsets)[0][len(truths) :], np.diag(S)
+            here, following = truths[before], truths[before + 1]
+            own = np.multiply.outer(norms, norms) + (norms[here] * norms[following])[:, None, None]
+            apart = own - 2.0 * S[here][:, :, None] * S[following][:, None, :]
+            found[before, k:] = float(self.edges) * apart.reshape(len(before), k * k)
+        return found
+
+    def check_loss(self, loss: str) -> None:
+        super().check_loss(loss)
+        if loss == "distance" and self.similarity is not None:
+            raise ValueError(
+                "loss is 'distance', which counts the labels and pairs of sequences that are wrong, but with a "
+                "similarity they are so by degrees; take loss='squared' or leave similarity out"
+            )
+
+    def _tables(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        k = len(self.classes_)
+        return scores[:, :k], scores[:, k:].reshape(-1, k, k)
 
     def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
         """The share of labels that are right, of sequences with weights."""
@@ -113,32 +166,3 @@ class LabelSequenceOutputs(CodedOutputs):
     def check_learnt(self) -> None:
         self.classes_ = label_array(declared_classes(self.classes_, "classes_"))
         check_similarity(self.similarity, len(self.classes_))
-
-
-def best_paths(nodes: FloatArray, pairs: FloatArray | None, offsets: IntArray) -> LabelArray:
-    """`best_path` of every sequence; without pairs, the best label of every token."""
-    if pairs is None:
-        return np.asarray(nodes.argmax(axis=1), np.int32)
-    found = [best_path(nodes[begin:end], pairs[begin:end]) for begin, end in pairwise(offsets)]
-    return np.concatenate([np.empty(0, np.int32), *found])
-
-
-def best_path(nodes: FloatArray, pairs: FloatArray) -> LabelArray:
-    """The labels y with the largest Σ_t nodes[t, y_t] + Σ_t pairs[t, y_t, y_{t+1}]; the last table is not used.
-
-    >>> best_path(np.array([[1.0, 0.0], [0.0, 0.5]]), np.array([[[1.0, 0.0], [0.0, 0.0]]] * 2)).tolist()
-    [0, 0]
-    """
-    T, k = nodes.shape
-    before = np.zeros((T, k), np.int32)
-    best = nodes[0] if T else np.zeros(k)
-    for t in range(1, T):
-        reached = best[:, None] + pairs[t - 1]
-        before[t] = reached.argmax(axis=0)
-        best = reached.max(axis=0) + nodes[t]
-    found = np.zeros(T, np.int32)
-    if T:
-        found[-1] = best.argmax()
-    for t in range(T - 1, 0, -1):
-        found[t - 1] = before[t, found[t]]
-    return found

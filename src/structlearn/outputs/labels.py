@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.examples import check_examples
@@ -17,7 +19,7 @@ from structlearn.data.matrices import check_finite, checked_numbers
 from structlearn.kernels.gram import check_psd
 from structlearn.models.multiclass.multiclass import Multiclass
 from structlearn.models.multilabel.multilabel import MultiLabel
-from structlearn.outputs.coded import CodedOutputs
+from structlearn.outputs.coded import CodedOutputs, largest, most_worthwhile, softmax
 from structlearn.outputs.vectors import check_length
 from structlearn.wording import shown
 
@@ -70,19 +72,34 @@ class LabelOutputs(CodedOutputs):
     def decode(self, codes: LabelArray, offsets: IntArray) -> npt.NDArray[Any]:
         return np.asarray(self.classes_[codes])
 
-    def vectors(self, codes: LabelArray, offsets: IntArray) -> FloatArray:
-        return np.asarray(label_vectors(self.similarity, len(self.classes_))[codes])
+    def n_parts(self) -> int:
+        return len(self.classes_)
 
-    def nearest_codes(self, vectors: FloatArray, offsets: IntArray) -> LabelArray:
-        s = label_vectors(self.similarity, len(self.classes_))
-        return _largest(2.0 * (vectors @ s.T) - (s * s).sum(axis=1))
+    def parts(self, codes: LabelArray, offsets: IntArray) -> tuple[IntArray, IntArray]:
+        return np.arange(len(codes)), codes.astype(np.int64)
 
-    def best_codes(self, vectors: FloatArray, offsets: IntArray) -> LabelArray:
-        return _largest(vectors @ label_vectors(self.similarity, len(self.classes_)).T)
+    def combined(self, parts: FloatArray) -> FloatArray:
+        return parts if self.similarity is None else parts @ label_vectors(self.similarity, len(self.classes_))
 
-    def violating_codes(self, vectors: FloatArray, offsets: IntArray, truths: LabelArray) -> LabelArray:
-        scores = vectors @ label_vectors(self.similarity, len(self.classes_)).T
-        return _largest(scores + (np.arange(scores.shape[1]) != truths[:, None]))
+    def scores(self, vectors: FloatArray) -> FloatArray:
+        return vectors if self.similarity is None else vectors @ label_vectors(self.similarity, len(self.classes_)).T
+
+    def part_norms(self) -> FloatArray:
+        return np.diag(label_products(self.similarity, len(self.classes_)))
+
+    def best_codes(self, scores: FloatArray, offsets: IntArray) -> LabelArray:
+        return largest(scores)
+
+    def farthest_codes(self, scores: FloatArray, offsets: IntArray, truths: LabelArray) -> LabelArray:
+        return largest(scores + np.sqrt(self.part_losses(truths, offsets, "squared")))
+
+    def marginals(self, scores: FloatArray, offsets: IntArray) -> FloatArray:
+        return softmax(scores)
+
+    def part_losses(self, truths: LabelArray, offsets: IntArray, loss: str) -> FloatArray:
+        if loss == "hamming":
+            return np.asarray(np.arange(len(self.classes_)) != truths[:, None], np.float64)
+        return np.asarray(squared_distances(label_products(self.similarity, len(self.classes_)))[truths])
 
     def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
         """The share of labels that are right."""
@@ -150,18 +167,38 @@ class LabelSetOutputs(CodedOutputs):
         classes = self.classes_.tolist()
         return [{classes[k] for k in np.flatnonzero(row)} for row in codes]
 
-    def vectors(self, codes: LabelArray, offsets: IntArray) -> FloatArray:
-        return codes.astype(np.float64)
+    def n_parts(self) -> int:
+        return len(self.classes_)
 
-    def nearest_codes(self, vectors: FloatArray, offsets: IntArray) -> LabelArray:
-        return (vectors > 0.5).astype(np.int32)
+    def parts(self, codes: LabelArray, offsets: IntArray) -> tuple[IntArray, IntArray]:
+        rows, labels = np.nonzero(codes)
+        return rows, labels
 
-    def best_codes(self, vectors: FloatArray, offsets: IntArray) -> LabelArray:
-        return (vectors > 0.0).astype(np.int32)
+    def combined(self, parts: FloatArray) -> FloatArray:
+        return parts
 
-    def violating_codes(self, vectors: FloatArray, offsets: IntArray, truths: LabelArray) -> LabelArray:
-        # A label that is true costs 1 to leave out, another 1 to put in.
-        return (vectors + np.where(truths == 1, -1.0, 1.0) > 0.0).astype(np.int32)
+    def scores(self, vectors: FloatArray) -> FloatArray:
+        return vectors
+
+    def part_norms(self) -> FloatArray:
+        return np.ones(len(self.classes_))
+
+    def best_codes(self, scores: FloatArray, offsets: IntArray) -> LabelArray:
+        return (scores > 0.0).astype(np.int32)
+
+    def farthest_codes(self, scores: FloatArray, offsets: IntArray, truths: LabelArray) -> LabelArray:
+        found = truths.copy()
+        for codes, gains in zip(found, np.where(truths == 1, -scores, scores), strict=True):
+            changed = most_worthwhile(gains, 1.0)
+            codes[changed] = 1 - codes[changed]
+        return found
+
+    def marginals(self, scores: FloatArray, offsets: IntArray) -> FloatArray:
+        return np.asarray(expit(scores))
+
+    def part_losses(self, truths: LabelArray, offsets: IntArray, loss: str) -> FloatArray:
+        # A label that is true costs 1 to leave out, another 1 to put in; so do these vectors, squared.
+        return np.where(truths == 1, -1.0, 1.0)
 
     def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
         """The share of labels, of all examples, that are there or not as they should be."""
@@ -184,13 +221,22 @@ def check_similarity(similarity: Any, n_labels: int | None = None) -> None:
     check_psd(S, name="similarity")
 
 
+def label_products(similarity: Any, n_labels: int) -> FloatArray:
+    return np.eye(n_labels) if similarity is None else np.asarray(similarity, np.float64)
+
+
 def label_vectors(similarity: Any, n_labels: int) -> FloatArray:
-    """Rows s_a with ⟨s_a, s_b⟩ = S(a, b); unit vectors without S."""
-    if similarity is None:
-        return np.eye(n_labels)
-    values, vectors = np.linalg.eigh(np.asarray(similarity, np.float64))
+    """√S: rows s_a with ⟨s_a, s_b⟩ = S(a, b); unit vectors without S."""
+    return _root(label_products(similarity, n_labels).tobytes(), n_labels)
+
+
+@lru_cache(maxsize=8)
+def _root(S: bytes, n: int) -> FloatArray:
+    values, vectors = np.linalg.eigh(np.frombuffer(S).reshape(n, n))
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
 
-def _largest(scores: FloatArray) -> LabelArray:
-    return np.asarray(scores.argmax(axis=1), np.int32)
+def squared_distances(S: FloatArray) -> FloatArray:
+    """‖s_a − s_b‖² of vectors with the inner products S."""
+    own = np.diag(S)
+    return np.asarray(np.maximum(own[:, None] + own - 2.0 * S, 0.0))

@@ -28,6 +28,7 @@ _MODULES = {
         *("KernelOutputs", "LabelOutputs", "LabelSequenceOutputs", "LabelSetOutputs", "VectorOutputs"),
         *("DependencyTreeOutputs", "GraphOutputs", "MatchingOutputs", "Substitutions"),
     ),
+    "structlearn.outputs.listed_outputs": ("ListedOutputs",),
     "structlearn.estimators.regularized_risk": (
         *("Hinge", "Huber", "Logistic", "Squared", "SquaredHinge"),
         *("L1", "L2", "ElasticNet", "Entropy", "Lp"),

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import structlearn
 from structlearn import KernelStructuralSVM, StructuralSVM, VectorValuedSVM
 from structlearn.datasets import load_digit_sequences
-from structlearn.kernels import RBF, Decomposable, graph_smoothing
+from structlearn.kernels import RBF, Decomposable, Spectrum, graph_smoothing
 from structlearn.models import Multiclass, MultiLabel
 from structlearn.outputs import KernelOutputs, LabelOutputs, LabelSequenceOutputs, LabelSetOutputs, VectorOutputs
 
@@ -28,17 +28,21 @@ TAGS = [["a" if x[0] > 0 else "b" for x in sequence] for sequence in SEQUENCES]
 def joint_optimum(svm, inputs, listed):
     """The least objective by the dual with the joint kernel, every output of every example written out."""
     outputs, kernel = svm.outputs_, svm.kernel_.terms[0]
-    A = np.eye(outputs.n_coordinates()) if isinstance(kernel.A, str) else kernel.A
+    H = np.eye(outputs.n_coordinates()) if outputs.metric_ is None else outputs.metric_
+    A = H if isinstance(kernel.A, str) else kernel.A
     parts, losses, owners = [], [], []
     for i, (x, truth, others) in enumerate(zip(*listed, strict=True)):
         offsets = np.array([0, len(x)])
         T = outputs.targets([truth], offsets)
         for y in others:
-            parts.append((i, T - outputs.targets([y], offsets)))
-            losses.append(sum(a != b for a, b in zip(y, truth, strict=True)))
+            apart = T - outputs.targets([y], offsets)
+            parts.append((i, apart))
+            square = max(0.0, np.vdot(apart @ H, apart))
+            wrong = y != truth if svm.loss == "zero_one" else sum(a != b for a, b in zip(y, truth, strict=False))
+            losses.append({"squared": square, "distance": np.sqrt(square)}.get(svm.loss, wrong))
             owners.append(i)
     grams = {(i, j): kernel.kernel(inputs[i], inputs[j]) for i in range(len(inputs)) for j in range(len(inputs))}
-    H = np.array([[np.vdot(p @ A, grams[i, j] @ q) for j, q in parts] for i, p in parts])
+    Q = np.array([[np.vdot(p @ A, grams[i, j] @ q) for j, q in parts] for i, p in parts])
     m, n = len(parts), len(inputs)
     prices = svm.C_ / n * np.ones(n)
     limits = np.concatenate([np.zeros(m), prices])
@@ -48,18 +52,95 @@ def joint_optimum(svm, inputs, listed):
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     cones = [clarabel.NonnegativeConeT(m + n)]
-    Q = sp.csc_matrix(np.triu(H + 1e-12 * np.eye(m)))
+    Q = sp.csc_matrix(np.triu(Q + 1e-12 * np.eye(m)))
     return -clarabel.DefaultSolver(Q, -np.array(losses, float), constraints, limits, cones, settings).solve().obj_val
 
 
 @pytest.mark.parametrize("edges", [0.0, 0.7])
 @pytest.mark.parametrize("A", ["identity", "covariance"])
-def test_it_is_the_structural_svm_with_the_joint_kernel(edges, A):
+@pytest.mark.parametrize(
+    ("loss", "solver"),
+    [
+        (None, "block_coordinate"),
+        ("squared", "block_coordinate"),
+        ("distance", "block_coordinate"),
+        ("hamming", "exponentiated_gradient"),
+        ("squared", "exponentiated_gradient"),
+    ],
+)
+def test_it_is_the_structural_svm_with_the_joint_kernel(edges, A, loss, solver):
     kernel = Decomposable(RBF(0.5), A)
-    svm = VectorValuedSVM(LabelSequenceOutputs(edges), kernel, C=6.0, **PRECISE).fit(SEQUENCES, TAGS)
+    svm = VectorValuedSVM(LabelSequenceOutputs(edges), kernel, C=6.0, loss=loss, solver=solver, **PRECISE)
+    svm.fit(SEQUENCES, TAGS)
     listed = (SEQUENCES, TAGS, [[list(y) for y in product("ab", repeat=len(x))] for x in SEQUENCES])
     assert svm.objective_ == pytest.approx(joint_optimum(svm, SEQUENCES, listed), rel=5e-4)
     assert svm.duality_gap_ <= 3e-4
+
+
+@pytest.mark.parametrize("solver", ["block_coordinate", "exponentiated_gradient"])
+def test_similar_labels_cost_less_to_confuse(solver):
+    S = np.array([[1.0, 0.6, 0.0], [0.6, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    svm = VectorValuedSVM(LabelOutputs(S), RBF(0.5), C=6.0, loss="squared", solver=solver, **PRECISE).fit(X, LABELS)
+    inputs = [row[None] for row in X]
+    assert svm.objective_ == pytest.approx(joint_optimum(svm, inputs, (inputs, LABELS, ["abc"] * len(X))), rel=5e-4)
+
+
+@pytest.mark.parametrize("solver", ["block_coordinate", "exponentiated_gradient"])
+def test_the_dual_never_falls(solver):
+    for outputs, y in ((LabelOutputs(), LABELS), (LabelSetOutputs(), SETS)):
+        svm = VectorValuedSVM(outputs, RBF(0.4), C=200.0, loss="squared", solver=solver, tol=0.01, max_iter=5000).fit(
+            X, y
+        )
+        duals = [record["dual"] for record in svm.history_]
+        assert (np.diff(duals) >= -1e-9).all()
+        assert all(record["dual"] <= svm.objective_ * (1 + 1e-12) for record in svm.history_)
+        assert svm.converged_
+
+
+def test_the_distance_of_sets_is_the_root_of_how_many_labels_are_wrong():
+    sets = [{name for name, has in zip("abc", bits, strict=True) if has} for bits in product((0, 1), repeat=3)]
+    svm = VectorValuedSVM(LabelSetOutputs(), RBF(0.5), C=6.0, loss="distance", **PRECISE).fit(X[:12], SETS[:12])
+    inputs = [row[None] for row in X[:12]]
+    listed = (inputs, [frozenset(y) for y in SETS[:12]], [list(map(frozenset, sets))] * 12)
+    assert svm.objective_ == pytest.approx(joint_optimum(svm, inputs, listed), rel=5e-4)
+
+
+WORDS = ["banana", "bandana", "cabana", "ananas", "banal", "canal", "banana", "cabal"]
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "squared", "distance"])
+@pytest.mark.parametrize("candidates", [None, ["bananas", "banana", "lanal", "panama"]])
+def test_outputs_with_a_kernel_need_no_coordinates(loss, candidates):
+    outputs = KernelOutputs(Spectrum(2), candidates)
+    svm = VectorValuedSVM(outputs, RBF(0.5), C=40.0, loss=loss, **PRECISE).fit(X[:8], WORDS)
+    inputs = [row[None] for row in X[:8]]
+    # Targets of candidates, as of all that is listed.
+    svm.outputs_.n_known_ = len(svm.outputs_.listed_)
+    optimum = joint_optimum(svm, inputs, (inputs, WORDS, [candidates or sorted(set(WORDS))] * 8))
+    assert svm.objective_ == pytest.approx(optimum, rel=5e-4)
+    assert svm.duality_gap_ <= 3e-4
+    assert svm.kernel_.terms[0].A == "identity"
+
+
+def test_predicted_are_candidates_and_files_have_them(tmp_path):
+    for candidates in (None, ["bananas", "lanal"]):
+        outputs = KernelOutputs(Spectrum(2), candidates)
+        svm = VectorValuedSVM(outputs, RBF(0.5), C=400.0, loss="squared").fit(X[:8], WORDS)
+        assert set(svm.predict(X)) <= set(candidates or WORDS)
+        assert candidates or svm.score(X[:8], WORDS) == 1.0
+        svm.save(tmp_path / "words.slm")
+        loaded = structlearn.load(tmp_path / "words.slm")
+        assert loaded.predict(X) == svm.predict(X)
+        assert loaded.loss == "squared"
+
+
+def test_distributions_over_listed_outputs_have_the_same_optimum():
+    fits = [
+        VectorValuedSVM(KernelOutputs(Spectrum(2)), RBF(0.5), C=40.0, loss="squared", solver=solver, **PRECISE)
+        for solver in ("block_coordinate", "exponentiated_gradient")
+    ]
+    first, second = (svm.fit(X[:8], WORDS).objective_ for svm in fits)
+    assert first == pytest.approx(second, rel=5e-4)
 
 
 def test_one_label_an_example_is_multiclass():
@@ -79,11 +160,7 @@ def test_labels_by_themselves_are_multilabel_without_pairs():
     assert 0.5 * vector.objective_ == pytest.approx(structural.objective_, rel=5e-4)
 
 
-def test_bounds_meet_and_weights_are_copies():
-    svm = VectorValuedSVM(LabelOutputs(), RBF(0.4), C=20.0, tol=1e-3, max_iter=5000).fit(X, LABELS)
-    duals = [record["dual"] for record in svm.history_]
-    assert (np.diff(duals) >= -1e-9).all()
-    assert all(record["dual"] <= svm.objective_ * (1 + 1e-12) for record in svm.history_)
+def test_weights_are_copies():
     weight = np.where(np.arange(40) % 3 == 0, 2.0, 1.0)
     copies = np.repeat(np.arange(40), weight.astype(int))
     weighted = VectorValuedSVM(LabelOutputs(), RBF(0.4), C=20.0, **PRECISE).fit(X, LABELS, sample_weight=weight)
@@ -116,11 +193,24 @@ def test_an_unfinished_run_warns_and_keeps_what_it_has():
     ("options", "message"),
     [
         ({"outputs": VectorOutputs()}, "give LabelOutputs, LabelSetOutputs or LabelSequenceOutputs"),
-        ({"outputs": KernelOutputs("linear")}, "whose best output is found exactly"),
+        ({"outputs": KernelOutputs("linear", n_components=2)}, "n_components of KernelOutputs is 2"),
+        (
+            {"outputs": KernelOutputs("linear"), "loss": "hamming"},
+            "these outputs have 'zero_one', 'squared', 'distance'",
+        ),
+        ({"outputs": KernelOutputs("linear"), "kernel": Decomposable("rbf", "covariance")}, "A must be 'identity'"),
+        (
+            {"outputs": KernelOutputs(Spectrum(1), ["a"]), "solver": "exponentiated_gradient"},
+            "needs the truth among the candidates",
+        ),
         ({"kernel": Decomposable("rbf", "learnt")}, "with an A that is not learnt"),
         ({"kernel": Decomposable("rbf") + Decomposable("linear")}, "kernel must be a single term"),
         ({"C": 0.0}, "C is 0.0"),
         ({"tol": -1.0}, "tol is -1.0"),
+        ({"loss": "f1"}, "loss is 'f1'; these outputs have 'hamming', 'squared', 'distance'"),
+        ({"loss": "distance", "outputs": LabelSequenceOutputs(1.0, np.eye(2))}, "take loss='squared'"),
+        ({"solver": "n_slack"}, "solver is 'n_slack'; it may be 'auto', 'block_coordinate'"),
+        ({"solver": "exponentiated_gradient", "loss": "distance"}, "needs a loss that is a sum over parts"),
         ({"random_state": -1}, "random_state is -1"),
     ],
 )

@@ -22,25 +22,40 @@ from structlearn.estimators.vector_valued.systems import DecomposableSystem, Reg
 from structlearn.kernels import Kernel
 from structlearn.kernels.base import length
 from structlearn.kernels.operators import Decomposable, OperatorSum
-from structlearn.outputs import CodedOutputs, Outputs
-from structlearn.solvers.kernel.vector_margins import VectorFrankWolfe, VectorMargins
+from structlearn.outputs import CodedOutputs, KernelOutputs
+from structlearn.outputs.listed_outputs import ListedOutputs
+from structlearn.solvers.kernel.vector_blocks import VectorBlocks
+from structlearn.solvers.kernel.vector_exponents import VectorExponents
+from structlearn.solvers.kernel.vector_margins import VectorMargins, VectorSolver
 from structlearn.wording import count, shown
+
+SOLVERS: dict[str, type[VectorSolver]] = {
+    "block_coordinate": VectorBlocks,
+    "exponentiated_gradient": VectorExponents,
+}
 
 
 class VectorValuedSVM(VectorPredictor):
     """f: X → H_Y with the least ½‖f‖² + (C/n) Σ_i ξ_i, where ξ_i ≥ Δ(y_i, y) − ⟨f(x_i), ỹ_i − ỹ⟩ for all outputs y.
 
-    It is the structural SVM with the joint kernel ⟨ỹ, K(x, x′)ỹ′⟩ of an operator-valued kernel K; Δ counts wrong
-    labels. Predicted is the y with the largest ⟨f(x), ỹ⟩.
+    It is the structural SVM with the joint kernel ⟨ỹ, K(x, x′)ỹ′⟩ of an operator-valued kernel K. Predicted is the y
+    with the largest ⟨f(x), ỹ⟩.
 
     Parameters
     ----------
-    outputs : CodedOutputs
-        What outputs are as vectors: `LabelOutputs`, `LabelSetOutputs` or `LabelSequenceOutputs`.
+    outputs : LabelOutputs, LabelSetOutputs, LabelSequenceOutputs or KernelOutputs
+        What outputs are as vectors. Of `KernelOutputs`, y is among a list of candidates, or those of the training data.
     kernel : Kernel, str, callable or Decomposable
         K, with A "identity", "covariance" or given. "rbf" and "laplacian" have the γ that `median_gamma` proposes.
     C : float, optional
         Price of the mean slack. None means a tenth of the number of examples; `C_` records it.
+    loss : {"hamming", "zero_one", "squared", "distance"}, optional
+        Δ: how many labels are wrong, or of `KernelOutputs` whether ỹ is; ‖ỹ_i − ỹ‖²; or ‖ỹ_i − ỹ‖. None is the first
+        that outputs have.
+    solver : {"auto", "block_coordinate", "exponentiated_gradient"}
+        Ascent on the dual: an example at a time over a working set of outputs, with the most violating one as the
+        oracle; or in distributions over all outputs, with marginals of labels and pairs, for losses that are sums over
+        them. "auto" is the first.
     tol : float
         Stop at this relative duality gap.
     max_iter : int
@@ -75,10 +90,12 @@ class VectorValuedSVM(VectorPredictor):
 
     def __init__(
         self,
-        outputs: CodedOutputs,
+        outputs: CodedOutputs | KernelOutputs,
         kernel: Kernel | str | Callable[[Any, Any], Any] | Decomposable = "rbf",
         *,
         C: float | None = None,
+        loss: str | None = None,
+        solver: str = "auto",
         tol: float = 0.01,
         max_iter: int = 1000,
         random_state: int | None = None,
@@ -88,6 +105,8 @@ class VectorValuedSVM(VectorPredictor):
         self.outputs = outputs
         self.kernel = kernel
         self.C = C
+        self.loss = loss
+        self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
@@ -95,16 +114,20 @@ class VectorValuedSVM(VectorPredictor):
         self.verbose = verbose
 
     def check_options(self) -> None:
-        if not isinstance(self.outputs, CodedOutputs):
+        if not isinstance(self.outputs, (CodedOutputs, KernelOutputs)):
             raise ValueError(
                 f"outputs is {shown(self.outputs)}; give LabelOutputs, LabelSetOutputs or LabelSequenceOutputs, "
-                "whose best output is found exactly"
+                "whose best output is found exactly, or KernelOutputs with a list of candidates"
             )
         self.outputs.check_options()
+        self._outputs().check_loss(self._loss())
+        self._solver().check(self._loss())
         (kernel,) = self._candidates()
         kernel.check_options()
         if len(kernel.terms) > 1 or (isinstance(kernel.terms[0].A, str) and kernel.terms[0].A == "learnt"):
             raise ValueError("kernel must be a single term, with an A that is not learnt")
+        if isinstance(self.outputs, KernelOutputs):
+            self._check_kernel_outputs(self.outputs, kernel.terms[0])
         if self.C is not None:
             real_option("C", self.C, positive=True)
         real_option("tol", self.tol, positive=True)
@@ -128,31 +151,30 @@ class VectorValuedSVM(VectorPredictor):
         self.check_options()
         begun = perf_counter()
         rows, offsets = self._read(X, reset=True)[:2]
-        fitted = copy(self.outputs).fit(y)
+        fitted = copy(self._outputs()).fit(y)
         check_vectors(length(rows), fitted.n_coordinates())
         truths = fitted.encode(y, offsets)
         weight = checked_weight(sample_weight, len(offsets) - 1)
         if not weight.any():
             raise ValueError("sample_weight is zero for every example")
         C = price(self.C, 0.1, weight)
-        data = Regression(rows, fitted.vectors(truths, offsets), None, None)
+        data = Regression(rows, fitted.vectors(truths, offsets), fitted.metric_, None)
         term = operator_of(self.kernel).terms[0].on(rows)
         A = DecomposableSystem(term, data, None, self.n_jobs).operator
         G = gram(term.kernel, rows, self.n_jobs)
-        margins = VectorMargins(G, A, fitted, truths, offsets, weight * (C / weight.sum()))
-        solver = VectorFrankWolfe(tol=self.tol, max_iter=self.max_iter, random_state=self.random_state or 0)
+        margins = VectorMargins(G, A, fitted, truths, offsets, weight * (C / weight.sum()), self._loss())
         with Interruption() as interruption, Passes(self) as passes:
 
             def observe(state: Any) -> bool:
                 passes.observe(state.history[-1])
                 return interruption.requested
 
-            state = solver.run(margins, observe)
+            state = self._solver().run(margins, observe)
             if "seconds" not in state.history[-1]:
                 passes.observe(state.history[-1])
         self.outputs_, self.C_ = fitted, C
         self.kernel_ = OperatorSum([Decomposable(term.kernel, "identity" if A is None else A)])
-        self.map_, self.basis_, self.weights_ = None, rows, [margins.turned(state.C)]
+        self.map_, self.basis_, self.weights_ = None, rows, [margins.weights(state.C)]
         self.objective_, self.duality_gap_ = state.primal, state.relative_gap
         self.history_, self.n_iter_ = state.history, max(state.iteration, 1)
         self.converged_ = state.relative_gap <= self.tol
@@ -178,13 +200,43 @@ class VectorValuedSVM(VectorPredictor):
         super().check_learnt()
         real_option("C_", self.C_, positive=True)
 
-    def _outputs(self) -> Outputs:
-        return self.outputs
+    def _outputs(self) -> CodedOutputs:
+        outputs = self.outputs
+        return ListedOutputs(outputs.kernel, outputs.candidates) if isinstance(outputs, KernelOutputs) else outputs
+
+    def _check_kernel_outputs(self, outputs: KernelOutputs, term: Decomposable) -> None:
+        if outputs.candidates is not None and (callable(outputs.candidates) or hasattr(outputs.candidates, "k_best")):
+            raise ValueError(
+                "margins are asked of the same candidates for all inputs; give KernelOutputs a list of them"
+            )
+        for name in ("n_components", "n_landmarks", "search"):
+            if getattr(outputs, name, None) is not None:
+                raise ValueError(
+                    f"{name} of KernelOutputs is {shown(getattr(outputs, name))}, which margins do not take"
+                )
+        if not isinstance(term.A, str) or term.A != "identity":
+            raise ValueError(
+                "A must be 'identity' for KernelOutputs, which have no coordinates that another could act on"
+            )
+        if outputs.candidates is not None and self.solver == "exponentiated_gradient":
+            raise ValueError(
+                "solver is 'exponentiated_gradient', which needs the truth among the candidates; leave these out, or "
+                "take solver='block_coordinate'"
+            )
 
     def _found(self, vectors: FloatArray, places: Any) -> Any:
-        outputs = self.outputs_
-        assert isinstance(outputs, CodedOutputs)
-        return outputs.decode(outputs.best_codes(vectors, places), places)
+        assert isinstance(self.outputs_, CodedOutputs)
+        return self.outputs_.best(vectors, places)
 
     def _scores(self, vectors: FloatArray, targets: FloatArray) -> FloatArray:
         return np.asarray((vectors * targets).sum(axis=1))
+
+    def _loss(self) -> str:
+        return self._outputs().losses[0] if self.loss is None else self.loss
+
+    def _solver(self) -> VectorSolver:
+        if not isinstance(self.solver, str) or self.solver not in ("auto", *SOLVERS):
+            names = ", ".join(map(repr, ["auto", *SOLVERS]))
+            raise ValueError(f"solver is {shown(self.solver)}; it may be {names}")
+        solver = VectorBlocks if self.solver == "auto" else SOLVERS[self.solver]
+        return solver(tol=self.tol, max_iter=self.max_iter, random_state=self.random_state or 0)

@@ -1,29 +1,58 @@
-"""Margins between vectors of outputs, in the dual: block-coordinate Frank-Wolfe with operator-valued kernels."""
+"""Margins between vectors of outputs, with operator-valued kernels: the problem, and what solvers of it share."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.ragged import owners_of
 
 
-class Oracle(Protocol):
+class Parts(Protocol):
     """What is asked of outputs: see `structlearn.outputs.CodedOutputs`."""
 
-    def vectors(self, codes: LabelArray, offsets: IntArray) -> FloatArray: ...
+    losses: ClassVar[tuple[str, ...]]
 
-    def violating_codes(self, vectors: FloatArray, offsets: IntArray, truths: LabelArray) -> LabelArray: ...
+    def n_parts(self) -> int: ...
 
-    def wrong(self, codes: LabelArray, truths: LabelArray, offsets: IntArray) -> FloatArray: ...
+    def parts(self, codes: LabelArray, offsets: IntArray) -> tuple[IntArray, IntArray]: ...
+
+    def indicators(self, codes: LabelArray, offsets: IntArray) -> FloatArray: ...
+
+    def combined(self, parts: FloatArray) -> FloatArray: ...
+
+    def scores(self, vectors: FloatArray) -> FloatArray: ...
+
+    def best_codes(self, scores: FloatArray, offsets: IntArray) -> LabelArray: ...
+
+    def farthest_codes(self, scores: FloatArray, offsets: IntArray, truths: LabelArray) -> LabelArray: ...
+
+    def marginals(self, scores: FloatArray, offsets: IntArray) -> FloatArray: ...
+
+    def part_losses(self, truths: LabelArray, offsets: IntArray, loss: str) -> FloatArray: ...
+
+
+class Violators(NamedTuple):
+    """The most violating outputs of some examples: codes, Δ(y_i, y), and Δ(y_i, y) − ⟨f(x_i), ỹ_i − ỹ⟩."""
+
+    codes: LabelArray
+    losses: FloatArray
+    slacks: FloatArray
 
 
 @dataclass(frozen=True)
 class VectorMargins:
     """min_f ½‖f‖² + Σ_i u_i ξ_i with ξ_i ≥ Δ(y_i, y) − ⟨f(x_i), ỹ_i − ỹ⟩ for all outputs y.
+
+    ỹ is a sum of vectors of parts, and so is every c of f = Σ_i k(x_i, ·) A c_i: solvers know it by coefficients of
+    parts, (n_rows, n_parts), most of which are 0.
 
     Attributes
     ----------
@@ -31,34 +60,72 @@ class VectorMargins:
         Kernels k of the rows of all inputs.
     A : (d, d) or None
         That of K = kA; None for the identity.
-    oracle : Oracle
+    outputs : Parts
     truths : codes of the outputs y_i
     offsets : (n_examples + 1,)
         Where the rows of each example begin.
     prices : (n_examples,)
         u_i.
+    loss : str
+        Δ.
     """
 
     gram: FloatArray
     A: FloatArray | None
-    oracle: Oracle
+    outputs: Parts
     truths: LabelArray
     offsets: IntArray
     prices: FloatArray
+    loss: str
 
-    def turned(self, C: FloatArray) -> FloatArray:
-        """CA."""
-        return C if self.A is None else C @ self.A
+    @cached_property
+    def losses(self) -> FloatArray:
+        """Those of parts."""
+        return self.outputs.part_losses(self.truths, self.offsets, self.loss)
+
+    def weights(self, coefficients: FloatArray) -> FloatArray:
+        """Coordinates of Ac for coefficients of parts."""
+        vectors = self.outputs.combined(coefficients)
+        return vectors if self.A is None else vectors @ self.A
+
+    def scores(self, products: FloatArray) -> FloatArray:
+        """⟨f(x), ·⟩ of the vectors of parts, for the products of kernels and coefficients, (n_rows, n_parts)."""
+        return self.outputs.scores(self.weights(products))
+
+    def rows(self, i: int) -> slice:
+        return slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+
+    def most_violating(self, scores: FloatArray, rows: slice, offsets: IntArray) -> Violators:
+        """Those of examples that have these rows, from these offsets on, by the scores of their parts."""
+        truths, losses = self.truths[rows], self.losses[rows]
+        if self.loss == "distance":
+            codes = self.outputs.farthest_codes(scores, offsets, truths)
+        else:
+            codes = self.outputs.best_codes(scores + losses, offsets)
+        found, right = self.outputs.parts(codes, offsets), self.outputs.parts(truths, offsets)
+        owners = owners_of(offsets)
+
+        def beyond(numbers: FloatArray) -> FloatArray:
+            n = len(offsets) - 1
+            summed = np.bincount(owners[found[0]], numbers[found], n) - np.bincount(owners[right[0]], numbers[right], n)
+            return np.asarray(summed)
+
+        of_outputs = beyond(losses)
+        if self.loss == "distance":
+            of_outputs = np.sqrt(np.maximum(of_outputs, 0.0))
+        return Violators(codes, of_outputs, of_outputs + beyond(scores))
 
 
 @dataclass
 class VectorMarginsState:
-    """f = Σ_i k(x_i, ·) A c_i with c_i = Σ_y α_iy (ỹ_i − ỹ), and its values at the training rows.
+    """Where a solver of the dual stands: max Σ_i losses_i − ½⟨C, GCA⟩ over convex combinations.
 
     Attributes
     ----------
-    C, values : (n_rows, d)
-        c, and f(x) = GCA.
+    C : (n_rows, n_parts)
+        Coefficients of c_i = Σ_y α_iy (ỹ_i − ỹ).
+    products : (n_parts, n_rows)
+        (GC)ᵀ.
     losses : (n_examples,)
         Σ_y α_iy Δ(y_i, y).
     primal, dual : float
@@ -66,7 +133,7 @@ class VectorMarginsState:
     """
 
     C: FloatArray
-    values: FloatArray
+    products: FloatArray
     losses: FloatArray
     primal: float = np.inf
     dual: float = 0.0
@@ -79,66 +146,60 @@ class VectorMarginsState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class VectorFrankWolfe:
-    """Passes over the examples, each moved towards the output that it finds most violated, by the best step.
+class VectorSolver(ABC):
+    """Passes over the examples in random order until the relative gap is `tol`, or there were `max_iter` of them.
 
-    The dual is max Σ_i losses_i − ½⟨C, GCA⟩ over convex combinations (Lacoste-Julien et al. 2013; the dual (8.7) of
-    Saha's draft with its 1/λ). A step costs products of one example's rows with all others; the gap is measured once a
-    pass, with all oracles at the same f.
-
-    Parameters
-    ----------
-    tol : float
-        Stop at this relative gap.
-    max_iter : int
-        Most passes.
-    random_state : int
-        Seed of the order of examples.
+    The gap is measured after a pass, with all oracles at the same f. A subclass says where it begins and what a pass
+    is.
     """
 
     tol: float = 0.01
     max_iter: int = 1000
     random_state: int = 0
 
+    def check(self, loss: str) -> None:
+        """Refuses a loss that it is not made for."""
+        return
+
+    @abstractmethod
+    def init_state(self, margins: VectorMargins) -> Any:
+        """Where it begins, with C and losses."""
+
+    @abstractmethod
+    def sweep(self, state: Any, margins: VectorMargins, order: IntArray) -> None:
+        """A pass over the examples in this order, which keeps C, products and losses up to date."""
+
     def run(self, margins: VectorMargins, observe: Callable[[VectorMarginsState], bool]) -> VectorMarginsState:
-        targets = margins.oracle.vectors(margins.truths, margins.offsets)
-        state = VectorMarginsState(np.zeros_like(targets), np.zeros_like(targets), np.zeros(len(margins.prices)))
+        state: VectorMarginsState = self.init_state(margins)
         random = np.random.default_rng(self.random_state)
-        self._survey(state, margins, targets)
+        renew(state, margins)
+        survey(state, margins)
         while state.iteration < self.max_iter and state.relative_gap > self.tol and not observe(state):
-            for i in random.permutation(len(margins.prices)):
-                self._step(state, margins, targets, int(i))
+            self.sweep(state, margins, random.permutation(len(margins.prices)))
             state.iteration += 1
-            self._survey(state, margins, targets)
+            survey(state, margins)
+            if state.relative_gap <= self.tol or state.iteration == self.max_iter:
+                # Steps add up rounding, and what is certified shall be exact.
+                renew(state, margins)
+                state.history.pop()
+                survey(state, margins)
         return state
 
-    def _step(self, state: VectorMarginsState, margins: VectorMargins, targets: FloatArray, i: int) -> None:
-        begin, end = margins.offsets[i : i + 2].tolist()
-        rows, alone = slice(begin, end), np.array([0, end - begin])
-        truth, values = margins.truths[rows], state.values[rows]
-        found = margins.oracle.violating_codes(values, alone, truth)
-        move = margins.prices[i] * (targets[rows] - margins.oracle.vectors(found, alone)) - state.C[rows]
-        loss = margins.prices[i] * float(margins.oracle.wrong(found, truth, alone)[0])
-        gain = (loss - state.losses[i]) - float(np.vdot(move, values))
-        turned = margins.turned(move)
-        curvature = float(np.vdot(margins.gram[rows, rows] @ move, turned))
-        if gain <= 0.0:
-            return
-        step = min(1.0, gain / curvature) if curvature > 0.0 else 1.0
-        state.C[rows] += step * move
-        state.losses[i] += step * (loss - state.losses[i])
-        state.values += margins.gram[:, rows] @ (step * turned)
 
-    def _survey(self, state: VectorMarginsState, margins: VectorMargins, targets: FloatArray) -> None:
-        """Prices f exactly, and the dual; values are computed anew, since steps add up rounding."""
-        oracle, offsets = margins.oracle, margins.offsets
-        state.values = margins.gram @ margins.turned(state.C)
-        found = oracle.violating_codes(state.values, offsets, margins.truths)
-        apart = (state.values * (targets - oracle.vectors(found, offsets))).sum(axis=1)
-        slacks = oracle.wrong(found, margins.truths, offsets) - np.add.reduceat(apart, offsets[:-1])
-        half = 0.5 * float(np.vdot(state.C, state.values))
-        state.primal = half + float(margins.prices @ np.maximum(slacks, 0.0))
-        state.dual = float(state.losses.sum()) - half
-        state.history.append(
-            {"iteration": state.iteration, "primal": state.primal, "dual": state.dual, "gap": state.primal - state.dual}
-        )
+def renew(state: VectorMarginsState, margins: VectorMargins) -> None:
+    """Computes the products anew from the coefficients."""
+    C = state.C.T
+    few = np.count_nonzero(C) < 0.1 * C.size
+    state.products = np.ascontiguousarray((sp.csr_array(C) if few else C) @ margins.gram)
+
+
+def survey(state: VectorMarginsState, margins: VectorMargins) -> None:
+    """Prices f and the dual."""
+    scores = margins.scores(state.products.T)
+    found = margins.most_violating(scores, slice(None), margins.offsets)
+    half = 0.5 * float(np.vdot(state.C, scores))
+    state.primal = half + float(margins.prices @ np.maximum(found.slacks, 0.0))
+    state.dual = float(state.losses.sum()) - half
+    state.history.append(
+        {"iteration": state.iteration, "primal": state.primal, "dual": state.dual, "gap": state.primal - state.dual}
+    )
