@@ -257,7 +257,8 @@ def _judged_by_vectors(estimator: VectorPredictor, X: Any, Y: Any) -> tuple[Any,
     # Other labels in the place of those that training never saw.
     seen = [_seen(kind, y, classes) if new else y for y, new in zip(Y, unseen, strict=True)]
     found, truths = outputs.encode(predicted, offsets), outputs.encode(seen if unseen.any() else Y, offsets)
-    losses = outputs.wrong(found, truths, offsets)
+    wrong = (found != truths).reshape(len(found), -1).sum(axis=1, dtype=np.float64)
+    losses = reduced(np.add, wrong, offsets)
     for i in np.flatnonzero(unseen):
         (y,), (p,) = token_labels(kind, [Y[i]]), token_labels(kind, [predicted[i]])
         losses[i] = sum(a != b for a, b in zip(y, p, strict=True))
