@@ -145,8 +145,15 @@ def test_thousands_of_different_outputs_cost_landmarks_alone(monkeypatch):
         (lambda: LabelOutputs([[1.0, 2.0], [2.0, 1.0]]).check_options(), "similarity is not positive semidefinite"),
         (lambda: LabelSetOutputs().fit([set(), set()]), "no example of y has a label"),
         (lambda: LabelSequenceOutputs(-1.0).check_options(), "edges is -1.0"),
-        (lambda: LabelSequenceOutputs().fit([["a"]]).targets([["a", "a"]], np.array([0, 1])), r"Y\[0\] has 2 labels"),
-        (lambda: LabelSequenceOutputs().fit([["a"]]).targets([["z"]], np.array([0, 1])), r"Y\[0\]\[0\] is 'z'"),
+        (
+            lambda: LabelSequenceOutputs().fit([["a", "b"]]).targets([["a", "a"]], np.array([0, 1])),
+            r"Y\[0\] has 2 labels",
+        ),
+        (lambda: LabelSequenceOutputs().fit([["a", "b"]]).targets([["z"]], np.array([0, 1])), r"Y\[0\]\[0\] is 'z'"),
+        (
+            lambda: LabelSequenceOutputs().fit([["a"], ["a", "a"]]),
+            "all tokens of Y have one label, 'a'; two are needed",
+        ),
         (lambda: VectorOutputs().fit([[1.0, np.nan]]), r"y\[0, 1\] is nan"),
         (lambda: VectorOutputs().fit([1.0]).targets([1.0, 2.0], one(1)), "X has 1 example but y has 2 entries"),
         (lambda: KernelOutputs(Spectrum(2), candidates=[]).check_options(), "candidates is empty"),

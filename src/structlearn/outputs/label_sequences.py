@@ -17,6 +17,7 @@ from structlearn.models.chain.chain import Chain
 from structlearn.outputs.base import Columns, Rows, part_rows
 from structlearn.outputs.coded import CodedOutputs, largest, most_worthwhile, softmax
 from structlearn.outputs.labels import check_similarity, label_products, label_vectors, squared_distances
+from structlearn.wording import shown
 
 
 class LabelSequenceOutputs(CodedOutputs):
@@ -54,7 +55,10 @@ class LabelSequenceOutputs(CodedOutputs):
         return part_rows(read_sequences(X) if columns is None else X, columns)
 
     def fit(self, Y: Any) -> Self:
-        self.classes_ = label_array(read_label_sequences(Y).classes)
+        classes = read_label_sequences(Y).classes
+        if len(classes) == 1:
+            raise ValueError(f"all tokens of Y have one label, {shown(classes[0])}; two are needed")
+        self.classes_ = label_array(classes)
         self.check_learnt()
         return self
 

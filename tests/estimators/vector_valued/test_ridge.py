@@ -14,7 +14,15 @@ import structlearn
 from structlearn import VectorValuedRidge, VectorValuedSVM
 from structlearn.datasets import load_digit_sequences
 from structlearn.kernels import RBF, Decomposable, Linear, Precomputed, Spectrum, graph_smoothing, heat_kernel
-from structlearn.outputs import KernelOutputs, LabelOutputs, LabelSequenceOutputs, LabelSetOutputs, VectorOutputs
+from structlearn.outputs import (
+    DependencyTreeOutputs,
+    KernelOutputs,
+    LabelOutputs,
+    LabelSequenceOutputs,
+    LabelSetOutputs,
+    MatchingOutputs,
+    VectorOutputs,
+)
 
 RANDOM = np.random.default_rng(0)
 X, NEW = RANDOM.normal(size=(30, 3)), RANDOM.normal(size=(7, 3))
@@ -189,6 +197,10 @@ def test_steps_that_do_not_suffice_are_told():
         VectorValuedRidge(None, kernel, lam=1e-4, max_iter=2).fit(X, NUMBERS)
 
 
+def indefinite(left, right):
+    return -np.ones((len(left), len(right)))
+
+
 @pytest.mark.parametrize(
     ("options", "x", "y", "message"),
     [
@@ -207,6 +219,12 @@ def test_steps_that_do_not_suffice_are_told():
             r"kernel is Spectrum\(n=2\), but LabelSequenceOutputs needs a kernel of rows of features",
         ),
         ({"outputs": LabelOutputs()}, X, LABELS[:5], "X has 30 examples but y has 5 entries"),
+        ({"outputs": LabelSetOutputs()}, X, [{"a"}] * 30, "all outputs of y are the same; two kinds are needed"),
+        ({"outputs": MatchingOutputs()}, [np.ones((1, 1, 2))] * 3, [[(0, 0)]] * 3, "all parts of y are the same"),
+        ({"outputs": DependencyTreeOutputs()}, [np.ones((2, 1, 2))] * 3, [[0]] * 3, "all parts of y are the same"),
+        ({"kernel": Decomposable("rbf", [[1, 2], [2, 1]])}, X, NUMBERS, "A is not positive semidefinite"),
+        ({"kernel": indefinite, "lam": 0.1}, X, NUMBERS, "kernel matrix of X is not positive semidefinite: it has an"),
+        ({"kernel": indefinite}, X, NUMBERS, "kernel matrix of X is not positive semidefinite: its smallest"),
         (
             {"outputs": KernelOutputs(Spectrum(2)), "kernel": Decomposable("rbf", "learnt"), "lam": 1.0},
             X,

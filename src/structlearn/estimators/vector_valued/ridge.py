@@ -18,7 +18,7 @@ from structlearn.features import KernelMap
 from structlearn.kernels import Kernel
 from structlearn.kernels.base import length
 from structlearn.kernels.operators import Decomposable, OperatorSum
-from structlearn.outputs import Outputs
+from structlearn.outputs import Outputs, VectorOutputs
 from structlearn.outputs.base import Preimages
 from structlearn.wording import shown
 
@@ -141,8 +141,10 @@ class VectorValuedRidge(VectorPredictor):
         rows, offsets = read.matrix, read.offsets
         fitted = copy(self._outputs()).fit(y)
         check_vectors(length(rows), fitted.n_coordinates())
-        groups = offsets if (np.diff(offsets) != 1).any() else None
-        data = Regression(rows, fitted.targets(y, read.places), fitted.metric_, groups)
+        targets = fitted.targets(y, read.places)
+        if not isinstance(fitted, VectorOutputs) and (targets == targets[:1]).all():
+            raise ValueError(f"all {'parts' if fitted.of_parts else 'outputs'} of y are the same; two kinds are needed")
+        data = Regression(rows, targets, fitted.metric_, offsets if (np.diff(offsets) != 1).any() else None)
         system, self.lam_ = self._chosen([self._system(each, data) for each in self._candidates()])
         solved = system.solve(self.lam_, self.tol, self.max_iter)
         self.outputs_, self.method_, self.objective_ = fitted, solved.method, solved.objective

@@ -117,8 +117,14 @@ def ridge_coefficients(G: FloatArray, targets: FloatArray, lam: float) -> FloatA
     from scipy.linalg import cho_factor, cho_solve
 
     G.flat[:: len(G) + 1] += lam * len(G)
-    # Columns of the transpose are rows of G, as LAPACK wants them: no copy is made.
-    return np.asarray(cho_solve(cho_factor(G.T, lower=True, overwrite_a=True, check_finite=False), targets))
+    try:
+        # Columns of the transpose are rows of G, as LAPACK wants them: no copy is made.
+        factor = cho_factor(G.T, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            f"the kernel matrix of X is not positive semidefinite: it has an eigenvalue below −nλ, {-lam * len(G):.3g}"
+        ) from None
+    return np.asarray(cho_solve(factor, targets))
 
 
 def conjugate_gradients(
