@@ -58,7 +58,8 @@ from typing import Any
 
 import vector_valued_sequences as sequences
 import vector_valued_sets as sets
-from kept_runs import alone, file_of, kept
+from kept_runs import file_of, kept
+from label_sets import in_a_process_of_its_own
 from report import Run, publish
 from vector_valued_page import sections
 from vector_valued_sets import IDENTITY, VECTOR_SVM
@@ -127,6 +128,10 @@ def tested(data: str, learner: str, setting: list[Any], size: int) -> list[Run]:
     return [fitted(data, learner, setting, size, seed, True) for seed in seeds(data)]
 
 
+def forked(*arguments: Any) -> Any:
+    return in_a_process_of_its_own(lambda: tested(*arguments))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=Path("docs/experiments"))
@@ -144,8 +149,8 @@ def main() -> None:
         if given.finished and not (choice.exists() and test.exists()):
             missing.append((data, size, learner))
             return
-        choices[data, learner] = kept(choice, alone, tried, data, learner, base)
-        tests[data, size, learner] = kept(test, alone, tested, data, learner, best(choices[data, learner]), size)
+        choices[data, learner] = kept(choice, tried, data, learner, base)
+        tests[data, size, learner] = kept(test, forked, data, learner, best(choices[data, learner]), size)
         for run in tests[data, size, learner]:
             print({name: value for name, value in run.items() if name != "predicted"}, flush=True)
 

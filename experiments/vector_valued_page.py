@@ -1,2 +1,184 @@
-def sections(*a):
-    return {}
+"""The page of the experiment on vector-valued prediction: tables of its runs, and sentences computed from them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from label_sets_page import Judged, points
+from report import Run, table, verdict
+from vector_valued_sets import COVARIANCE, IDENTITY, INDEPENDENT, KERNEL_SVM, LEARNT, SVM, THRESHOLD, VECTOR_SVM
+
+from structlearn.metrics import Interval
+from structlearn.metrics.resampled import ResampledSums
+
+Place = tuple[str, int]  # data and training size
+MARKS = {"open": "", "better": " **+**", "worse": " **−**"}
+#: Beside the differences to the structural SVM.
+AMONG = ((COVARIANCE, IDENTITY), (LEARNT, IDENTITY), (THRESHOLD, IDENTITY))
+SEPARATE = (IDENTITY, COVARIANCE, LEARNT, VECTOR_SVM)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Judged test examples, and the runs they are from; the resamples are the same for all learners."""
+
+    judged: Judged
+    runs: list[Run]
+
+    @classmethod
+    def of(cls, its: Any, data: str, runs: list[Run], truth: Any) -> Scored:
+        each = [its.judged(data, truth, run["predicted"]) for run in runs]
+        return cls(Judged(sum(one.counts for one in each), each[0].formulas), runs)
+
+    @cached_property
+    def sums(self) -> ResampledSums:
+        return ResampledSums(sp.csr_array(self.judged.counts), random_state=0)
+
+    def interval(self, measure: str) -> Interval:
+        return self.sums.interval(self.judged.formulas[measure])
+
+    def minus(self, other: Scored, measure: str) -> Interval:
+        formulas = self.judged.formulas[measure], other.judged.formulas[measure]
+        drawn = formulas[0](self.sums.resampled) - formulas[1](other.sums.resampled)
+        low, high = np.percentile(drawn, (2.5, 97.5))
+        middle = formulas[0](self.sums.total[None]) - formulas[1](other.sums.total[None])
+        return Interval(float(middle[0]), float(low), float(high))
+
+
+def sections(
+    sizes: Mapping[str, tuple[int, ...]],
+    choices: Mapping[tuple[str, str], list[Run]],
+    tests: Mapping[tuple[str, int, str], list[Run]],
+    missing: list[tuple[str, int, str]],
+    task: Callable[[str], Any],
+    best: Callable[[list[Run]], list[Any]],
+) -> dict[str, str]:
+    found: dict[Place, dict[str, Scored]] = {}
+    text: dict[str, str] = {}
+    for data, its_sizes in sizes.items():
+        its, truth = task(data), task(data).truth(data)
+        for size in its_sizes:
+            ran = {name: tests[data, size, name] for name in its.grids(data) if (data, size, name) in tests}
+            if ran:
+                found[data, size] = {name: Scored.of(its, data, runs, truth) for name, runs in ran.items()}
+                text[heading(data, size)] = results(found[data, size], its.MEASURES)
+    text["Separate kernels or a joint one"] = answer(found, task)
+    if missing:
+        text["Not run"] = not_run(missing)
+    text["Settings"] = settings(choices, best)
+    return text
+
+
+def heading(data: str, size: int) -> str:
+    return f"{data}, {size} sentences" if size else data
+
+
+def results(scored: dict[str, Scored], measures: Mapping[str, int]) -> str:
+    rows: list[list[object]] = [["learner", *measures, "setting", "λ or gap", "s", "MB"]]
+    for name, each in scored.items():
+        cells = [said(each.interval(measure)) for measure in measures]
+        seconds, most = np.mean([run["seconds"] for run in each.runs]), max(run["MB"] for run in each.runs)
+        rows.append([name, *cells, shown(each.runs[0]), certified(each.runs), f"{seconds:.1f}", f"{most:.0f}"])
+    pairs = [(name, SVM) for name in scored if name not in (SVM, INDEPENDENT)]
+    pairs = [pair for pair in (*pairs, *AMONG) if all(name in scored for name in pair)]
+    apart: list[list[object]] = [["difference in points", *measures]]
+    for first, second in pairs:
+        cells = [marked(scored[first].minus(scored[second], m), sign) for m, sign in measures.items()]
+        apart.append([f"{first} − {second}", *cells])
+    head = (
+        "All in percent. Differences: + where the first is better and the interval leaves out 0, − where it is worse."
+    )
+    return "\n\n".join([table(*rows), head, table(*apart)])
+
+
+def said(interval: Interval) -> str:
+    return f"{interval.estimate:.2f} [{interval.low:.2f}, {interval.high:.2f}]"
+
+
+def marked(interval: Interval, sign: int) -> str:
+    return points(interval) + MARKS[verdict(interval, sign > 0)]
+
+
+def shown(run: Run) -> str:
+    setting = [f"{part:g}" if isinstance(part, float) else str(part) for part in run["setting"]]
+    return ", ".join(setting + ([f"t = {run['threshold']:g}"] if run.get("threshold") else []))
+
+
+def certified(runs: list[Run]) -> str:
+    """λ of ridge regression, the largest relative gap of others; the first of the draws."""
+    if runs[0]["lam"] is not None:
+        return f"λ {runs[0]['lam']:.1e}"
+    gaps = [run["duality_gap"] for run in runs if run["duality_gap"] is not None and np.isfinite(run["duality_gap"])]
+    return f"gap {max(gaps):.3f}" if gaps else ""
+
+
+def answer(found: dict[Place, dict[str, Scored]], task: Callable[[str], Any]) -> str:
+    """Each separate learner minus the joint kernel; where no other joint kernel was run, it is the linear one."""
+    names = ("wrong labels", "right as a whole")
+    rows: list[list[object]] = [["data", "separate", "joint", *names]]
+    verdicts: dict[tuple[str, str], Counter[str]] = {}
+    for (data, size), scored in found.items():
+        joint = KERNEL_SVM if KERNEL_SVM in scored else SVM
+        for separate in SEPARATE:
+            if separate not in scored or joint not in scored:
+                continue
+            cells = []
+            for name, (measure, sign) in zip(names, list(task(data).MEASURES.items())[:2], strict=True):
+                gap = scored[separate].minus(scored[joint], measure)
+                cells.append(marked(gap, sign))
+                verdicts.setdefault((separate, name), Counter())[verdict(gap, sign > 0)] += 1
+            rows.append([heading(data, size), separate, joint, *cells])
+    return "\n\n".join([table(*rows), "\n".join(counted(verdicts)), *seconds_of_both(found)])
+
+
+def counted(verdicts: Mapping[tuple[str, str], Counter[str]]) -> Iterable[str]:
+    for (separate, name), count in verdicts.items():
+        yield (
+            f"- {separate}, {name}: better than the joint kernel in {count['better']}, worse in {count['worse']}, "
+            f"open in {count['open']} of {count.total()} comparisons."
+        )
+
+
+def seconds_of_both(found: dict[Place, dict[str, Scored]]) -> Iterable[str]:
+    """How long the learners that have a kernel take for the same data."""
+    ratios = {
+        name: [
+            np.mean([run["seconds"] for run in scored[name].runs])
+            / np.mean([run["seconds"] for run in scored[KERNEL_SVM].runs])
+            for scored in found.values()
+            if name in scored and KERNEL_SVM in scored
+        ]
+        for name in SEPARATE
+    }
+    parts = [
+        f"{name} {np.median(some):.2f} ({min(some):.2f} to {max(some):.2f})" for name, some in ratios.items() if some
+    ]
+    yield (
+        "Processor time as a multiple of that of the kernel structural SVM, median and range: " + "; ".join(parts) + "."
+    )
+
+
+def not_run(missing: list[tuple[str, int, str]]) -> str:
+    head = "The time for this run was over; the command below without `--finished` runs them."
+    return "\n".join([head, "", *(f"- {heading(data, size)}: {name}" for data, size, name in missing)])
+
+
+def settings(choices: Mapping[tuple[str, str], list[Run]], best: Callable[[list[Run]], list[Any]]) -> str:
+    rows: list[list[object]] = [["data", "learner", "settings, with their wrong labels on held-out training data, %"]]
+    for (data, name), runs in choices.items():
+        losses: dict[str, list[float]] = {}
+        for run in runs:
+            if run["loss"] is not None:
+                losses.setdefault(shown(run), []).append(run["loss"])
+        taken = shown({"setting": best(runs)})
+        cells = [f"{setting}: {100 * np.mean(loss):.2f}" for setting, loss in losses.items()]
+        cells = [f"**{cell}**" if cell.startswith(f"{taken}: ") else cell for cell in cells]
+        if cells:
+            rows.append([data, name, "; ".join(cells)])
+    return table(*rows)

@@ -203,6 +203,12 @@ def loss(Y: Any, predicted: list[list[str]]) -> float:
     return float(np.mean(np.concatenate(Y).astype(str) != np.concatenate(predicted)))
 
 
+def truth(data: str) -> Any:
+    """The outputs of the test part."""
+    others, places = _tested(data)
+    return [list(others.Y[i]) for i in places]
+
+
 def judged(data: str, Y: Any, predicted: list[list[str]]) -> Judged:
     """Of each sequence wrong labels, labels, whether all are right, 1, and what F1 is made of."""
     wrong = [sum(str(a) != b for a, b in zip(y, p, strict=True)) for y, p in zip(Y, predicted, strict=True)]

@@ -127,6 +127,11 @@ def listed(predicted: Any) -> list[list[int]]:
     return [np.flatnonzero(row).tolist() for row in np.asarray(predicted)]
 
 
+def truth(data: str) -> Any:
+    """The outputs of the test part."""
+    return np.asarray(fetch_multilabel(data, "test").Y)  # type: ignore[arg-type]
+
+
 def judged(data: str, Y: Any, predicted: list[list[int]]) -> Judged:
     found = np.zeros_like(Y)
     for row, labels in zip(found, predicted, strict=True):
