@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -52,7 +52,7 @@ class Scored:
 
 
 def sections(
-    sizes: Mapping[str, tuple[int, ...]],
+    places: Sequence[Place],
     choices: Mapping[tuple[str, str], list[Run]],
     tests: Mapping[tuple[str, int, str], list[Run]],
     missing: list[tuple[str, int, str]],
@@ -61,13 +61,12 @@ def sections(
 ) -> dict[str, str]:
     found: dict[Place, dict[str, Scored]] = {}
     text: dict[str, str] = {}
-    for data, its_sizes in sizes.items():
+    for data, size in places:
         its, truth = task(data), task(data).truth(data)
-        for size in its_sizes:
-            ran = {name: tests[data, size, name] for name in its.grids(data) if (data, size, name) in tests}
-            if ran:
-                found[data, size] = {name: Scored.of(its, data, runs, truth) for name, runs in ran.items()}
-                text[heading(data, size)] = results(found[data, size], its.MEASURES)
+        ran = {name: tests[data, size, name] for name in its.grids(data) if (data, size, name) in tests}
+        if ran:
+            found[data, size] = {name: Scored.of(its, data, runs, truth) for name, runs in ran.items()}
+            text[heading(data, size)] = results(found[data, size], its.MEASURES)
     text["Separate kernels or a joint one"] = answer(found, task)
     if missing:
         text["Not run"] = not_run(missing)

@@ -55,14 +55,14 @@ WORDS: dict[str, Any] = {
 def grids(data: str) -> Grids:
     """What each learner chooses its settings from; those of A that is no identity go on from ridge with A = I."""
     found: Grids = {CRF: [[0.3], [1.0], [3.0]], SVM: [[0.1], [0.3], [1.0]]}
-    shares: list[list[Any]] = [[0.001], [0.01], [0.1]]
+    shares: list[list[Any]] = [[0.01], [0.1]]
     if data == "letters":
         return found | {
             HMM: [["Bernoulli", 0], ["Gaussian", 0.1], ["Gaussian", 1.0]],
             SVM: [[0.03], [0.1], [0.3]],
             CRF: [[0.1], [0.3], [1.0]],
-            KERNEL_SVM: [["rbf 1", 10.0], ["rbf 2", 10.0]],
-            IDENTITY: [[width, edges] for width in ("rbf 1", "rbf 2") for edges in (0.0, 0.1)],
+            KERNEL_SVM: [["rbf 2", 10.0]],
+            IDENTITY: [["rbf 1", 0.0], ["rbf 2", 0.0], ["rbf 2", 0.1]],
             COVARIANCE: shares,
             LEARNT: [[]],
             VECTOR_SVM: [["rbf 2", 0.1, 10.0]],

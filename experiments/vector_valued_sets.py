@@ -40,11 +40,11 @@ def grids(data: str) -> Grids:
         return {
             INDEPENDENT: [[0.03], [0.1], [0.3]],
             SVM: [[0.03], [0.1]],
-            IDENTITY: [["linear"], ["rbf 0.5"], ["rbf 1"]],
+            IDENTITY: [["linear"], ["rbf 1"]],
             COVARIANCE: [[]],
             LEARNT: [[]],
             THRESHOLD: [[]],
-            VECTOR_SVM: [["linear", 0.1], ["rbf 1", 1.0], ["rbf 1", 3.0]],
+            VECTOR_SVM: [["rbf 1", 1.0], ["rbf 1", 3.0]],
         }
     widths = ["rbf 0.5", "rbf 1"]
     return {
