@@ -27,7 +27,7 @@ INDEPENDENT = "one SVM a label"
 IDENTITY, COVARIANCE, LEARNT = "ridge, A = I", "ridge, A covariance", "ridge, A learnt"
 THRESHOLD = "ridge, A = I, threshold"
 #: Pairs of labels of the structural learners: all, or for more than six labels two for each label.
-PAIRS = {"emotions": "full", "scene": "full", "yeast": "sparse", "bibtex": "sparse"}
+PAIRS: dict[str, Any] = {"emotions": "full", "scene": "full", "yeast": "sparse", "bibtex": "sparse"}
 THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 MEASURES = {"Hamming loss": -1, "exact match": 1, "example F1": 1, "micro F1": 1, "macro F1": 1}
 
@@ -62,10 +62,10 @@ def grids(data: str) -> Grids:
 
 def parts(data: str, size: int, seed: int, test: bool) -> tuple[Any, Any, Any, Any]:
     """What is trained on and what is judged: the published parts, or two thirds and one third of the training part."""
-    train = fetch_multilabel(data, "train")  # type: ignore[arg-type]
+    train = fetch_multilabel(data, "train")
     X, Y = train.X, np.asarray(train.Y)
     if test:
-        other = fetch_multilabel(data, "test")  # type: ignore[arg-type]
+        other = fetch_multilabel(data, "test")
         X_other, Y_other = other.X, np.asarray(other.Y)
     else:
         held = np.arange(len(Y)) % 3 == 0
@@ -129,7 +129,7 @@ def listed(predicted: Any) -> list[list[int]]:
 
 def truth(data: str) -> Any:
     """The outputs of the test part."""
-    return np.asarray(fetch_multilabel(data, "test").Y)  # type: ignore[arg-type]
+    return np.asarray(fetch_multilabel(data, "test").Y)
 
 
 def judged(data: str, Y: Any, predicted: list[list[int]]) -> Judged:
