@@ -12,7 +12,17 @@ import numpy as np
 import scipy.sparse as sp
 from label_sets_page import Judged, points
 from report import Run, table, verdict
-from vector_valued_sets import COVARIANCE, IDENTITY, INDEPENDENT, KERNEL_SVM, LEARNT, SVM, THRESHOLD, VECTOR_SVM
+from vector_valued_sets import (
+    COVARIANCE,
+    IDENTITY,
+    INDEPENDENT,
+    KERNEL_SVM,
+    LEARNT,
+    SETS_KERNEL,
+    SVM,
+    THRESHOLD,
+    VECTOR_SVM,
+)
 
 from structlearn.metrics import Interval
 from structlearn.metrics.resampled import ResampledSums
@@ -20,8 +30,8 @@ from structlearn.metrics.resampled import ResampledSums
 Place = tuple[str, int]  # data and training size
 MARKS = {"open": "", "better": " **+**", "worse": " **−**"}
 #: Beside the differences to the structural SVM.
-AMONG = ((COVARIANCE, IDENTITY), (LEARNT, IDENTITY), (THRESHOLD, IDENTITY))
-SEPARATE = (IDENTITY, COVARIANCE, LEARNT, VECTOR_SVM)
+AMONG = ((COVARIANCE, IDENTITY), (LEARNT, IDENTITY), (THRESHOLD, IDENTITY), (SETS_KERNEL, IDENTITY))
+SEPARATE = (IDENTITY, COVARIANCE, LEARNT, SETS_KERNEL, VECTOR_SVM)
 
 
 @dataclass(frozen=True)

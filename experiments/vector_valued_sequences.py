@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -99,20 +100,24 @@ def parts(data: str, size: int, seed: int, test: bool) -> tuple[Any, Any, Any, A
     return Tokens(X, own), Y, Tokens(X_other, raw), Y_other
 
 
-def _source(data: str, seed: int, size: int) -> tuple[Any, Any]:
+@cache
+def _fetched(data: str, part: str) -> Any:
     if data == "letters":
-        letters = fetch_letters()
-        return letters, np.flatnonzero(letters.folds == 0)
-    source: Any = fetch_conll2000("train") if data == "CoNLL-2000" else fetch_ud_english("train")
+        return fetch_letters()
+    fetch: Any = fetch_conll2000 if data == "CoNLL-2000" else fetch_ud_english
+    return fetch(part)
+
+
+def _source(data: str, seed: int, size: int) -> tuple[Any, Any]:
+    source = _fetched(data, "train")
+    if data == "letters":
+        return source, np.flatnonzero(source.folds == 0)
     return source, np.random.default_rng(seed).permutation(len(source.X))[:MOST][:size]
 
 
 def _tested(data: str) -> tuple[Any, Any]:
-    if data == "letters":
-        letters = fetch_letters()
-        return letters, np.flatnonzero(letters.folds != 0)
-    test: Any = fetch_conll2000("test") if data == "CoNLL-2000" else fetch_ud_english("test")
-    return test, np.arange(0, len(test.X), 2)
+    test = _fetched(data, "test")
+    return test, np.flatnonzero(test.folds != 0) if data == "letters" else np.arange(0, len(test.X), 2)
 
 
 def _features(data: str, own: list[Any], others: list[Any]) -> tuple[Sequences, Sequences]:
@@ -158,7 +163,7 @@ class OfFeatures:
         return self.learner.predict(X.X)
 
 
-def learner(data: str, name: str, setting: list[Any], X: Tokens) -> Any:
+def learner(data: str, name: str, setting: list[Any], X: Tokens, Y: Any) -> Any:
     if name == HMM and data != "letters":
         return OfSymbols((SYMBOLS if data == "CoNLL-2000" else WORDS)[setting[0]], setting[1])
     return OfFeatures(_estimator(data, name, setting, X.X))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -20,12 +21,12 @@ from structlearn.datasets import fetch_multilabel
 from structlearn.kernels import RBF, Decomposable, Kernel, Linear, Polynomial, median_gamma
 from structlearn.metrics.label_sets import label_set_measures, micro_f1
 from structlearn.models import MultiLabel
-from structlearn.outputs import LabelSetOutputs
+from structlearn.outputs import KernelOutputs, LabelSetOutputs
 
 SVM, CRF, KERNEL_SVM, VECTOR_SVM = "structural SVM", "CRF", "kernel structural SVM", "vector-valued SVM"
 INDEPENDENT = "one SVM a label"
 IDENTITY, COVARIANCE, LEARNT = "ridge, A = I", "ridge, A covariance", "ridge, A learnt"
-THRESHOLD = "ridge, A = I, threshold"
+THRESHOLD, SETS_KERNEL = "ridge, A = I, threshold", "ridge, kernel of sets"
 #: Pairs of labels of the structural learners: all, or for more than six labels two for each label.
 PAIRS: dict[str, Any] = {"emotions": "full", "scene": "full", "yeast": "sparse", "bibtex": "sparse"}
 THRESHOLDS = (0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
@@ -56,16 +57,22 @@ def grids(data: str) -> Grids:
         COVARIANCE: [[]],
         LEARNT: [[]],
         THRESHOLD: [[]],
+        SETS_KERNEL: [["quadratic"], ["rbf 1"]],
         VECTOR_SVM: [[width, price] for width in widths for price in (0.3, 1.0, 3.0)],
     }
 
 
+@cache
+def _fetched(data: str, part: str) -> Any:
+    return fetch_multilabel(data, part)  # type: ignore[arg-type]
+
+
 def parts(data: str, size: int, seed: int, test: bool) -> tuple[Any, Any, Any, Any]:
     """What is trained on and what is judged: the published parts, or two thirds and one third of the training part."""
-    train = fetch_multilabel(data, "train")
+    train = _fetched(data, "train")
     X, Y = train.X, np.asarray(train.Y)
     if test:
-        other = fetch_multilabel(data, "test")
+        other = _fetched(data, "test")
         X_other, Y_other = other.X, np.asarray(other.Y)
     else:
         held = np.arange(len(Y)) % 3 == 0
@@ -74,7 +81,7 @@ def parts(data: str, size: int, seed: int, test: bool) -> tuple[Any, Any, Any, A
     return X, Y, X_other, Y_other
 
 
-def learner(data: str, name: str, setting: list[Any], X: Any) -> Any:
+def learner(data: str, name: str, setting: list[Any], X: Any, Y: Any) -> Any:
     if name in (INDEPENDENT, SVM):
         model = MultiLabel(pairs="independent" if name == INDEPENDENT else PAIRS[data])
         return StructuralSVM(model, C=setting[0] * X.shape[0], fit_intercept=True, random_state=0, n_jobs=1)
@@ -87,6 +94,8 @@ def learner(data: str, name: str, setting: list[Any], X: Any) -> Any:
         return KernelStructuralSVM(model, kernel, C=C, solver="exact", fit_intercept=True, n_jobs=1)
     if name == VECTOR_SVM:
         return VectorValuedSVM(outputs, kernel, C=setting[1] * X.shape[0], tol=0.03, max_iter=100, n_jobs=1)
+    if name == SETS_KERNEL:
+        return VectorValuedRidge(KernelOutputs(kernel_named(setting[1], Y.astype(float))), kernel, n_jobs=1)
     if name == THRESHOLD:
         return Thresholded(VectorValuedRidge(outputs, kernel, n_jobs=1))
     return VectorValuedRidge(outputs, Decomposable(kernel, MATRICES[name]), n_jobs=1)
@@ -129,7 +138,7 @@ def listed(predicted: Any) -> list[list[int]]:
 
 def truth(data: str) -> Any:
     """The outputs of the test part."""
-    return np.asarray(fetch_multilabel(data, "test").Y)
+    return np.asarray(_fetched(data, "test").Y)
 
 
 def judged(data: str, Y: Any, predicted: list[list[int]]) -> Judged:
