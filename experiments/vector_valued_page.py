@@ -34,6 +34,13 @@ AMONG = ((COVARIANCE, IDENTITY), (LEARNT, IDENTITY), (THRESHOLD, IDENTITY), (SET
 SEPARATE = (IDENTITY, COVARIANCE, LEARNT, SETS_KERNEL, VECTOR_SVM)
 
 
+NAMES = ("wrong labels", "right as a whole")
+SAME = """\
+Points of each separate learner minus the kernel structural SVM, whose kernel is a joint one. Onto sets of labels, the
+vector-valued SVM with A = I is that learner without pairs of labels and intercepts: the difference of the two is what
+these are worth, not what a joint kernel is worth."""
+
+
 @dataclass(frozen=True)
 class Scored:
     """Judged test examples, and the runs they are from; the resamples are the same for all learners."""
@@ -61,6 +68,9 @@ class Scored:
         return Interval(float(middle[0]), float(low), float(high))
 
 
+Found = dict[Place, dict[str, Scored]]
+
+
 def sections(
     places: Sequence[Place],
     choices: Mapping[tuple[str, str], list[Run]],
@@ -69,7 +79,7 @@ def sections(
     task: Callable[[str], Any],
     best: Callable[[list[Run]], list[Any]],
 ) -> dict[str, str]:
-    found: dict[Place, dict[str, Scored]] = {}
+    found: Found = {}
     text: dict[str, str] = {}
     for data, size in places:
         its, truth = task(data), task(data).truth(data)
@@ -81,7 +91,7 @@ def sections(
     if missing:
         text["Not run"] = not_run(missing)
     text["Settings"] = settings(choices, best)
-    return text
+    return {"What was found": summary(found, task), **text}
 
 
 def heading(data: str, size: int) -> str:
@@ -127,34 +137,52 @@ def certified(runs: list[Run]) -> str:
     return f"gap {max(gaps):.3f}" if gaps else ""
 
 
-def answer(found: dict[Place, dict[str, Scored]], task: Callable[[str], Any]) -> str:
-    """Each separate learner minus the joint kernel; where no other joint kernel was run, it is the linear one."""
-    names = ("wrong labels", "right as a whole")
-    rows: list[list[object]] = [["data", "separate", "joint", *names]]
-    verdicts: dict[tuple[str, str], Counter[str]] = {}
+def measures_of(its: Any) -> list[tuple[str, int]]:
+    """Wrong labels and outputs that are right as a whole, with the sign of what is better."""
+    return list(its.MEASURES.items())[:2]
+
+
+def summary(found: Found, task: Callable[[str], Any]) -> str:
+    """Who is first where, and how often one learner beats another."""
+    firsts: dict[str, list[str]] = {name: [] for name in NAMES}
     for (data, size), scored in found.items():
-        joint = KERNEL_SVM if KERNEL_SVM in scored else SVM
-        for separate in SEPARATE:
-            if separate not in scored or joint not in scored:
-                continue
-            cells = []
-            for name, (measure, sign) in zip(names, list(task(data).MEASURES.items())[:2], strict=True):
-                gap = scored[separate].minus(scored[joint], measure)
-                cells.append(marked(gap, sign))
-                verdicts.setdefault((separate, name), Counter())[verdict(gap, sign > 0)] += 1
-            rows.append([heading(data, size), separate, joint, *cells])
-    return "\n\n".join([table(*rows), "\n".join(counted(verdicts)), *seconds_of_both(found)])
+        for name, (measure, sign) in zip(NAMES, measures_of(task(data)), strict=True):
+            score = {learner: each.interval(measure).estimate for learner, each in scored.items()}
+            first = max(score, key=lambda learner: sign * score[learner])
+            firsts[name].append(f"{heading(data, size)} {first} ({score[first]:.2f})")
+    lines = [f"- The best by {name}, in percent: {'; '.join(those)}." for name, those in firsts.items()]
+    pairs = [*((name, SVM) for name in (*SEPARATE, KERNEL_SVM)), *AMONG]
+    rows: list[list[object]] = [["", *NAMES]]
+    rows += [[f"{a} − {b}", *tallies(found, task, a, b)] for a, b in pairs]
+    head = "How often the first is better, worse, or neither by the interval of the difference:"
+    return "\n\n".join(["\n".join(lines), head, table(*rows)])
 
 
-def counted(verdicts: Mapping[tuple[str, str], Counter[str]]) -> Iterable[str]:
-    for (separate, name), count in verdicts.items():
-        yield (
-            f"- {separate}, {name}: better than the joint kernel in {count['better']}, worse in {count['worse']}, "
-            f"open in {count['open']} of {count.total()} comparisons."
-        )
+def tallies(found: Found, task: Callable[[str], Any], first: str, second: str) -> list[str]:
+    cells = []
+    for k in range(len(NAMES)):
+        count: Counter[str] = Counter()
+        for (data, _), scored in found.items():
+            if first in scored and second in scored:
+                measure, sign = measures_of(task(data))[k]
+                count[verdict(scored[first].minus(scored[second], measure), sign > 0)] += 1
+        cells.append(f"{count['better']} better, {count['worse']} worse, {count['open']} open")
+    return cells
 
 
-def seconds_of_both(found: dict[Place, dict[str, Scored]]) -> Iterable[str]:
+def answer(found: Found, task: Callable[[str], Any]) -> str:
+    """Each separate learner minus the joint kernel."""
+    rows: list[list[object]] = [["data", "separate − joint", *NAMES]]
+    for (data, size), scored in found.items():
+        for separate in (name for name in SEPARATE if name in scored and KERNEL_SVM in scored):
+            gaps = [(scored[separate].minus(scored[KERNEL_SVM], m), sign) for m, sign in measures_of(task(data))]
+            rows.append([heading(data, size), separate, *(marked(*gap) for gap in gaps)])
+    total: list[list[object]] = [["separate against joint", *NAMES]]
+    total += [[name, *tallies(found, task, name, KERNEL_SVM)] for name in SEPARATE]
+    return "\n\n".join([SAME, table(*rows), table(*total), *seconds_of_both(found)])
+
+
+def seconds_of_both(found: Found) -> Iterable[str]:
     """How long the learners that have a kernel take for the same data."""
     ratios = {
         name: [
@@ -174,8 +202,11 @@ def seconds_of_both(found: dict[Place, dict[str, Scored]]) -> Iterable[str]:
 
 
 def not_run(missing: list[tuple[str, int, str]]) -> str:
+    by: dict[str, list[str]] = {}
+    for data, size, name in missing:
+        by.setdefault(heading(data, size), []).append(name)
     head = "The time for this run was over; the command below without `--finished` runs them."
-    return "\n".join([head, "", *(f"- {heading(data, size)}: {name}" for data, size, name in missing)])
+    return "\n".join([head, "", *(f"- {place}: {'; '.join(names)}" for place, names in by.items())])
 
 
 def settings(choices: Mapping[tuple[str, str], list[Run]], best: Callable[[list[Run]], list[Any]]) -> str:
