@@ -37,7 +37,7 @@ def _diagonal(item: pytest.Function, number: int) -> int:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without the slow tests: samples of combinations, and a quarter of the random examples, at least twenty."""
+    """Without the slow tests: samples of combinations, and a tenth of the random examples, at least ten."""
     if config.getoption("markexpr") != "not slow":
         return
     tests, numbers = [item for item in items if isinstance(item, pytest.Function)], Counter[object]()
@@ -49,7 +49,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for test in {item.function for item in tests}:
         if hypothesis.is_hypothesis_test(test):
             asked = test._hypothesis_internal_use_settings
-            quick = max(asked.max_examples // 4, min(asked.max_examples, 20))
+            quick = max(asked.max_examples // 10, min(asked.max_examples, 10))
             test._hypothesis_internal_use_settings = hypothesis.settings(asked, max_examples=quick)
 
 

@@ -43,7 +43,16 @@ from structlearn.models import (
     Segments,
     TypedGraph,
 )
-from structlearn.outputs import KernelOutputs, LabelOutputs, LabelSequenceOutputs, LabelSetOutputs
+from structlearn.outputs import (
+    DependencyTreeOutputs,
+    GraphOutputs,
+    KernelOutputs,
+    LabelOutputs,
+    LabelSequenceOutputs,
+    LabelSetOutputs,
+    MatchingOutputs,
+    Substitutions,
+)
 from tests.persistence import version_2_data as data
 from tests.persistence.version_2_cases import CASES, SEGMENTS, Somewhere
 
@@ -167,8 +176,22 @@ SUBJECTS: dict[str, Subject] = {
         [{y} for y in data.CLASSES],
     ),
     "ridge_of_sequences": Subject(VectorValuedRidge(LabelSequenceOutputs(), "linear"), data.ROWS, data.LETTERS),
+    "ridge_of_matchings": Subject(VectorValuedRidge(MatchingOutputs()), TABLES, PAIRED),
+    "ridge_of_graphs": Subject(
+        VectorValuedRidge(GraphOutputs(), "linear"), [(x, [(0, 1)]) for x in data.ROWS], data.LETTERS
+    ),
+    "ridge_of_trees": Subject(
+        VectorValuedRidge(DependencyTreeOutputs(), lam=0.1),
+        [np.arange(12.0).reshape(3, 2, 2), np.ones((2, 1, 2))],
+        [[(2, "a"), (0, "b")], [(0, "b")]],
+    ),
     "ridge_of_strings": Subject(
         VectorValuedRidge(KernelOutputs(Spectrum(1))), data.POINTS, [str(y) * 2 for y in data.CLASSES]
+    ),
+    "ridge_of_searched_strings": Subject(
+        VectorValuedRidge(KernelOutputs(Spectrum(1), ["ab", "cc"], search=Substitutions("abc")), lam=0.1),
+        data.POINTS,
+        [str(y) * 2 for y in data.CLASSES],
     ),
     "vector_svm_of_labels": Subject(VectorValuedSVM(LabelOutputs(), tol=0.1), data.POINTS, data.CLASSES),
     "vector_svm_of_sequences": Subject(

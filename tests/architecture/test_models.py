@@ -15,7 +15,11 @@ from tests.architecture.layers import modules, room
 #: Who may know a model by its class, to make one: no other module has it in its hands.
 MAKERS = {
     ("structlearn.estimators.generative.gibbs_motif", "Motif"),
+    ("structlearn.evaluation.scoring", "Chain"),
     ("structlearn.features.crfpp", "Chain"),
+    ("structlearn.outputs.label_sequences", "Chain"),
+    ("structlearn.outputs.labels", "MultiLabel"),
+    ("structlearn.outputs.labels", "Multiclass"),
     ("structlearn.persistence.model_file", "UnknownModel"),
 }
 #: Classes that say what a model can do, and not which one it is.

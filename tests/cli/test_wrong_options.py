@@ -45,6 +45,8 @@ WRONG = {
     "n_components": ["0", "-1", "few"],
     "gamma": ["0", "-1", "nan"],
     "degree": ["0", "1.5"],
+    "lam": ["0", "-1", "nan"],
+    "edges": ["-1", "nan"],
 }
 #: Options that are labels, whatever these are.
 LABELS = {"positive", "negative"}

@@ -82,7 +82,7 @@ with warnings.catch_warnings():
     )
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.filterwarnings("ignore:the perceptron still made")
 @CHECKS
 def test_estimators_of_tables_pass_scikit_learns_checks(estimator, check):

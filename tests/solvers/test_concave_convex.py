@@ -44,7 +44,7 @@ def value_by_enumeration(problem: Any, w: Any, objective: MarginObjective) -> fl
     return objective.primal(w, np.array(slacks))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("inner", INNER, ids=lambda solver: type(solver).__name__)
 @given(seed=SEEDS)
 @settings(max_examples=4)
@@ -56,7 +56,7 @@ def test_the_objective_never_rises(inner: Solver, seed: int) -> None:
     assert values[-1] <= values[0]
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])
 @pytest.mark.parametrize("slack", ["linear", "squared"])
 @given(seed=SEEDS)
@@ -68,7 +68,7 @@ def test_the_recorded_objective_is_that_of_the_definition(rescaling: Any, slack:
     assert solution.state.value == pytest.approx(value_by_enumeration(problem, solution.w, objective), rel=1e-9)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("inner", INNER[:3], ids=lambda solver: type(solver).__name__)
 @pytest.mark.parametrize("carry_over", [True, False])
 def test_a_run_ends_where_its_upper_bound_is_nearly_minimal(inner: Solver, carry_over: bool) -> None:
@@ -115,7 +115,7 @@ def test_moved_planes_are_those_of_the_new_truths(seed: int) -> None:
     assert rebased.dual <= exact.primal * (1 + 1e-9)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("rescaling", ["margin", "slack"])
 @pytest.mark.parametrize("slack", ["linear", "squared"])
 @given(seed=SEEDS)
@@ -153,7 +153,7 @@ def test_carried_planes_save_at_least_half_of_the_oracle_calls(inner: Solver) ->
             return super().most_violating(w, examples, scaling)
 
     decoded = {True: 0, False: 0}
-    for seed in range(5):
+    for seed in range(2):
         data, model = make_motifs(random_state=seed), Motif(width=11)
         for carry_over in decoded:
             problem = model.bind(model.specify(data.X, data.Y), data.X, data.Y)

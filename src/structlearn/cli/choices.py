@@ -12,7 +12,10 @@ from structlearn.cli.components import (
     LOSSES,
     MODELS,
     OF_PARTIAL_LABELS,
+    OF_VECTORS,
+    OPERATOR,
     TRANSFORMERS,
+    WITH_KERNELS,
     WITHOUT_STATES,
     Component,
 )
@@ -32,12 +35,13 @@ class Choice:
         model = MODELS[self.model]
         transformers = [] if model.takes_words else transformers
         kernel = [] if self.kernel is None else [KERNELS[self.kernel], *([KERNEL_MAP] if self.maps else [])]
+        kernel += [OPERATOR] if self.learner in OF_VECTORS else []
         return [LEARNERS[self.learner], model, *([] if model.f1 is None else [model.f1]), *transformers, *kernel]
 
     @property
     def maps(self) -> bool:
         """Whether the kernel makes features for a learner that has none itself."""
-        return self.kernel is not None and self.learner != "kernel-svm"
+        return self.kernel is not None and self.learner not in WITH_KERNELS
 
 
 def choices(structure: str) -> list[Choice]:
@@ -52,9 +56,9 @@ def choices(structure: str) -> list[Choice]:
 
 
 def _kernels(structure: str, learner: str, model: Component) -> list[str | None]:
-    if learner == "kernel-svm":
+    if learner in WITH_KERNELS:
         # Of words the columns are too many for the search of preimages.
-        return [] if structure == "words" else list(KERNELS)
+        return [] if structure == "words" and learner == "kernel-svm" else list(KERNELS)
     return [None, *(KERNELS if structure in KERNEL_MAP.files and not model.takes_words else ())]
 
 
@@ -127,6 +131,8 @@ def when(component: Component) -> str:
         return "--loss f1"
     if component is KERNEL_MAP:
         return "--kernel"
+    if component is OPERATOR:
+        return " or ".join(f"--learner {name}" for name in OF_VECTORS)
     for option, named in (("--learner", LEARNERS), ("--model", MODELS), ("--kernel", KERNELS)):
         for name, found in named.items():
             first = all(choices(structure)[0].model == name for structure in found.files)

@@ -137,6 +137,19 @@ LEARNERS = {
         "Learner",
         price=0.1,
     ),
+    "vector-ridge": Component(
+        "estimators/vector_valued/ridge.py",
+        "VectorValuedRidge",
+        ("lam", "tol", "n_components", "max_iter", "random_state", "n_jobs"),
+        "Learner",
+    ),
+    "vector-svm": Component(
+        "estimators/vector_valued/svm.py",
+        "VectorValuedSVM",
+        ("C", "tol", "max_iter", "random_state", "n_jobs"),
+        "Learner",
+        price=0.1,
+    ),
     "hmm": Component("estimators/generative/hidden_markov.py", "HiddenMarkov", ("smoothing",), "Learner"),
     "pcfg": Component("estimators/generative/relative_frequencies.py", "RelativeFrequencies", ("n_jobs",), "Learner"),
 }
@@ -146,6 +159,10 @@ LIKELIHOODS = ("crf", "latent-crf", "hmm", "pcfg")
 
 _MARGIN_OR_LIKELIHOOD = ("svm", "crf", "perceptron")
 _OF_ROWS = (*_MARGIN_OR_LIKELIHOOD, "kernel-svm")
+#: Learners of outputs as vectors, which take these in the place of a model.
+OF_VECTORS = ("vector-ridge", "vector-svm")
+#: Learners that have kernels themselves.
+WITH_KERNELS = ("kernel-svm", *OF_VECTORS)
 OF_PARTIAL_LABELS = ("latent", "latent-crf")
 #: Models without latent states: these learners are there for labels that are known in part.
 WITHOUT_STATES = ("chain", "multiclass", "graph", "dependency-tree")
@@ -187,6 +204,14 @@ MODELS = {
         ("words", "attributes"),
         OF_PARTIAL_LABELS,
     ),
+    "label-sequences": Component(
+        "outputs/label_sequences.py",
+        "LabelSequenceOutputs",
+        ("edges",),
+        "Model of sequences",
+        ("words", "attributes"),
+        OF_VECTORS,
+    ),
     "hidden-markov": Component(
         "estimators/generative/emissions.py",
         "Discrete",
@@ -204,6 +229,7 @@ MODELS = {
         ("row",),
         (*_OF_ROWS, *OF_PARTIAL_LABELS),
     ),
+    "labels": Component("outputs/labels.py", "LabelOutputs", (), "Model of single examples", ("row",), OF_VECTORS),
     "grammar": Component(
         "models/grammar/grammar.py",
         "Grammar",
@@ -314,6 +340,15 @@ MODELS = {
         _OF_ROWS,
         from_data=("classes",),
     ),
+    "label-sets": Component(
+        "outputs/labels.py",
+        "LabelSetOutputs",
+        (),
+        "Model of label sets",
+        ("set",),
+        OF_VECTORS,
+        from_data=("classes",),
+    ),
 }
 
 #: What makes features of the examples of a structure.
@@ -331,7 +366,9 @@ KERNELS = {
     "histogram_intersection": Component("kernels/vectors.py", "HistogramIntersection", (), "Kernel"),
     "linear": Component("kernels/vectors.py", "Linear", (), "Kernel"),
 }
-#: What makes features of a kernel, for every learner but the one that has kernels itself.
+#: How the coordinates of outputs are learnt together, of learners of vectors.
+OPERATOR = Component("kernels/operators.py", "Decomposable", ("operator=A",), "Kernel")
+#: What makes features of a kernel, for every learner but those that have kernels themselves.
 KERNEL_MAP = Component(
     "features/kernel_map.py",
     "KernelMap",
@@ -359,4 +396,5 @@ COMPONENTS = (
     *TRANSFORMERS.values(),
     KERNEL_MAP,
     *KERNELS.values(),
+    OPERATOR,
 )

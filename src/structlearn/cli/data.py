@@ -245,7 +245,8 @@ def read_model(path: str, *, to_look_at: bool = False) -> Saved:
 
     saved = read(path, to_look_at=to_look_at)
     last = steps_of(saved.fitted)[1]
-    if not hasattr(last, "model_") and not isinstance(last, HiddenMarkov):
+    judged = isinstance(last, HiddenMarkov) or (hasattr(last, "outputs_") and last.outputs_.model() is not None)
+    if not hasattr(last, "model_") and not judged:
         raise ValueError(f"{path} holds a {type(last).__name__}, which is for Python only: structlearn.load reads it")
     return saved
 

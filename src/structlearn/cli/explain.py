@@ -71,6 +71,8 @@ def explain(
 
     saved = data.read_model(model)
     last = steps_of(saved.estimator)[1]
+    if not hasattr(last, "model_"):
+        raise ValueError(f"{model} holds a {type(last).__name__}, whose scores are no sums of weights to be listed")
     reason = lacks(last, "explain")
     if reason is not None:
         raise ValueError(reason)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -40,5 +40,20 @@ def inspect_model(
     terminal.print_facts(saved.estimator, title=model)
     if weights is not None:
         typer.echo(str(weights))
+    if getattr(last, "left_out_", None):
+        _print_left_out(last.left_out_, last.lam_)
+    if not hasattr(last, "model_"):
+        return
     for drawing in last.model_.weight_drawings(last.spec_, last.w_):
         typer.echo(f"\n{drawing}")
+
+
+def _print_left_out(left_out: list[dict[str, Any]], chosen: float) -> None:
+    """The errors among which λ was chosen."""
+    from rich.table import Table
+
+    table = Table("λ", "error of what is left out", box=None, pad_edge=False)
+    for record in left_out:
+        table.add_row(f"{record['lam']:.3g}", f"{record['error']:.6g}", style="bold" if record["lam"] == chosen else "")
+    terminal.console().print()
+    terminal.console().print(table)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -183,7 +184,14 @@ def check_values(options: Mapping[str, Any], users: Callable[[str], Iterable[Com
 
 def _refusal(component: Component, name: str, value: Any) -> str | None:
     """What a class says against a value of one of its parameters."""
-    needed = [None] if component in LEARNERS.values() else []
+    learnt = (
+        model
+        for key, each in LEARNERS.items()
+        if each is component
+        for model in MODELS.values()
+        if key in model.learners
+    )
+    needed = [model.load()() for model in islice(learnt, 1)]
     made = component.load()(*needed, **component.given({name: value}))
     try:
         made.check_options()

@@ -18,6 +18,8 @@ from structlearn.cli.components import (
     KERNELS,
     LEARNERS,
     MODELS,
+    OF_VECTORS,
+    OPERATOR,
     TRANSFORMERS,
     Component,
     load_class,
@@ -59,16 +61,16 @@ def build(
     else:
         model = structure.load()(**given)
         model = model if structure.around is None else load_class(*structure.around)(model)
-    kernel = {} if choice.kernel is None else {"kernel": _kernel(choice.kernel, options)}
+    kernel = {} if choice.kernel is None else {"kernel": _kernel(choice, options)}
     estimator = learner.load()(model, **learner.given(options), **({} if choice.maps else kernel))
     if structure.takes_words:
         if templates is not None:
             raise ValueError(f"--templates has no effect here: --learner {choice.learner} takes words as they are")
         return estimator
     steps = list(_transformers(reader, choice, options, templates))
+    if choice.kernel is not None and isinstance(templates, CrfppTemplates) and templates.pair_templates:
+        raise ValueError("--kernel and templates of label pairs exclude each other: a kernel has no such columns")
     if choice.maps:
-        if getattr(templates, "pair_templates", ()):
-            raise ValueError("--kernel and templates of label pairs exclude each other: a kernel has no such columns")
         steps.append(KERNEL_MAP.load()(**kernel, **KERNEL_MAP.given(options)))
     return _steps(*steps, estimator) if steps else estimator
 
@@ -88,12 +90,17 @@ def _transformers(
         yield DictVectorizer()
 
 
-def _kernel(name: str, options: dict[str, Any]) -> Any:
+def _kernel(choice: Choice, options: dict[str, Any]) -> Any:
     """The kernel with the options that were given; its name where the data shall tell them."""
     from structlearn.kernels import kernel_option
 
+    name = str(choice.kernel)
     given = {option: value for option, value in KERNELS[name].given(options).items() if value is not None}
-    return kernel_option(name, **given) if given else name
+    kernel = kernel_option(name, **given) if given else name
+    operator = OPERATOR.given(options)
+    if choice.learner == "vector-svm" and operator.get("A") == "learnt":
+        raise ValueError("--operator learnt is for --learner vector-ridge; vector-svm takes identity or covariance")
+    return OPERATOR.load()(kernel, **operator) if operator else kernel
 
 
 def _f1(model: Component, options: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +139,7 @@ def _needed(name: str, structure: str) -> list[str]:
 
 def _owner(choice: Choice, name: str) -> str:
     """What has an option, of a choice that has it."""
-    if name in LEARNERS[choice.learner].options:
+    if name in LEARNERS[choice.learner].options or (choice.learner in OF_VECTORS and name in OPERATOR.options):
         return f"--learner {choice.learner}"
     if choice.kernel is not None and name in KERNELS[choice.kernel].options:
         return f"--kernel {choice.kernel}"
@@ -323,14 +330,16 @@ def fit(
 
 
 def fit_learner(learner: Any, X: Any, Y: Any, weight: Any, **options: Any) -> None:
-    """Fits a learner with those options that it takes: what only counts has neither held-out examples nor a state."""
+    """Fits a learner with those options that it takes: some have neither held-out examples nor a state."""
     taken = inspect.signature(type(learner).fit).parameters
     for name, value in options.items():
         if value is not None and name not in taken:
-            raise ValueError(f"{flag(name)} has no effect here: {type(learner).__name__} only counts")
+            raise ValueError(f"{flag(name)} has no effect here: it is not for {type(learner).__name__}")
     given = {name: value for name, value in options.items() if name in taken}
     if "sample_weight" in taken:
         given["sample_weight"] = weight
+    elif weight is not None and any(each != 1.0 for each in weight):
+        raise ValueError(f"weights of examples have no effect here: they are not for {type(learner).__name__}")
     learner.fit(X, Y, **given)
 
 

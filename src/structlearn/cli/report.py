@@ -44,7 +44,7 @@ def report(
     atomic.check_writable(output)
     saved = data.read_model(model)
     _, last = steps_of(saved.estimator)
-    if not hasattr(last, "model_"):
+    if not (hasattr(last, "model_") or hasattr(last, "outputs_")):
         raise ValueError(f"{model} holds a {type(last).__name__}, which has no weights to report on; evaluate takes it")
     reader, examples = data.read([file], format_name, encoding, given=saved.reader)
     X, Y = _read(saved.estimator, reader, examples)

@@ -44,7 +44,8 @@ def facts(estimator: Any) -> dict[str, Any]:
     training = getattr(last, "training_", {})
     if not hasattr(last, "model_"):
         labels = last.classes_.tolist()
-        return {"learner": type(last).__name__, **training, "labels": len(labels), "classes": list(map(str, labels))}
+        named = {"labels": len(labels), "classes": list(map(str, labels))}
+        return {"learner": type(last).__name__, **training, **_of_vectors(last), **named}
     model, spec = last.model_, last.spec_
     learnt = {
         "learner": type(last).__name__,
@@ -63,6 +64,14 @@ def facts(estimator: Any) -> dict[str, Any]:
         **model.facts(spec, last.w_),
     }
     return {name: value for name, value in learnt.items() if value is not None}
+
+
+def _of_vectors(last: Any) -> dict[str, Any]:
+    if not hasattr(last, "outputs_"):
+        return {}
+    from structlearn.estimators.vector_valued.description import described
+
+    return {"features": last.n_features_in_, **described(last)}
 
 
 def print_facts(estimator: Any, *, title: str) -> None:

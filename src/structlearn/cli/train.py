@@ -34,7 +34,8 @@ Learner = Annotated[
     typer.Option(
         help="A structural SVM, a conditional random field, the averaged perceptron, the SVM or the field for latent "
         "parts and partial labels, the SVM that chooses the functions of a kernel itself, or baselines that only "
-        "count: a hidden Markov model of words, the grammar of a treebank. Left out, what suits the files."
+        "count: a hidden Markov model of words, the grammar of a treebank. Outputs are learnt as vectors by ridge "
+        "regression (vector-ridge) or with margins (vector-svm). Left out, what suits the files."
     ),
 ]
 Model = Annotated[
@@ -47,7 +48,8 @@ Model = Annotated[
 Kernel = Annotated[
     KernelName | None,
     typer.Option(
-        help="A kernel of features that are numbers, for all learners. Left out, scores are linear in features.",
+        help="A kernel of features that are numbers, for all learners. Left out, scores are linear in features; rbf "
+        "for learners that have kernels themselves.",
         rich_help_panel="Kernel",
     ),
 ]
@@ -114,6 +116,7 @@ def train(
         structlearn train photos -o pixels.slm --pairwise potts --nonnegative pairs
         structlearn train scenes.arff -o scenes.slm --pairs full
         structlearn train rows.svmlight -o svm.slm --kernel rbf --gamma 0.1 --n-components 300
+        structlearn train scenes.arff -o scenes.slm --learner vector-ridge --operator covariance
     """
     from structlearn.cli.pipelines import (
         build,
@@ -152,10 +155,10 @@ def train(
         with data.places(examples), refusals_in_flags(choice, reader.structure, options):
             fit(estimator, X_taken, Y_taken, written, data.weights(examples), show=show, **how)
     except KeyboardInterrupt as interrupt:
-        if not hasattr(last, "w_"):
+        if not (hasattr(last, "w_") or hasattr(last, "weights_")):
             raise
         interrupted = interrupt
-    if len(getattr(last, "classes_", "ab")) == 1 and getattr(last.model, "kind", "") != "outputs":
+    if len(getattr(last, "classes_", "ab")) == 1 and getattr(getattr(last, "model", None), "kind", "") != "outputs":
         typer.echo(f"structlearn: warning: every label is {last.classes_[0]}: there was nothing to learn", err=True)
     save(estimator, output, reader, files, Y)
     if as_json:

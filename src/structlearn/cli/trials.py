@@ -210,6 +210,7 @@ def run(tasks: Sequence[Task], jobs: int, *, show: bool) -> list[Trial]:
 def _follow(task: Task) -> list[Trial]:
     """Trains on one part of the examples with growing C, and scores on the rest."""
     from structlearn.cli.pipelines import features, fit_features, fit_learner
+    from structlearn.evaluation import model_of
     from structlearn.persistence.model_file import steps_of
 
     begin = time.perf_counter()
@@ -232,7 +233,7 @@ def _follow(task: Task) -> list[Trial]:
         with task.refusals(setting):
             fit_learner(last, X_train, Y_train, weight)
         predicted = data.as_labels(estimator, last.predict(X_test))
-        metric, score = _score(getattr(last, "model_", None), X_test, task, Y_test, predicted)
+        metric, score = _score(model_of(last), X_test, task, Y_test, predicted)
         trials.append(Trial(setting, task.fold, metric, score, time.perf_counter() - begin))
         begin = time.perf_counter()
     return trials
@@ -262,7 +263,7 @@ def _score(model: Any, X: Any, task: Task, Y: list[Any], predicted: Any) -> tupl
     outputs = [] if getattr(model, "kind", "") == "outputs" else [example.y for example in task.examples]
     if any(is_partial(label) for y in outputs for label in (y if isinstance(y, list) else [y])):
         return "accuracy of known labels", _accuracy_where_known(Y, predicted)
-    measures = None if model is None else model.measures(X, Y, predicted)
+    measures = model.measures(X, Y, predicted)
     if measures is not None:
         name, score = next(iter(measures.scores().items()))
         return name.replace("_", " "), float(score)

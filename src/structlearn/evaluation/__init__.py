@@ -2,7 +2,7 @@
 
 from structlearn.evaluation.comparison import ModelComparison, ScoreDifference, compare, compare_evaluations
 from structlearn.evaluation.result import Evaluation
-from structlearn.evaluation.scoring import evaluate, kind_of, last_step, loss_of
+from structlearn.evaluation.scoring import evaluate, kind_of, last_step, loss_of, model_of
 
 __all__ = [
     "Evaluation",
@@ -14,4 +14,5 @@ __all__ = [
     "kind_of",
     "last_step",
     "loss_of",
+    "model_of",
 ]

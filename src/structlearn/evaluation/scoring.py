@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import same_output
 from structlearn.data.labels import LabelCodes, plain
+from structlearn.data.ragged import reduced
 from structlearn.data.tokens.segments import checked_segments
 from structlearn.data.tokens.tags import Scheme, are_tags
 from structlearn.estimators.generative.hidden_markov import HiddenMarkov
+from structlearn.estimators.vector_valued.base import VectorPredictor
 from structlearn.evaluation.label_counts import (
     in_order,
     known_in_part,
@@ -27,10 +31,11 @@ from structlearn.evaluation.label_counts import (
     token_labels,
 )
 from structlearn.evaluation.result import BUILT_IN, Evaluation
-from structlearn.losses import Hamming
 from structlearn.metrics import Confusion, Measures
 from structlearn.metrics.resampled import Formula, ResampledSums, averages, quotient
-from structlearn.models.base import Kind
+from structlearn.models.base import Kind, Model
+from structlearn.models.chain.chain import Chain
+from structlearn.outputs import CodedOutputs
 
 
 def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", random_state: int = 0) -> Evaluation:
@@ -65,18 +70,19 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
     >>> found.predicted[1]
     ['DET', 'NOUN', 'VERB']
     """
-    final = _predictor(estimator)
+    final = last_step(estimator)
     Y = Y.toarray() if sp.issparse(Y) else Y
     transformed = isinstance(estimator, Pipeline) and len(estimator) > 1
     inputs = estimator[:-1].transform(X) if transformed else X
-    kind, counting = kind_of(final), isinstance(final, HiddenMarkov)
-    abilities = () if counting else final.model_.abilities
+    model = model_of(final)
+    kind = model.kind
+    abilities = model.abilities if hasattr(final, "model_") else ()
     partial = "partial" in abilities and kind in ("sequences", "examples") and known_in_part(kind, Y)
-    judged = _judged_by_counting if counting else _judged_in_part if partial else _judged
+    judged = _judged_in_part if partial else _judge_of(final)
     predicted, losses, margins = judged(final, inputs, Y)
     guesses = token_labels(kind, predicted)
     truths, guesses = known_only(kind, Y, guesses) if partial else (token_labels(kind, Y), guesses)
-    measures = None if counting else _measures(final.model_, X, Y, predicted)
+    measures = _measures(model, X, Y, predicted)
     if measures is None or measures.right is None:
         equal = same_output if kind == "outputs" else operator.eq
         right = np.array([equal(y, p) for y, p in zip(truths, guesses, strict=True)], bool)
@@ -130,15 +136,15 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
         losses=losses,
         margins=margins,
         resampled={name: formula(sums.resampled) for name, formula in (formulas | own).items()},
-        example="sequence" if counting else final.model_.example,
-        place="token" if counting else final.model_.place,
+        example=model.example,
+        place=model.place,
     )
 
 
 def last_step(estimator: Any) -> Any:
     """The estimator that predicts: the last step of a pipeline, or the estimator itself."""
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-    if not hasattr(last, "model"):
+    if not hasattr(last, "model") and not isinstance(last, (HiddenMarkov, VectorPredictor)):
         raise TypeError(
             f"estimator is a {type(last).__name__}; expected a StructuralSVM, ConditionalRandomField or "
             "StructuredPerceptron, or a pipeline that ends with one"
@@ -147,25 +153,28 @@ def last_step(estimator: Any) -> Any:
     return last
 
 
-def _predictor(estimator: Any) -> Any:
-    """The same, or a hidden Markov model, which has no weights."""
-    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-    if not isinstance(last, HiddenMarkov):
-        return last_step(estimator)
-    check_is_fitted(last)
-    return last
+def model_of(estimator: Any) -> Model:
+    """What knows how the outputs of a fitted estimator, or of a pipeline that ends with one, are measured and drawn."""
+    final = last_step(estimator)
+    if isinstance(final, HiddenMarkov):
+        return Chain(final.classes_.tolist())
+    if not isinstance(final, VectorPredictor):
+        model: Model = final.model_
+        return model
+    known = final.outputs_.model()
+    if known is None:
+        raise TypeError(f"there are no metrics of the outputs of {type(final.outputs_).__name__}; score compares them")
+    return known
 
 
 def kind_of(estimator: Any) -> Kind:
     """What an output of a fitted estimator, or of a pipeline that ends with one, is; see `Evaluation`."""
-    final = _predictor(estimator)
-    return "sequences" if isinstance(final, HiddenMarkov) else final.model_.kind
+    return model_of(estimator).kind
 
 
 def loss_of(estimator: Any) -> str:
     """What the loss of a fitted estimator counts, in words."""
-    final = _predictor(estimator)
-    return Hamming().in_words() if isinstance(final, HiddenMarkov) else final.model_.loss_in_words()
+    return model_of(estimator).loss_in_words()
 
 
 def _measures(model: Any, X: Any, Y: Any, predicted: Any) -> Measures | None:
@@ -185,6 +194,12 @@ def _measures(model: Any, X: Any, Y: Any, predicted: Any) -> Measures | None:
 def _after(begin: int, formula: Formula) -> Formula:
     """A formula of counts that stand in the columns from `begin` on."""
     return lambda sums: formula(sums[:, begin:])
+
+
+def _judge_of(estimator: Any) -> Callable[[Any, Any, Any], tuple[Any, FloatArray, FloatArray]]:
+    if isinstance(estimator, HiddenMarkov):
+        return _judged_by_counting
+    return _judged_by_vectors if isinstance(estimator, VectorPredictor) else _judged
 
 
 def _judged(estimator: Any, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray]:
@@ -223,6 +238,31 @@ def _judged_by_counting(estimator: HiddenMarkov, X: Any, Y: Any) -> tuple[Any, F
             best, truth = estimator.log_proba([X[i], X[i]], [p, y])
             margins[i] = best - truth if np.isfinite(truth) else np.nan
     return predicted, losses, margins
+
+
+def _judged_by_vectors(estimator: VectorPredictor, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray]:
+    """The same of outputs that are vectors: wrong labels, and differences of what `predict` maximises."""
+    outputs, kind, classes = estimator.outputs_, kind_of(estimator), estimator.classes_.tolist()
+    assert isinstance(outputs, CodedOutputs)
+    vectors, read = estimator._values(X)
+    offsets = read.offsets
+    predicted = estimator._found(vectors, read.places)
+    unseen = _unseen(kind, SimpleNamespace(classes=classes), Y)
+    # Other labels in the place of those that training never saw.
+    seen = [_seen(kind, y, classes) if new else y for y, new in zip(Y, unseen, strict=True)]
+    found, truths = outputs.encode(predicted, offsets), outputs.encode(seen if unseen.any() else Y, offsets)
+    losses = outputs.wrong(found, truths, offsets)
+    for i in np.flatnonzero(unseen):
+        (y,), (p,) = token_labels(kind, [Y[i]]), token_labels(kind, [predicted[i]])
+        losses[i] = sum(a != b for a, b in zip(y, p, strict=True))
+    preferred, true = (estimator._scores(vectors, outputs.vectors(codes, offsets)) for codes in (found, truths))
+    return predicted, losses, np.where(unseen, np.nan, reduced(np.add, preferred - true, offsets))
+
+
+def _seen(kind: Kind, y: Any, classes: list[Any]) -> Any:
+    if kind == "examples":
+        return classes[0]
+    return [label if plain(label) in classes else classes[0] for label in y]
 
 
 def _judged_in_part(estimator: Any, X: Any, Y: Any) -> tuple[Any, FloatArray, FloatArray]:

@@ -3,34 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.data.examples import check_examples
 from structlearn.data.options import whole_option
 from structlearn.kernels import Kernel, kernel_option
 from structlearn.kernels.base import length, taken
 from structlearn.kernels.gram import SMALLEST_PIVOT, check_psd
-from structlearn.outputs.base import Outputs
+from structlearn.outputs.base import Outputs, Preimages
+from structlearn.outputs.candidates import by_input, candidates_of, check_candidates
 from structlearn.outputs.vectors import check_length
+from structlearn.wording import shown
+
+
+class Asked(NamedTuple):
+    """Inputs that have candidates of their own, beside where their rows begin."""
+
+    offsets: IntArray
+    X: Any
 
 
 class KernelOutputs(Outputs):
     """ỹ = K_Y(y, ·) of any kernel, in the coordinates of the outputs of the training data or of their main components.
 
-    The nearest output is the best among candidates, each scored exactly: 2⟨f(x), ỹ⟩ − K_Y(y, y).
+    The nearest output is the best among candidates, each scored exactly: 2⟨f(x), ỹ⟩ − K_Y(y, y). With `search` it is
+    the best where hill climbing from there ends. Nothing proves that no other output is nearer.
 
     Parameters
     ----------
     kernel : Kernel, str or callable
         K_Y, an object of `structlearn.kernels`, the name of one, or a function of two lists of outputs.
-    candidates : list, optional
-        The outputs to choose from. None takes the different ones of the training data.
+    candidates : list, fitted estimator or callable, optional
+        The outputs to choose from: a list; an estimator of the library that has `k_best`, whose best outputs for an
+        input are its candidates; or a function that lists the candidates of an input. None takes the different outputs
+        of the training data.
     n_components : int, optional
         How many main components ỹ is projected onto (kernel dependency estimation, Weston et al. 2003). None keeps all
         of the span of the training outputs.
+    n_candidates : int
+        How many of its best outputs an estimator is asked for.
+    search : callable, optional
+        Lists the neighbours of an output, such as `Substitutions` of symbols of strings. From the best candidate on,
+        the best neighbour is gone to while it is nearer to f(x).
 
     Attributes
     ----------
@@ -54,19 +70,37 @@ class KernelOutputs(Outputs):
         kernel: Kernel | str | Callable[[Any, Any], Any],
         candidates: Any = None,
         n_components: int | None = None,
+        *,
+        n_candidates: int = 10,
+        search: Callable[[Any], Any] | None = None,
     ):
         self.kernel = kernel
         self.candidates = candidates
         self.n_components = n_components
+        self.n_candidates = n_candidates
+        self.search = search
+
+    def __sklearn_clone__(self) -> Self:
+        from sklearn.base import clone
+
+        # A model that gives candidates stays fitted.
+        options = self.get_params(deep=False)
+        kept = ("candidates", "search")
+        return type(self)(**{name: each if name in kept else clone(each, safe=False) for name, each in options.items()})
 
     def check_options(self) -> None:
         kernel_option(self.kernel)
         if self.n_components is not None:
             whole_option("n_components", self.n_components, 1)
-        if self.candidates is not None:
-            check_examples("candidates", self.candidates)
-            if not length(self.candidates):
-                raise ValueError("candidates is empty; give outputs to choose from, or None for those of training")
+        check_candidates(self.candidates)
+        whole_option("n_candidates", self.n_candidates, 1)
+        if self.search is not None:
+            if not callable(self.search) or isinstance(self.search, type):
+                raise ValueError(f"search is {shown(self.search)}; expected a function that lists neighbours")
+            getattr(self.search, "check_options", lambda: None)()
+
+    def places(self, X: Any, offsets: IntArray) -> Any:
+        return Asked(offsets, X) if by_input(self.candidates) else offsets
 
     def fit(self, Y: Any) -> Self:
         kernel, read = self._read(Y)
@@ -75,6 +109,8 @@ class KernelOutputs(Outputs):
         self.outputs_ = taken(Y if hasattr(Y, "shape") else list(Y), kept)
         H = kernel(self.outputs_)
         check_psd(H, name="the kernel matrix of the outputs")
+        if len(kept) == 1:
+            raise ValueError(f"all outputs of y are the same to {kernel}, as {shown(self.outputs_[0])}; two are needed")
         self.roots_ = np.sqrt(np.bincount(numbers).astype(np.float64))
         metric = self.roots_[:, None] * H * self.roots_
         self.metric_ = metric if self.n_components is None else None
@@ -84,27 +120,53 @@ class KernelOutputs(Outputs):
     def n_coordinates(self) -> int:
         return length(self.outputs_) if self.components_ is None else int(self.components_.shape[1])
 
-    def targets(self, Y: Any, offsets: IntArray) -> FloatArray:
+    def targets(self, Y: Any, places: Any) -> FloatArray:
         kernel, read = self._read(Y)
-        check_length(length(read), offsets)
+        check_length(length(read), _offsets(places))
         if self.components_ is not None:
             return np.asarray((kernel(read, self.outputs_) * self.roots_) @ self.components_)
         return np.diag(1.0 / self.roots_)[_nearest(kernel, read, self.outputs_)]
 
-    def nearest(self, vectors: FloatArray, offsets: IntArray) -> list[Any]:
+    def nearest(self, vectors: FloatArray, places: Any) -> list[Any]:
+        if isinstance(places, Asked):
+            found = []
+            for i, given in enumerate(candidates_of(self.candidates, places.X, int(self.n_candidates))):
+                found.append(given[int(self._scores(vectors[i : i + 1], given).argmax())])
+        else:
+            given = self.outputs_ if self.candidates is None else self.candidates
+            found = [given[i] for i in self._scores(vectors, given).argmax(axis=1).tolist()]
+        if self.search is None:
+            return found
+        return [self._climbed(vector[None], y) for vector, y in zip(vectors, found, strict=True)]
+
+    def preimages(self, vectors: FloatArray, places: Any) -> Preimages:
+        found = self.nearest(vectors, places)
+        return Preimages(found, np.zeros(len(found), np.bool_))
+
+    def _scores(self, vectors: FloatArray, given: Any) -> FloatArray:
+        """2⟨f(x), ỹ⟩ − K_Y(y, y) of all pairs of vectors and given outputs."""
         kernel = kernel_option(self.kernel)
-        given = self.outputs_ if self.candidates is None else self.candidates
         products = self.roots_[:, None] * kernel(self.outputs_, given)
         if self.components_ is not None:
             products = self.components_.T @ products
-        scores = 2.0 * vectors @ products - kernel.diagonal(given)
-        return [given[i] for i in scores.argmax(axis=1).tolist()]
+        return np.asarray(2.0 * vectors @ products - kernel.diagonal(given))
 
-    def score(self, Y: Any, predicted: Any, offsets: IntArray, sample_weight: FloatArray) -> float:
+    def _climbed(self, vector: FloatArray, y: Any) -> Any:
+        assert self.search is not None
+        score = float(self._scores(vector, [y])[0, 0])
+        while True:
+            neighbours = list(self.search(y))
+            scores = self._scores(vector, neighbours)[0] if neighbours else np.empty(0)
+            # Rounding must not lead in circles.
+            if scores.max(initial=-np.inf) <= score + SMALLEST_PIVOT * max(1.0, abs(score)):
+                return y
+            y, score = neighbours[int(scores.argmax())], float(scores.max())
+
+    def score(self, Y: Any, predicted: Any, places: Any, sample_weight: FloatArray) -> float:
         """The share of outputs whose vector is that of the truth."""
         kernel, truths = self._read(Y)
         n = length(truths)
-        check_length(n, offsets)
+        check_length(n, _offsets(places))
         pairs = ((truths[i : i + 1], predicted[i : i + 1]) for i in range(n))
         own = kernel.diagonal(truths) + kernel.diagonal(predicted)
         apart = own - 2.0 * np.array([float(kernel(one, other)[0, 0]) for one, other in pairs])
@@ -127,6 +189,11 @@ class KernelOutputs(Outputs):
             raise ValueError("this estimator requires y to be passed, but the target y is None")
         kernel = kernel_option(self.kernel)
         return kernel, kernel.read(Y, "y")
+
+
+def _offsets(places: Any) -> IntArray:
+    found: IntArray = places.offsets if isinstance(places, Asked) else places
+    return found
 
 
 def _nearest(kernel: Kernel, outputs: Any, others: Any) -> IntArray:

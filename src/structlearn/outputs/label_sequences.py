@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,9 @@ import numpy.typing as npt
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.labels import declared_classes, label_array, read_label_sequences
 from structlearn.data.options import real_option
+from structlearn.data.tokens.sequences import read_sequences
+from structlearn.models.chain.chain import Chain
+from structlearn.outputs.base import Columns, Rows, part_rows
 from structlearn.outputs.coded import CodedOutputs
 from structlearn.outputs.labels import check_similarity, label_vectors
 
@@ -38,8 +41,6 @@ class LabelSequenceOutputs(CodedOutputs):
     [['a', 'b', 'a']]
     """
 
-    of_sequences: ClassVar[bool] = True
-
     def __init__(self, edges: float = 1.0, similarity: npt.ArrayLike | None = None):
         self.edges = edges
         self.similarity = similarity
@@ -48,10 +49,16 @@ class LabelSequenceOutputs(CodedOutputs):
         real_option("edges", self.edges)
         check_similarity(self.similarity)
 
+    def read(self, X: Any, columns: Columns | None) -> Rows:
+        return part_rows(read_sequences(X) if columns is None else X, columns)
+
     def fit(self, Y: Any) -> Self:
         self.classes_ = label_array(read_label_sequences(Y).classes)
         self.check_learnt()
         return self
+
+    def model(self) -> Chain:
+        return Chain(self.classes_.tolist())
 
     def n_coordinates(self) -> int:
         k = len(self.classes_)

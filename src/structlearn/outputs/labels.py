@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,8 @@ from structlearn.data.label_sets import read_label_sets
 from structlearn.data.labels import LabelCodes, declared_classes, label_array, observed_classes, read_labels
 from structlearn.data.matrices import check_finite, checked_numbers
 from structlearn.kernels.gram import check_psd
+from structlearn.models.multiclass.multiclass import Multiclass
+from structlearn.models.multilabel.multilabel import MultiLabel
 from structlearn.outputs.coded import CodedOutputs
 from structlearn.outputs.vectors import check_length
 from structlearn.wording import shown
@@ -52,6 +55,9 @@ class LabelOutputs(CodedOutputs):
         self.classes_ = label_array(classes)
         self.check_learnt()
         return self
+
+    def model(self) -> Multiclass:
+        return Multiclass(self.classes_.tolist())
 
     def n_coordinates(self) -> int:
         return len(self.classes_)
@@ -96,6 +102,11 @@ class LabelSetOutputs(CodedOutputs):
     ‖f(x) − ỹ‖² is a sum over labels, so that the nearest set has the labels whose coordinate is above ½. Y are sets, or
     a table of zeros and ones, as `MultiLabel` takes them.
 
+    Parameters
+    ----------
+    classes : sequence, optional
+        The labels. None takes those observed in training, or the numbers of the columns where Y is a table.
+
     Examples
     --------
     >>> from structlearn import VectorValuedRidge
@@ -105,14 +116,25 @@ class LabelSetOutputs(CodedOutputs):
     [['sea', 'sun']]
     """
 
+    def __init__(self, classes: Sequence[Any] | None = None):
+        self.classes = classes
+
+    def check_options(self) -> None:
+        if self.classes is not None:
+            declared_classes(self.classes)
+
     def fit(self, Y: Any) -> Self:
         sets = read_label_sets(Y)
         self.by_name_ = sets.classes is not None
-        classes = sets.classes if sets.classes is not None else tuple(range(sets.table.shape[1]))
+        observed = sets.classes if sets.classes is not None else tuple(range(sets.table.shape[1]))
+        classes = observed if self.classes is None else declared_classes(self.classes)
         if not classes:
             raise ValueError("no example of y has a label")
         self.classes_ = label_array(classes)
         return self
+
+    def model(self) -> MultiLabel:
+        return MultiLabel(self.classes_.tolist())
 
     def n_coordinates(self) -> int:
         return len(self.classes_)

@@ -26,6 +26,7 @@ _MODULES = {
     ),
     "structlearn.outputs": (
         *("KernelOutputs", "LabelOutputs", "LabelSequenceOutputs", "LabelSetOutputs", "VectorOutputs"),
+        *("DependencyTreeOutputs", "GraphOutputs", "MatchingOutputs", "Substitutions"),
     ),
     "structlearn.estimators.regularized_risk": (
         *("Hinge", "Huber", "Logistic", "Squared", "SquaredHinge"),

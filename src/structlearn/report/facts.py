@@ -8,6 +8,8 @@ from typing import Any
 
 from structlearn.data.tokens.tags import are_tags
 from structlearn.drawing.markup import Html, element
+from structlearn.estimators.vector_valued.base import VectorPredictor
+from structlearn.report import vector_valued
 from structlearn.report.assets import fill
 from structlearn.report.formatting import duration, number, percent
 from structlearn.report.subject import Subject
@@ -40,6 +42,14 @@ _LEARNERS = {
     ),
 }
 
+_VECTORS = {
+    "VectorValuedRidge": ("ridge regression", "the one whose vector is nearest"),
+    "VectorValuedSVM": (
+        "asking for margins between the vectors of right and of wrong answers",
+        "the one whose vector has the largest product with that of the input",
+    ),
+}
+
 _MODELS = {
     "sequences": "reads a sequence of tokens and gives each a label; which labels stand side by side counts, too",
     "segments": "cuts a sequence of tokens into segments and gives each of them a label",
@@ -57,21 +67,25 @@ def section(subject: Subject, data_name: str | None) -> Html:
     rows = [
         (element("dt", term), element("dd", value)) for term, value in _facts(subject, data_name) if value is not None
     ]
-    return fill(
-        "facts",
-        learner=name,
-        idea=idea,
-        model=subject.model.in_words or _MODELS[subject.evaluation.kind],
-        certificate=certificate(estimator),
-        facts=rows,
-    )
+    told = {
+        "model": subject.model.in_words or _MODELS[subject.evaluation.kind],
+        "certificate": certificate(estimator),
+        "facts": rows,
+    }
+    if isinstance(estimator, VectorPredictor):
+        learner, found = _VECTORS[type(estimator).__name__]
+        # Whether labels count together is said by the facts.
+        told["model"] = str(told["model"]).partition(";")[0]
+        return fill("vector_facts", learner=learner, found=found, **told)
+    return fill("facts", learner=name, idea=idea, **told)
 
 
 def summary(subject: Subject) -> str:
     """One line under the title."""
     estimator, found = subject.estimator, subject.evaluation
     training = getattr(estimator, "training_", None) or {}
-    parts = [f"{type(estimator).__name__} over {subject.model.class_name}"]
+    over = estimator.outputs_ if isinstance(estimator, VectorPredictor) else subject.model
+    parts = [f"{type(estimator).__name__} over {getattr(over, 'class_name', type(over).__name__)}"]
     if "examples" in training:
         parts.append(f"trained on {count(training['examples'], _noun(subject))}")
     parts.append(f"judged on {count(found.n_examples, _noun(subject))}")
@@ -82,6 +96,8 @@ def summary(subject: Subject) -> str:
 
 def certificate(estimator: Any) -> str:
     """How training ended, and what is proved about its result."""
+    if hasattr(estimator, "lam_"):
+        return vector_valued.solution(estimator)
     iterations = count(estimator.n_iter_, "iteration")
     gap = float(getattr(estimator, "duality_gap_", math.nan))
     if type(estimator).__name__ == "StructuredPerceptron":
@@ -119,14 +135,19 @@ def certificate(estimator: Any) -> str:
 def _facts(subject: Subject, data_name: str | None) -> Iterator[tuple[str, Any]]:
     estimator, found, model = subject.estimator, subject.evaluation, subject.model
     training = getattr(estimator, "training_", None) or {}
-    spec = estimator.spec_
-    yield "model", f"{model.class_name}, {count(len(estimator.w_), 'weight')}"
-    yield "learner", _learner(estimator)
-    if hasattr(spec, "classes"):
-        kind = "tags of spans" if are_tags(spec.classes) else ""
-        yield "labels", f"{count(len(spec.classes))}{': ' + kind if kind else ''}"
-    if hasattr(spec, "n_inputs"):
-        yield "features", count(spec.n_inputs) + (" and a constant" if getattr(spec, "intercept", False) else "")
+    if isinstance(estimator, VectorPredictor):
+        yield from vector_valued.facts(estimator)
+    else:
+        yield "model", f"{model.class_name}, {count(len(estimator.w_), 'weight')}"
+        yield "learner", _learner(estimator)
+    if hasattr(estimator, "classes_"):
+        labels = estimator.classes_.tolist()
+        kind = "tags of spans" if are_tags(labels) else ""
+        yield "labels", f"{count(len(labels))}{': ' + kind if kind else ''}"
+    spec = getattr(estimator, "spec_", None)
+    n_features = getattr(spec, "n_inputs", getattr(estimator, "n_features_in_", None))
+    if n_features is not None:
+        yield "features", count(n_features) + (" and a constant" if getattr(spec, "intercept", False) else "")
     if subject.steps:
         yield "made by", ", then ".join(subject.steps)
     if "examples" in training:
@@ -139,7 +160,8 @@ def _facts(subject: Subject, data_name: str | None) -> Iterator[tuple[str, Any]]
     yield "loss Δ", f"{model.loss_in_words()} (what a mistake costs)"
     if not math.isnan(float(getattr(estimator, "C_", math.nan) or math.nan)):
         yield "C", f"{number(estimator.C_)} (how much mistakes in training count against large weights)"
-    seconds = training.get("seconds", estimator.history_[-1].get("seconds") if estimator.history_ else None)
+    history = getattr(estimator, "history_", None)
+    seconds = training.get("seconds", history[-1].get("seconds") if history else None)
     yield "training time", None if seconds is None else duration(seconds)
     yield "files", ", ".join(map(str, files)) if isinstance(files := training.get("files"), (list, tuple)) else files
     command = training.get("command")

@@ -10,7 +10,7 @@ from typing import Any
 
 from structlearn.drawing.markup import Html, element
 from structlearn.persistence import atomic
-from structlearn.report import convergence, facts, learning_curve, mistakes, scores, weights
+from structlearn.report import convergence, facts, learning_curve, mistakes, scores, vector_valued, weights
 from structlearn.report.assets import asset, fill
 from structlearn.report.subject import Subject
 
@@ -85,6 +85,8 @@ def _page(subject: Subject, title: str, data_name: str | None, points: list[lear
         **subject.panels(),
         "Transitions": weights.transitions(subject),
         "Features": weights.features(subject),
+        "Shared by labels": vector_valued.shared(subject),
+        "Left-out errors": vector_valued.left_out(subject),
         "Training": convergence.section(subject),
         "Learning curve": learning_curve.section(points, subject.evaluation) if points else None,
     }

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from structlearn.drawing import Drawing
 from structlearn.drawing.markup import Html
-from structlearn.evaluation import Evaluation, evaluate, last_step
+from structlearn.evaluation import Evaluation, evaluate, last_step, model_of
 from structlearn.report.pictures import dense_rows
 
 
@@ -63,7 +63,7 @@ class Subject:
 
     @property
     def model(self) -> Any:
-        return self.estimator.model_
+        return model_of(self.estimator)
 
     @property
     def sequential(self) -> bool:
@@ -78,11 +78,10 @@ class Subject:
     @cached_property
     def _drawer(self) -> Any:
         """The model, which knows all labels, so that they have the same colours in all pictures."""
-        classes = getattr(self.estimator.spec_, "classes", None)
-        if classes is None or getattr(self.model, "classes", ()) is not None:
+        if getattr(self.model, "classes", ()) is not None or not hasattr(self.estimator.spec_, "classes"):
             return self.model
         drawer = copy(self.model)
-        drawer.classes = classes
+        drawer.classes = self.estimator.spec_.classes
         return drawer
 
     def panels(self) -> Mapping[str, Html]:
@@ -105,7 +104,7 @@ class Subject:
         if self.evaluation.kind == "outputs":
             return []
         counts = Counter(label for y in self.evaluation.truths for label in y)
-        return sorted(self.estimator.spec_.classes, key=lambda label: -counts[label])[:n]
+        return sorted(self.estimator.classes_.tolist(), key=lambda label: -counts[label])[:n]
 
 
 def _check_picture(picture: tuple[int, int], X: Any) -> None:

@@ -21,6 +21,8 @@ START, STOP = "start", "stop"
 
 
 def transitions(subject: Subject) -> Html | None:
+    if not hasattr(subject.estimator, "w_"):
+        return None
     scores: TransitionScores | None = subject.model.transition_scores(subject.estimator.spec_, subject.estimator.w_)
     if scores is None:
         return None
@@ -53,6 +55,8 @@ def transitions(subject: Subject) -> Html | None:
 
 def features(subject: Subject) -> Html | None:
     estimator, picture = subject.estimator, subject.picture
+    if not hasattr(estimator, "w_"):
+        return None
     if picture is not None:
         drawn = _pictures(subject, picture)
         if drawn is not None:

@@ -11,7 +11,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import structlearn
-from structlearn import VectorValuedRidge
+from structlearn import VectorValuedRidge, VectorValuedSVM
 from structlearn.datasets import load_digit_sequences
 from structlearn.kernels import RBF, Decomposable, Linear, Precomputed, Spectrum, graph_smoothing, heat_kernel
 from structlearn.outputs import KernelOutputs, LabelOutputs, LabelSequenceOutputs, LabelSetOutputs, VectorOutputs
@@ -199,6 +199,12 @@ def test_steps_that_do_not_suffice_are_told():
         ({"kernel": Decomposable("rbf", np.eye(2))}, X, NUMBERS, r"A has shape \(2, 2\), but outputs have 3"),
         ({"kernel": Decomposable("rbf") + Decomposable("linear")}, X, NUMBERS, "one kernel and one lam"),
         ({"outputs": LabelSequenceOutputs()}, X, LABELS, "a sequence is a matrix with a row a token"),
+        (
+            {"outputs": LabelSequenceOutputs(), "kernel": Spectrum(2)},
+            ["ab", "ba"],
+            [["a", "b"], ["b", "a"]],
+            r"kernel is Spectrum\(n=2\), but LabelSequenceOutputs needs a kernel of rows of features",
+        ),
         ({"outputs": LabelOutputs()}, X, LABELS[:5], "X has 30 examples but y has 5 entries"),
         (
             {"outputs": KernelOutputs(Spectrum(2)), "kernel": Decomposable("rbf", "learnt"), "lam": 1.0},
@@ -217,3 +223,24 @@ def test_steps_that_do_not_suffice_are_told():
 def test_what_cannot_be_learnt_is_refused_by_name(options, x, y, message):
     with pytest.raises(ValueError, match=message):
         VectorValuedRidge(**options).fit(x, y)
+
+
+def test_vectors_that_do_not_fit_into_memory_are_refused_with_their_size(monkeypatch):
+    tokens = [np.ones((10, 1))] * 50
+    labels = [[str(i * 10 + t) for t in range(10)] for i in range(50)]
+    monkeypatch.setattr("structlearn.estimators.vector_valued.base.available_memory", lambda: 900_000_000)
+    message = "vectors of 500 rows × 250,500 coordinates would take 1.0 GB, and 900 MB are available; .*edges=0"
+    for learner in (VectorValuedRidge, VectorValuedSVM):
+        with pytest.raises(ValueError, match=message):
+            learner(LabelSequenceOutputs(), "linear").fit(tokens, labels)
+    few = slice(0, 4)
+    path = VectorValuedRidge(LabelSequenceOutputs(), "linear", lam=[0.1, 1.0]).fit(tokens[few], labels[few])
+    assert len(path.left_out_) == 2
+    monkeypatch.setattr("structlearn.estimators.vector_valued.base.available_memory", lambda: 20_000_000)
+    with pytest.raises(ValueError, match="A of 1,640 × 1,640 coordinates would take"):
+        VectorValuedRidge(LabelSequenceOutputs(), Decomposable("linear", "covariance")).fit(tokens[few], labels[few])
+    ridge = VectorValuedRidge(LabelSequenceOutputs(edges=0), "linear", lam=0.1).fit(tokens, labels)
+    monkeypatch.setattr("structlearn.estimators.vector_valued.base.available_memory", lambda: 1_900_000)
+    with pytest.raises(ValueError, match="vectors of 500 rows × 500 coordinates would take"):
+        ridge.predict(tokens)
+    assert len(ridge.predict(tokens[:2])[1]) == 10

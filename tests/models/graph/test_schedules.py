@@ -45,7 +45,7 @@ def exact_objective(listed, w, price):
     return 0.5 * float(w @ w) + price * sum(largest)
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("engine", SCHEDULES, ids=str)
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__ + getattr(solver, "update_on", ""))
 def test_certificates_enclose_the_exact_objective(solver, engine):

@@ -85,7 +85,7 @@ def test_batches_train_as_single_examples_do(data, kind, solver):
 
 @pytest.mark.parametrize("kind", [Batches, Rows, pytest.param(SparseStack, marks=pytest.mark.slow), SparseVectors])
 def test_steps_of_batches_are_those_of_single_examples(data, kind):
-    one, many = (StructuralSVM(model(), C=12, solver=Subgradient(max_iter=20)).fit(*data) for model in (OneByOne, kind))
+    one, many = (StructuralSVM(model(), C=12, solver=Subgradient(max_iter=8)).fit(*data) for model in (OneByOne, kind))
     np.testing.assert_allclose(many.w_, one.w_, atol=1e-8)
 
 
@@ -98,10 +98,10 @@ def test_all_methods_for_many_examples_are_asked(data):
 
 def test_many_dense_features_become_sparse_a_few_at_a_time(data, monkeypatch):
     X, y = data
-    expected = StructuralSVM(OneByOne(), C=12, solver=Subgradient(max_iter=20)).fit(X, y)
+    expected = StructuralSVM(OneByOne(), C=12, solver=Subgradient(max_iter=8)).fit(X, y)
     monkeypatch.setattr(joint_features, "DENSE", 100)
     for kind in (OneByOne, Rows):
-        found = StructuralSVM(kind(), C=12, solver=Subgradient(max_iter=20)).fit(X, y)
+        found = StructuralSVM(kind(), C=12, solver=Subgradient(max_iter=8)).fit(X, y)
         np.testing.assert_allclose(found.w_, expected.w_, atol=1e-8)
 
 

@@ -55,6 +55,8 @@ def _check_ability(last: Any, option: str, method: str, ability: Ability) -> Non
     reason = None
     if hasattr(last, "model"):
         reason = lacks(last, ability)
+    elif hasattr(last, "outputs_"):
+        reason = f"{type(last).__name__} finds the one best output; train with --learner svm or crf"
     elif ability == "samples":
         reason = f"{type(last).__name__} draws sequences with their labels, and not labels of given ones"
     if reason is None and not hasattr(last, method):

@@ -41,7 +41,7 @@ def _check_last_input(estimator: Any, reader: Columns, batch: Sequence[Example])
     if len(reader.inputs) == 1 or not known:
         return
     values = {token[-1] for example in batch for token in example.x}
-    labels = values & set(map(str, last.spec_.classes))
+    labels = values & set(map(str, last.classes_))
     if len(labels) > len(values & set(known)):
         n, shown = len(reader.columns), ", ".join(sorted(labels - set(known))[:3])
         raise ValueError(
@@ -54,7 +54,10 @@ def drawn(estimator: Any, reader: Reader, *, to_file: bool) -> Writer:
     """Pictures of the predictions, in colours if a terminal shows them."""
     from rich.console import Console
 
+    from structlearn.evaluation import model_of
+
     steps, last = steps_of(estimator)
+    model = model_of(last)
     screen = Console(no_color=True, force_terminal=False) if to_file else Console()
 
     def texts(batch: Sequence[Example]) -> Iterator[str]:
@@ -63,9 +66,9 @@ def drawn(estimator: Any, reader: Reader, *, to_file: bool) -> Writer:
         return map(picture, batch, last.predict(X), latent)
 
     def picture(example: Example, y: Any, h: Any) -> str:
-        drawing = last.model_.latent_drawing(example.x, y, h, example.y, width=screen.width)
+        drawing = model.latent_drawing(example.x, y, h, example.y, width=screen.width)
         if drawing is None:
-            raise ValueError(f"--draw is not for {type(last.model_).__name__}, whose outputs have no drawing")
+            raise ValueError(f"--draw is not for {type(model).__name__}, whose outputs have no drawing")
         with screen.capture() as text:
             if reader.structure == "query":
                 # Only the file knows which one it is.

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from structlearn.contract import Estimator, available_if, check_is_fitted
-from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.data.examples import check_examples
+from structlearn.data.arrays import FloatArray
+from structlearn.data.examples import check_examples, is_listed
 from structlearn.data.fields import check_distinct, check_tuple, check_whole
 from structlearn.data.matrices import check_squares, checked_table
-from structlearn.data.tokens.sequences import NamedColumns, read_sequences, stack
+from structlearn.data.memory import available_memory
 from structlearn.estimators.training import checked_weight
 from structlearn.features import KernelMap
-from structlearn.kernels import kernel_option
+from structlearn.kernels import Kernel, kernel_option
 from structlearn.kernels.base import length
 from structlearn.kernels.operators import Decomposable, OperatorSum
 from structlearn.kernels.row_metric import expansion_at
 from structlearn.outputs import Outputs, VectorOutputs
+from structlearn.outputs.base import Columns, Rows
 from structlearn.persistence import model_file
-from structlearn.wording import shown
+from structlearn.wording import count, in_bytes, shown
 
 
 def _has_preimages(learner: VectorPredictor) -> bool:
@@ -48,25 +50,30 @@ class VectorPredictor(Estimator, ABC):
         """Refuses options that mean nothing, by name; `fit` asks for it before it looks at the data."""
 
     @abstractmethod
-    def _found(self, vectors: FloatArray, offsets: IntArray) -> Any:
-        """The outputs that coordinates of f(x) stand for."""
+    def _found(self, vectors: FloatArray, places: Any) -> Any:
+        """The outputs that coordinates of f(x) stand for, of inputs with their rows at these places."""
+
+    @abstractmethod
+    def _scores(self, vectors: FloatArray, targets: FloatArray) -> FloatArray:
+        """(n_rows,), whose sum over the rows of an example `_found` makes largest, for f(x) and vectors of outputs."""
 
     def predict(self, X: Any) -> Any:
         """The output that f(x) stands for, of every example."""
-        return self._found(*self._values(X))
+        vectors, read = self._values(X)
+        return self._found(vectors, read.places)
 
     @available_if(_has_preimages)
     def decision_function(self, X: Any) -> FloatArray:
-        """The coordinates of f(x), (n_rows, n_coordinates); of sequences, those of all tokens one after another."""
+        """The coordinates of f(x), (n_rows, n_coordinates); of inputs of several rows, those of one after another."""
         return self._values(X)[0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of outputs, or of their labels, that are right; R² of numbers."""
-        vectors, offsets = self._values(X)
-        weight = checked_weight(sample_weight, len(offsets) - 1)
+        vectors, read = self._values(X)
+        weight = checked_weight(sample_weight, len(read.offsets) - 1)
         if not weight.any():
             raise ValueError("sample_weight is zero for every example")
-        return self.outputs_.score(y, self._found(vectors, offsets), offsets, weight)
+        return self.outputs_.score(y, self._found(vectors, read.places), read.places, weight)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the fitted estimator to one file; `structlearn.load` reads it and never runs code from it."""
@@ -132,42 +139,49 @@ class VectorPredictor(Estimator, ABC):
         """The kernels to choose from."""
         return [operator_of(self.kernel)]
 
-    def _values(self, X: Any) -> tuple[FloatArray, IntArray]:
-        """f(x) of all rows of inputs, and where the rows of each begin."""
+    def _values(self, X: Any) -> tuple[FloatArray, Rows]:
+        """f(x) of all rows of inputs, and what was read of these."""
         check_is_fitted(self)
-        rows, offsets = self._read(X, reset=False)
+        read = self._read(X, reset=False)
+        rows = read.matrix
+        check_vectors(length(rows), self.outputs_.n_coordinates())
         if self.map_ is not None:
-            return self.map_.transform(rows) @ self.weights_[0], offsets
+            return self.map_.transform(rows) @ self.weights_[0], read
         terms = zip(self.kernel_.terms, self.weights_, strict=True)
         found = [expansion_at(kernel_option(t.kernel), rows, self.basis_, w, self.n_jobs) for t, w in terms]
-        return np.asarray(sum(found)), offsets
+        return np.asarray(sum(found)), read
 
-    def _read(self, X: Any, *, reset: bool) -> tuple[Any, IntArray]:
+    def _read(self, X: Any, *, reset: bool) -> Rows:
         """Rows, or what else the kernel is about, checked; and where those of each example begin."""
         check_examples("X", X)
-        kernel = kernel_option(self._candidates()[0].terms[0].kernel)
+        kernel, outputs = kernel_option(self._candidates()[0].terms[0].kernel), self._outputs()
         if reset:
             self.vocabulary_ = None
-        if not kernel.of_rows:
-            read = kernel.read(X, "X")
-            return read, np.arange(length(read) + 1)
-        if self._outputs().of_sequences:
-            return self._tokens(X, reset=reset)
-        # scikit-learn's own words for what is wrong with X.
+        if outputs.of_parts and not kernel.of_rows:
+            raise ValueError(f"kernel is {kernel}, but {type(outputs).__name__} needs a kernel of rows of features")
+        known = None if reset or not kernel.of_rows else Columns(self.n_features_in_, self.vocabulary_)
+        read = outputs.read(X, known)
+        if read is not None:
+            self.n_features_in_, self.vocabulary_ = read.columns
+            return read
+        matrix = self._table(X, kernel, reset=reset) if kernel.of_rows else kernel.read(X, "X")
+        offsets = np.arange(length(matrix) + 1)
+        return Rows(matrix, offsets, Columns(0), outputs.places(X, offsets))
+
+    def _table(self, X: Any, kernel: Kernel, *, reset: bool) -> Any:
+        if _has_several_rows(X):
+            raise ValueError(
+                f"X[0] has several rows, but {type(self._outputs()).__name__} has one vector an example and does not "
+                "see positions: for labels of tokens or nodes take LabelSequenceOutputs or GraphOutputs; to choose "
+                "among candidates for whole inputs, a kernel of these, such as FunctionKernel(f, rows=False)"
+            )
+        # scikit-learn's own words for what else is wrong with X.
         from sklearn.utils.validation import validate_data
 
         X = validate_data(self, checked_table(X), reset=reset, accept_sparse="csr", dtype=np.float64)
         X = sp.csr_array(X) if sp.issparse(X) else X
         check_squares(X, lambda i, j: f"X[{i}, {j}]")
-        return kernel.read(X, "X"), np.arange(X.shape[0] + 1)
-
-    def _tokens(self, X: Any, *, reset: bool) -> tuple[Any, IntArray]:
-        columns = None if self.vocabulary_ is None else NamedColumns(self.vocabulary_)
-        if not reset:
-            return stack(X, columns, self.n_features_in_)
-        sequences = read_sequences(X)
-        self.vocabulary_, self.n_features_in_ = sequences.names, int(sequences.tokens.shape[1])
-        return sequences.tokens, sequences.offsets
+        return kernel.read(X, "X")
 
 
 def operator_of(given: Any) -> OperatorSum:
@@ -175,3 +189,25 @@ def operator_of(given: Any) -> OperatorSum:
     if isinstance(given, OperatorSum):
         return given
     return OperatorSum([given if isinstance(given, Decomposable) else Decomposable(given)])
+
+
+def _has_several_rows(X: Any) -> bool:
+    """Whether inputs in a list are matrices or lists of rows themselves."""
+    first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
+    if isinstance(first, (list, tuple)):
+        return len(first) > 0 and (is_listed(first[0]) or isinstance(first[0], Mapping))
+    return sp.issparse(first) or getattr(first, "ndim", 1) == 2
+
+
+def check_vectors(n: int, d: int) -> None:
+    """Refuses vectors of so many rows for which there is no memory."""
+    check_room(f"the vectors of {count(n, 'row')} × {count(d, 'coordinate')}", n * d)
+
+
+def check_room(what: str, n_numbers: int) -> None:
+    available = available_memory()
+    if available is not None and 8 * n_numbers > available:
+        raise ValueError(
+            f"{what} would take {in_bytes(8.0 * n_numbers)}, and {in_bytes(available)} are available; take fewer rows, "
+            "or outputs with fewer coordinates: no pairs of labels (edges=0), or KernelOutputs with n_components"
+        )

@@ -10,15 +10,16 @@ from typing import Any, Self
 import numpy as np
 
 from structlearn.contract import library_version
-from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.arrays import FloatArray
 from structlearn.data.options import jobs_option, real_option, whole_option
-from structlearn.estimators.vector_valued.base import VectorPredictor, operator_of
+from structlearn.estimators.vector_valued.base import VectorPredictor, check_vectors, operator_of
 from structlearn.estimators.vector_valued.systems import DecomposableSystem, Regression, SumSystem
 from structlearn.features import KernelMap
 from structlearn.kernels import Kernel
 from structlearn.kernels.base import length
 from structlearn.kernels.operators import Decomposable, OperatorSum
 from structlearn.outputs import Outputs
+from structlearn.outputs.base import Preimages
 from structlearn.wording import shown
 
 #: Of more rows a basis is drawn, if nobody says: a matrix of all kernels would take 3 GB and an hour.
@@ -41,7 +42,7 @@ class VectorValuedRidge(VectorPredictor):
         the one with the least error of examples that are left out is taken.
     lam : float or list of float, optional
         λ. Of a list, or of numbers that suit the kernel if it is None, the one is taken with the least error of
-        examples that are left out, one at a time or, of sequences, a whole sequence at a time: a closed form.
+        examples that are left out, one at a time, with all of its rows: a closed form.
     n_components : int, optional
         The size of the basis that stands for all training rows (Nyström). None takes all up to 20,000 rows, and 2,000
         of more.
@@ -119,6 +120,8 @@ class VectorValuedRidge(VectorPredictor):
             whole_option("n_components", self.n_components, 1)
         real_option("tol", self.tol, positive=True)
         whole_option("max_iter", self.max_iter, 1)
+        if self.random_state is not None:
+            whole_option("random_state", self.random_state, 0, 2**32 - 1)
         jobs_option("n_jobs", self.n_jobs)
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -127,15 +130,19 @@ class VectorValuedRidge(VectorPredictor):
         Parameters
         ----------
         X : (n, d) array or sparse matrix, or list
-            What the kernel takes; for sequences of labels, sequences with a row a token.
+            What the kernel takes; where outputs have parts, inputs with a row a part, such as sequences with a row a
+            token.
         y : list or array
             What `outputs` takes.
         """
         self.check_options()
         begun = perf_counter()
-        rows, offsets = self._read(X, reset=True)
+        read = self._read(X, reset=True)
+        rows, offsets = read.matrix, read.offsets
         fitted = copy(self._outputs()).fit(y)
-        data = Regression(rows, fitted.targets(y, offsets), fitted.metric_, offsets if fitted.of_sequences else None)
+        check_vectors(length(rows), fitted.n_coordinates())
+        groups = offsets if (np.diff(offsets) != 1).any() else None
+        data = Regression(rows, fitted.targets(y, read.places), fitted.metric_, groups)
         system, self.lam_ = self._chosen([self._system(each, data) for each in self._candidates()])
         solved = system.solve(self.lam_, self.tol, self.max_iter)
         self.outputs_, self.method_, self.objective_ = fitted, solved.method, solved.objective
@@ -155,8 +162,20 @@ class VectorValuedRidge(VectorPredictor):
         super().check_learnt()
         real_option("lam_", self.lam_, positive=True)
 
-    def _found(self, vectors: FloatArray, offsets: IntArray) -> Any:
-        return self.outputs_.nearest(vectors, offsets)
+    def preimages(self, X: Any) -> Preimages:
+        """What `predict` finds, and for which examples it is proven that no output is nearer to f(x).
+
+        Proofs are there but for `KernelOutputs`, which finds the best of candidates, and for graphs of which the engine
+        had to give up.
+        """
+        vectors, read = self._values(X)
+        return self.outputs_.preimages(vectors, read.places)
+
+    def _found(self, vectors: FloatArray, places: Any) -> Any:
+        return self.outputs_.nearest(vectors, places)
+
+    def _scores(self, vectors: FloatArray, targets: FloatArray) -> FloatArray:
+        return np.asarray(-((vectors - targets) ** 2).sum(axis=1))
 
     def _candidates(self) -> list[OperatorSum]:
         given = list(self.kernel) if isinstance(self.kernel, (list, tuple)) else [self.kernel]

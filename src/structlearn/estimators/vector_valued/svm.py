@@ -8,15 +8,19 @@ from copy import copy
 from time import perf_counter
 from typing import Any, Self
 
+import numpy as np
+
 from structlearn.contract import library_version
-from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.arrays import FloatArray
 from structlearn.data.options import jobs_option, real_option, whole_option
 from structlearn.estimators.base import price
 from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.training import checked_weight
-from structlearn.estimators.vector_valued.base import VectorPredictor, operator_of
+from structlearn.estimators.vector_valued.base import VectorPredictor, check_vectors, operator_of
+from structlearn.estimators.vector_valued.passes import Passes
 from structlearn.estimators.vector_valued.systems import DecomposableSystem, Regression, gram
 from structlearn.kernels import Kernel
+from structlearn.kernels.base import length
 from structlearn.kernels.operators import Decomposable, OperatorSum
 from structlearn.outputs import CodedOutputs, Outputs
 from structlearn.solvers.kernel.vector_margins import VectorFrankWolfe, VectorMargins
@@ -45,6 +49,8 @@ class VectorValuedSVM(VectorPredictor):
         Seed of the order of examples.
     n_jobs : int, optional
         Threads that compute kernels; −1 takes all cores.
+    verbose : int
+        1 shows progress on standard error.
 
     Attributes
     ----------
@@ -55,7 +61,7 @@ class VectorValuedSVM(VectorPredictor):
     objective_, duality_gap_ : float
         The objective, and the relative gap that certifies it.
     history_ : list of dict
-        `iteration`, `primal`, `dual` and `gap` of every pass.
+        `iteration`, `primal`, `dual`, `gap` and `seconds` of every pass.
     C_, n_iter_, converged_, outputs_
 
     Examples
@@ -77,6 +83,7 @@ class VectorValuedSVM(VectorPredictor):
         max_iter: int = 1000,
         random_state: int | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
     ):
         self.outputs = outputs
         self.kernel = kernel
@@ -85,6 +92,7 @@ class VectorValuedSVM(VectorPredictor):
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def check_options(self) -> None:
         if not isinstance(self.outputs, CodedOutputs):
@@ -102,7 +110,7 @@ class VectorValuedSVM(VectorPredictor):
         real_option("tol", self.tol, positive=True)
         whole_option("max_iter", self.max_iter, 1)
         if self.random_state is not None:
-            whole_option("random_state", self.random_state, 0)
+            whole_option("random_state", self.random_state, 0, 2**32 - 1)
         jobs_option("n_jobs", self.n_jobs)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -119,8 +127,9 @@ class VectorValuedSVM(VectorPredictor):
         """
         self.check_options()
         begun = perf_counter()
-        rows, offsets = self._read(X, reset=True)
+        rows, offsets = self._read(X, reset=True)[:2]
         fitted = copy(self.outputs).fit(y)
+        check_vectors(length(rows), fitted.n_coordinates())
         truths = fitted.encode(y, offsets)
         weight = checked_weight(sample_weight, len(offsets) - 1)
         if not weight.any():
@@ -132,8 +141,15 @@ class VectorValuedSVM(VectorPredictor):
         G = gram(term.kernel, rows, self.n_jobs)
         margins = VectorMargins(G, A, fitted, truths, offsets, weight * (C / weight.sum()))
         solver = VectorFrankWolfe(tol=self.tol, max_iter=self.max_iter, random_state=self.random_state or 0)
-        with Interruption() as interruption:
-            state = solver.run(margins, lambda _: interruption.requested)
+        with Interruption() as interruption, Passes(self) as passes:
+
+            def observe(state: Any) -> bool:
+                passes.observe(state.history[-1])
+                return interruption.requested
+
+            state = solver.run(margins, observe)
+            if "seconds" not in state.history[-1]:
+                passes.observe(state.history[-1])
         self.outputs_, self.C_ = fitted, C
         self.kernel_ = OperatorSum([Decomposable(term.kernel, "identity" if A is None else A)])
         self.map_, self.basis_, self.weights_ = None, rows, [margins.turned(state.C)]
@@ -165,7 +181,10 @@ class VectorValuedSVM(VectorPredictor):
     def _outputs(self) -> Outputs:
         return self.outputs
 
-    def _found(self, vectors: FloatArray, offsets: IntArray) -> Any:
+    def _found(self, vectors: FloatArray, places: Any) -> Any:
         outputs = self.outputs_
         assert isinstance(outputs, CodedOutputs)
-        return outputs.decode(outputs.best_codes(vectors, offsets), offsets)
+        return outputs.decode(outputs.best_codes(vectors, places), places)
+
+    def _scores(self, vectors: FloatArray, targets: FloatArray) -> FloatArray:
+        return np.asarray((vectors * targets).sum(axis=1))

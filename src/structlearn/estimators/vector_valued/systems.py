@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.estimators.vector_valued.base import check_room
 from structlearn.features import KernelMap
 from structlearn.kernels.base import check_fits, length
 from structlearn.kernels.operators import Decomposable
@@ -22,6 +23,7 @@ from structlearn.solvers.kernel.vector_ridge import (
     ridge_coefficients,
     spectrum,
 )
+from structlearn.wording import count
 
 #: What λ is chosen from, as shares of the mean eigenvalue of the kernel matrix.
 SHARES = np.logspace(-6, 2, 17)
@@ -94,6 +96,8 @@ class DecomposableSystem:
         A, d = self.term.A, self.data.targets.shape[1]
         if isinstance(A, str) and A in ("identity", "learnt"):
             return None
+        if isinstance(A, str):
+            check_room(f"A of {count(d)} × {count(d)} coordinates", d * d)
         found = self.data.covariance() if isinstance(A, str) else np.asarray(A, np.float64)
         if found.shape != (d, d):
             raise ValueError(f"A has shape {found.shape}, but outputs have {d} coordinates")
@@ -135,6 +139,8 @@ class DecomposableSystem:
     def _learnt(self, lam: float, tol: float, max_iter: int) -> Solved:
         if self.data.metric is not None:
             raise ValueError("A is learnt for outputs with coordinates; give KernelOutputs n_components")
+        d = self.data.targets.shape[1]
+        check_room(f"A of {count(d)} × {count(d)} coordinates", d * d)
         found = learn_outputs(self.inputs, self.data.targets, lam, tol, max_iter)
         if len(found.objectives) >= max_iter:
             _warn(f"A was still changing after {max_iter} rounds, at an objective of {found.objectives[-1]:.3g}")

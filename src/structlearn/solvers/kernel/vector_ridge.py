@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.kernels.gram import ROUNDING
@@ -18,7 +19,7 @@ class Spectrum(NamedTuple):
     """Eigenvalues ≥ 0 of a symmetric matrix and its eigenvectors, perhaps without those of the eigenvalue 0."""
 
     values: FloatArray
-    vectors: FloatArray
+    vectors: Any
 
 
 class RidgePath:
@@ -96,7 +97,8 @@ def spectrum(matrix: FloatArray, name: str) -> Spectrum:
 
 
 def identity(d: int) -> Spectrum:
-    return Spectrum(np.ones(d), np.eye(d))
+    # Of pairs of many labels there are more coordinates than a full matrix would have room for.
+    return Spectrum(np.ones(d), sp.eye_array(d, format="csr"))
 
 
 def feature_spectrum(Z: FloatArray) -> Spectrum:
