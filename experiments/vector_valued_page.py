@@ -21,6 +21,7 @@ from vector_valued_sets import (
     SETS_KERNEL,
     SVM,
     THRESHOLD,
+    THRESHOLDS,
     VECTOR_SVM,
 )
 
@@ -93,7 +94,10 @@ def sections(
     text["Separate kernels or a joint one"] = answer(found, choices, task)
     if missing:
         text["Not run"] = not_run(missing)
-    text["Settings"] = settings(choices, best)
+    text["Settings"] = "\n\n".join([settings(choices, best), *lowest_thresholds(tests)])
+    text["Time"] = (
+        f"Fits and predictions took {minutes(choices)} processor minutes for settings, {minutes(tests)} for tests."
+    )
     return {"What was found": summary(found, task), **text}
 
 
@@ -229,6 +233,17 @@ def not_run(missing: list[tuple[str, int, str]]) -> str:
         by.setdefault(heading(data, size), []).append(name)
     head = "The time for this run was over; the command below without `--finished` runs them."
     return "\n".join([head, "", *(f"- {place}: {'; '.join(names)}" for place, names in by.items())])
+
+
+def lowest_thresholds(tests: Mapping[tuple[str, int, str], list[Run]]) -> Iterable[str]:
+    low = [data for (data, _, _), runs in tests.items() if runs[0].get("threshold") == THRESHOLDS[0]]
+    if low:
+        yield f"The lowest threshold that was tried was taken, and a lower one may be better, on {', '.join(low)}."
+
+
+def minutes(runs: Mapping[Any, list[Run]]) -> int:
+    every = [run for those in runs.values() for run in those if "seconds" in run]
+    return round(float(sum(run["seconds"] + run["predicting"] for run in every)) / 60)
 
 
 def settings(choices: Choices, best: Callable[[list[Run]], list[Any]]) -> str:
