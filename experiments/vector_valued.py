@@ -39,9 +39,10 @@ and η of A = I.
 **Measures.** Hamming loss or wrong tokens, outputs that are right as a whole, F1: of sets micro, macro and of examples,
 of CoNLL-2000 that of chunks, of others the mean over labels. 95 % percentile intervals of 2,000 resamples of test
 examples (seed 0), paired for differences; the three draws of a test sentence are counted together, so that the
-intervals speak of other test sentences and these draws. Seconds are processor time of one thread for a fit with its
-settings given (the mean of three draws), MB the most that a process for one learner and training size had. Other work
-ran on the machine.
+intervals speak of other test sentences and these draws.
+Seconds are processor time of one thread for a fit with its settings given (the mean of three draws). MB are the most
+that the process for one learner and training size had; it is a fork and begins with what its parent holds, 100 to 800
+MB that grow from data to data, so that small numbers say nothing. Other work ran on the machine.
 
 **Left out beforehand**, for time: CRF and kernel structural SVM on bibtex; more than 100 sentences. On letters the
 kernel structural SVM has the setting that [kernels of letters](kernel_letters.md) chose on the same training fold. A
