@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from structlearn.inference.chain_tables import farthest_sequences
 from structlearn.outputs import LabelOutputs, LabelSequenceOutputs, LabelSetOutputs
 from structlearn.outputs.coded import most_worthwhile
 
@@ -115,3 +116,9 @@ def test_nothing_is_worth_changing_at_a_loss():
 def test_losses_that_outputs_do_not_have_are_refused(outputs, loss, message):
     with pytest.raises(ValueError, match=message):
         outputs.check_loss(loss)
+
+
+def test_distances_that_do_not_fit_into_memory_are_refused():
+    nodes, offsets = np.zeros((200_001, 1)), np.array([0, 1, 200_001])
+    with pytest.raises(ValueError, match="sequence 1, which has 200000 labels, would take .* take loss='squared'"):
+        farthest_sequences(nodes, nodes[:, :, None], offsets, np.zeros(200_001, np.int32), 1.0, 1.0)

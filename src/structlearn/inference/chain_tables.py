@@ -12,7 +12,9 @@ import numpy as np
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
+from structlearn.data.memory import available_memory
 from structlearn.data.ragged import offsets_of
+from structlearn.wording import in_bytes
 
 
 def best_sequences(nodes: FloatArray, pairs: FloatArray, offsets: IntArray) -> LabelArray:
@@ -57,10 +59,20 @@ def farthest_sequences(
 ) -> LabelArray:
     """argmax_y F(y) + √(of_label h + of_pair m), where h labels and m pairs of y are not those of the truth.
 
+    It takes time in proportion to length⁴, and 6 bytes of memory for each length³.
+
     >>> nodes, pairs, truths = np.zeros((3, 2)), np.zeros((3, 2, 2)), np.array([0, 1, 0], np.int32)
     >>> farthest_sequences(nodes, pairs, np.array([0, 3]), truths, 2.0, 2.0).tolist()
     [1, 0, 1]
     """
+    lengths = np.diff(offsets)
+    longest, length = int(np.argmax(np.append(lengths, 0))), int(lengths.max(initial=0))
+    available = available_memory() if length > 200 else None
+    if available is not None and 6 * length**3 > available:
+        raise ValueError(
+            f"distances of sequence {longest}, which has {length} labels, would take {in_bytes(6.0 * length**3)} of "
+            f"memory, and {in_bytes(available)} are available; take loss='squared' or 'hamming'"
+        )
     return _core.farthest_sequences(
         np.ascontiguousarray(nodes).ravel(),
         np.ascontiguousarray(pairs).ravel(),
