@@ -120,5 +120,5 @@ def test_losses_that_outputs_do_not_have_are_refused(outputs, loss, message):
 
 def test_distances_that_do_not_fit_into_memory_are_refused():
     nodes, offsets = np.zeros((200_001, 1)), np.array([0, 1, 200_001])
-    with pytest.raises(ValueError, match="sequence 1, which has 200000 labels, would take .* take loss='squared'"):
+    with pytest.raises(ValueError, match=r"sequence 1, which has 200000 labels, would take .* take loss='squared'"):
         farthest_sequences(nodes, nodes[:, :, None], offsets, np.zeros(200_001, np.int32), 1.0, 1.0)
