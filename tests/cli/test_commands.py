@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import structlearn
+import structlearn.outputs
 from structlearn import StructuralSVM
 from structlearn.cli.choices import choices
 from structlearn.cli.components import COMPONENTS, FROM_FILES, LEARNERS
@@ -88,7 +89,10 @@ def test_options_reach_the_classes_that_declare_them(folder, run):
 
 @pytest.mark.parametrize("owner", COMPONENTS, ids=lambda owner: owner.name)
 def test_declarations_are_those_of_the_classes(owner):
-    homes = (structlearn, structlearn.models, structlearn.features, structlearn.losses, structlearn.kernels, generative)
+    homes = (
+        *(structlearn, structlearn.models, structlearn.features, structlearn.losses, structlearn.kernels, generative),
+        structlearn.outputs,
+    )
     kind = next(getattr(home, owner.name) for home in homes if hasattr(home, owner.name))
     defaults = (kind(None) if owner in LEARNERS.values() else kind()).get_params(deep=False) | dict(owner.defaults)
     assert {name: declared.default for name, declared in parameters(owner).items() if name not in FROM_FILES} == {
