@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import structlearn
-from structlearn import StructuralSVM, outputs
+import structlearn.outputs
+from structlearn import StructuralSVM
 from structlearn.cli.choices import choices
 from structlearn.cli.components import COMPONENTS, FROM_FILES, LEARNERS
 from structlearn.cli.options import parameters
@@ -89,13 +90,8 @@ def test_options_reach_the_classes_that_declare_them(folder, run):
 @pytest.mark.parametrize("owner", COMPONENTS, ids=lambda owner: owner.name)
 def test_declarations_are_those_of_the_classes(owner):
     homes = (
-        structlearn,
-        structlearn.models,
-        structlearn.features,
-        structlearn.losses,
-        structlearn.kernels,
-        outputs,
-        generative,
+        *(structlearn, structlearn.models, structlearn.features, structlearn.losses, structlearn.kernels, generative),
+        structlearn.outputs,
     )
     kind = next(getattr(home, owner.name) for home in homes if hasattr(home, owner.name))
     defaults = (kind(None) if owner in LEARNERS.values() else kind()).get_params(deep=False) | dict(owner.defaults)

@@ -82,7 +82,7 @@ def test_labels_that_are_no_tags_are_named(tmp_path, monkeypatch, run):
     )
     assert run("train", "pos.txt", "--model", "grammar", "-q")[2] == (
         "structlearn: --model grammar does not learn from columns files; it may be chain, segments, latent-chain, "
-        "hidden-markov\n"
+        "label-sequences, hidden-markov\n"
     )
 
 

@@ -1,5 +1,6 @@
 """Learners of outputs as vectors on the command line: sequences, label sets and single examples."""
 
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +125,15 @@ def test_what_they_cannot_do_is_named(files, run):
     ):
         status, _, err = run(*words)
         assert (status, message in err) == (1, True), err
+
+
+def test_after_an_interruption_the_model_so_far_is_there(files, run, monkeypatch):
+    monkeypatch.setattr(
+        "structlearn.callbacks.Progress.show", lambda self, estimator, record: signal.raise_signal(signal.SIGINT)
+    )
+    status, _, err = run("train", "sets.jsonl", "--learner", "vector-svm", "--tol", "1e-9")
+    assert (status, "the best model so far is in model.slm" in err) == (130, True), err
+    assert last("model.slm").converged_ is False
 
 
 def test_they_are_compared_tuned_and_reported_on(files, run, run_json):

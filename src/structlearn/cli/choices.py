@@ -81,7 +81,7 @@ def chosen(
     >>> chosen("row", "svmlight", model="grammar")
     Traceback (most recent call last):
     ...
-    ValueError: --model grammar does not learn from svmlight files; it may be multiclass
+    ValueError: --model grammar does not learn from svmlight files; it may be multiclass, labels
     """
     able = choices(structure)
     if partial:
