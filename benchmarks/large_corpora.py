@@ -1,4 +1,4 @@
-"""Preparing and training on a corpus larger than memory, beside CRFsuite: the table of docs/decisions/shards.md.
+"""Preparing and training on a corpus larger than memory, beside CRFsuite: the numbers of docs/decisions/shards.md.
 
     python benchmarks/large_corpora.py [--tokens 20000000] [--min-count 3 | --n-hashed N] [--max-memory 900MB]
                                        [--limit 1.5e9] [--tol 0.03] [--learner svm] [--only STEP]

@@ -142,6 +142,9 @@ def test_a_full_disk_leaves_whole_shards_and_the_same_call_goes_on(tmp_path, mon
     assert raised.value.errno == errno.ENOSPC
     monkeypatch.undo()
     assert not [name for name in contents(folder) if name.startswith(".")]
+    begun = writing.read_manifest(folder) if at else None
+    for path in folder.glob("*.bin"):
+        assert path.stat().st_size == (begun.nbytes(path.stem) if begun.shards else 0)
     again = write_shards(CHUNKS, folder)
     whole = write_shards(CHUNKS, tmp_path / "whole")
     assert contents(again.path) == contents(whole.path)
