@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         top_weights,
     )
     from structlearn.persistence import load, save
+    from structlearn.shards import open_shards, write_shards
 
     __version__: str
 
@@ -50,14 +51,15 @@ __all__ = [
     "__version__",
     "explain",
     "load",
+    "open_shards",
     "save",
     "top_weights",
+    "write_shards",
 ]
 
 
-_find, __dir__ = names(
-    __name__, {name: "persistence" if name in ("load", "save") else "estimators" for name in __all__}
-)
+_HOMES = {"load": "persistence", "save": "persistence", "open_shards": "shards", "write_shards": "shards"}
+_find, __dir__ = names(__name__, {name: _HOMES.get(name, "estimators") for name in __all__})
 
 
 def __getattr__(name: str) -> Any:

@@ -19,6 +19,7 @@ from structlearn.cli.infer import infer
 from structlearn.cli.inspect import inspect_model
 from structlearn.cli.options import shared_options
 from structlearn.cli.predict import predict
+from structlearn.cli.prepare import prepare
 from structlearn.cli.report import report
 from structlearn.cli.train import train
 from structlearn.cli.tune import tune
@@ -67,7 +68,9 @@ def structlearn(
 
 
 app.callback(help=_help(structlearn))(structlearn)
-for command in (train, predict, evaluate, compare, report, inspect_model, explain, tune, check, convert, infer, demo):
+for command in (
+    *(train, predict, evaluate, compare, report, inspect_model, explain, tune, check, convert, prepare, infer, demo),
+):
     learns = command in (train, tune)
     app.command(command.__name__.removesuffix("_model"), cls=FittingHelp if learns else None, help=_help(command))(
         shared_options(command) if learns else command

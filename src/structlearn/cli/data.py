@@ -359,8 +359,8 @@ def places(examples: Sequence[Example]) -> Iterator[None]:
         raise ValueError(f"{examples[int(told[1])].place}: {error}") from error
 
 
-def batches(examples: Iterator[Example]) -> Iterator[list[Example]]:
-    while batch := list(islice(examples, BATCH)):
+def batches(examples: Iterator[Example], size: int = BATCH) -> Iterator[list[Example]]:
+    while batch := list(islice(examples, size)):
         yield batch
 
 

@@ -309,13 +309,27 @@ def fit(
     show: bool = False,
     **options: Any,
 ) -> None:
-    """Fits what `build` made; held-out examples go through the same features, further options to the learner.
+    """Fits what `build` made; held-out examples go through the same features, further options to the learner."""
+    X = fit_features(estimator, X, templates)
+    fit_last(estimator, X, Y, weight, validation=validation, show=show, **options)
+
+
+def fit_last(
+    estimator: Any,
+    X: Any,
+    Y: Any,
+    weight: Any = None,
+    *,
+    validation: tuple[Any, Any] | None = None,
+    show: bool = False,
+    **options: Any,
+) -> None:
+    """Fits the learner after steps that are fitted, to what they made of X.
 
     Whether the run is shown is a matter of this command, and nothing that the model keeps.
     """
     from structlearn.persistence.model_file import steps_of
 
-    X = fit_features(estimator, X, templates)
     if validation is not None:
         validation = features(estimator, validation[0]), validation[1]
     _, last = steps_of(estimator)

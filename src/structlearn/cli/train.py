@@ -27,7 +27,11 @@ else:
 
 Files = Annotated[
     list[str],
-    typer.Argument(metavar="FILE…", help='Labelled examples, or folders of such files; "-" is standard input.'),
+    typer.Argument(
+        metavar="FILE…",
+        help='Labelled examples, or folders of such files; "-" is standard input. Or a folder that '
+        "[bold]prepare[/bold] wrote.",
+    ),
 ]
 Learner = Annotated[
     LearnerName | None,
@@ -115,13 +119,16 @@ def train(
         structlearn train pages.jsonl -o pages.slm --pairwise potts
         structlearn train photos -o pixels.slm --pairwise potts --nonnegative pairs
         structlearn train scenes.arff -o scenes.slm --pairs full
+        structlearn train prepared_corpus -o tagger.slm --max-memory 1GB
         structlearn train rows.svmlight -o svm.slm --kernel rbf --gamma 0.1 --n-components 300
         structlearn train scenes.arff -o scenes.slm --learner vector-ridge --operator covariance
     """
+    from structlearn.cli.corpora import build_for, choice_for, opened
     from structlearn.cli.pipelines import (
         build,
         check_effects,
         fit,
+        fit_last,
         in_terms_of_the_data,
         read_templates,
         refusals_in_flags,
@@ -129,19 +136,27 @@ def train(
     from structlearn.persistence import atomic, model_file
 
     atomic.check_writable(output)
-    label = data.implied_label(label, model, format_name, files)
-    wanted = data.as_asked(data.layout(format_name, columns, separator, label), options)
-    reader, examples = data.read(files, wanted, encoding, partial=partial)
-    X, Y = data.labelled(reader, examples)
+    asked = {"format": format_name, "columns": columns, "separator": separator, "label": label, "partial": partial}
+    corpus = opened(files, **asked, templates=templates, kernel=kernel)
     show = not (quiet or as_json)
-    written = read_templates(templates, reader)
-    choice = chosen(reader.structure, reader.described, learner, model, kernel, partial=partial)
-    check_effects(options, reader, [choice])
-    estimator = build(reader, choice, in_terms_of_the_data(reader, choice, X, Y, options), written)
+    examples: list[Any] = []
+    if corpus is not None:
+        reader, Y = corpus.reader, [list(corpus.classes)]
+        choice = choice_for(corpus, learner, model)
+        estimator = build_for(corpus, choice, options)
+    else:
+        label = data.implied_label(label, model, format_name, files)
+        wanted = data.as_asked(data.layout(format_name, columns, separator, label), options)
+        reader, examples = data.read(files, wanted, encoding, partial=partial)
+        X, Y = data.labelled(reader, examples)
+        written = read_templates(templates, reader)
+        choice = chosen(reader.structure, reader.described, learner, model, kernel, partial=partial)
+        check_effects(options, reader, [choice])
+        estimator = build(reader, choice, in_terms_of_the_data(reader, choice, X, Y, options), written)
+        X_taken, Y_taken = data.as_taken(estimator, examples)
+        if show:
+            _tell_what_was_guessed(reader, wanted, model_file.steps_of(estimator)[1], X, Y)
     _, last = model_file.steps_of(estimator)
-    X_taken, Y_taken = data.as_taken(estimator, examples)
-    if show:
-        _tell_what_was_guessed(reader, wanted, last, X, Y)
     _warn(choice, options, reader, Y)
     how: dict[str, Any] = {}
     if validation is not None:
@@ -153,7 +168,10 @@ def train(
     interrupted = None
     try:
         with data.places(examples), refusals_in_flags(choice, reader.structure, options):
-            fit(estimator, X_taken, Y_taken, written, data.weights(examples), show=show, **how)
+            if corpus is not None:
+                fit_last(estimator, corpus.X, corpus.Y, show=show, **how)
+            else:
+                fit(estimator, X_taken, Y_taken, written, data.weights(examples), show=show, **how)
     except KeyboardInterrupt as interrupt:
         if not (hasattr(last, "w_") or hasattr(last, "weights_")):
             raise

@@ -15,6 +15,7 @@ from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import is_listed
 from structlearn.data.labels import label_array
 from structlearn.data.matrices import check_squares, checked_numbers
+from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.data.tokens.sequences import Sequences, entry_names
 from structlearn.models.base import Model
 from structlearn.solvers import Solver
@@ -152,6 +153,8 @@ def check_own_loss(model: Model, problem: Problem, objective: Objective) -> None
 def check_lengths(X: Any) -> None:
     """Refuses features that have no length ‖φ‖ in floating point, which all solvers go by."""
     if isinstance(X, Sequences):
+        if isinstance(X.tokens, TokenMatrix):
+            return  # checked where it was read
         check_squares(X.tokens, entry_names(X.offsets))
     elif sp.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype == np.float64):
         check_squares(X, lambda row, column: f"X[{row}, {column}]")

@@ -70,7 +70,7 @@ class Vocabulary:
             raise ValueError(f"columns is no list of {len(self.templates)} arrays, one a template")
         begin = 0
         for template, columns in zip(self.templates, self.columns, strict=True):
-            size = self._checked_size(_anchored(template))
+            size = self._checked_size(anchored(template))
             if not isinstance(columns, np.ndarray) or columns.dtype != np.int32 or columns.shape != (size + 1,):
                 raise ValueError(f"the columns of {name(template)} are no array of {size + 1} whole numbers")
             kept = columns[columns >= 0]
@@ -81,7 +81,7 @@ class Vocabulary:
     def _checked_size(self, template: Template) -> int:
         """How many values a template has, after a look at those of all its beginnings."""
         if len(template) > 1:
-            last = _anchored(template[-1:])
+            last = anchored(template[-1:])
             seen = self.combinations.get(template)
             if not isinstance(seen, np.ndarray) or seen.dtype != np.int64 or seen.ndim != 1:
                 raise ValueError(f"combinations lacks the numbers of {name(template)}")
@@ -104,7 +104,7 @@ class Vocabulary:
         result = []
         for template, columns in zip(self.templates, self.columns, strict=True):
             begin = f"{name(template)}=" if template else name(template)
-            values = self._values(_anchored(template))
+            values = self._values(anchored(template))
             result += [begin + values[code] for code in np.flatnonzero(columns[:-1] >= 0).tolist()]
         return result
 
@@ -112,13 +112,13 @@ class Vocabulary:
         found = np.empty((len(tokens.places), len(self.templates)), np.int32)
         codes = _Codes(self, tokens, learn=min_count is not None)
         for k, template in enumerate(self.templates):
-            here = codes.of(_anchored(template))[tokens.places + (template[0].offset if template else 0)]
+            here = codes.of(anchored(template))[tokens.places + (template[0].offset if template else 0)]
             if min_count is not None:
-                self._keep(np.bincount(here[here >= 0], minlength=self.size(_anchored(template))) >= min_count)
+                self.keep(np.bincount(here[here >= 0], minlength=self.size(anchored(template))) >= min_count)
             found[:, k] = self.columns[k][here]
         return found
 
-    def _keep(self, kept: npt.NDArray[np.bool_]) -> None:
+    def keep(self, kept: npt.NDArray[np.bool_]) -> None:
         """Columns for the codes of the next template that are kept."""
         columns = np.full(len(kept) + 1, -1, np.int32)
         columns[:-1][kept] = np.arange(self.n_columns, self.n_columns + kept.sum())
@@ -136,7 +136,7 @@ class Vocabulary:
             return [""]
         if len(template) == 1:
             return list(self.texts[template])
-        last = _anchored(template[-1:])
+        last = anchored(template[-1:])
         before, after = self._values(template[:-1]), self._values(last)
         first, second = np.divmod(self.combinations[template], len(after))
         return [f"{before[k]}|{after[m]}" for k, m in zip(first.tolist(), second.tolist(), strict=True)]
@@ -170,7 +170,7 @@ class _Codes:
         return codes[self._tokens.codes(template[0])]
 
     def _combination(self, template: Template) -> IntArray:
-        last = _anchored(template[-1:])
+        last = anchored(template[-1:])
         first, second = self.of(template[:-1]), np.roll(self.of(last), -template[-1].offset)
         both = (first >= 0) & (second >= 0)
         pairs = first[both] * self._vocabulary.size(last) + second[both]
@@ -204,26 +204,28 @@ class Hashing:
         return cls(parse(values["templates"]), values["n_columns"])
 
     def find(self, tokens: TokenColumns) -> Columns:
-        hashes = {source: _hashed_values(tokens, source) for source in {_source(f) for t in self.templates for f in t}}
+        hashes = {
+            source: _hashed_values(tokens, source) for source in {source_of(f) for t in self.templates for f in t}
+        }
         found = np.empty((len(tokens.places), len(self.templates)), np.int32)
         for k, template in enumerate(self.templates):
             result = np.full(len(tokens.places), _hash(name(template)), np.uint64)
             exists = np.ones(len(tokens.places), bool)
             for part in template:
-                values, present = hashes[_source(part)]
+                values, present = hashes[source_of(part)]
                 codes = tokens.codes(part)[tokens.places + part.offset]
-                result = _mix(result ^ values[codes])
+                result = mix(result ^ values[codes])
                 exists &= present[codes]
             found[:, k] = np.where(exists, result % np.uint64(self.n_columns), -1)
         return found
 
 
-def _anchored(template: Template) -> Template:
+def anchored(template: Template) -> Template:
     """The template moved to where its first field has offset 0."""
     return tuple(replace(part, offset=part.offset - template[0].offset) for part in template)
 
 
-def _source(part: Field) -> Field:
+def source_of(part: Field) -> Field:
     return replace(part, offset=0)
 
 
@@ -240,7 +242,7 @@ def _hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def _mix(hashes: Hashes) -> Hashes:
+def mix(hashes: Hashes) -> Hashes:
     """The last steps of SplitMix64 (Steele, Lea and Flood 2014), a bijection in which every bit depends on all."""
     hashes = (hashes ^ (hashes >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     hashes = (hashes ^ (hashes >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

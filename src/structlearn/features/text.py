@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -12,11 +13,13 @@ import scipy.sparse as sp
 from structlearn.contract import Estimator, check_is_fitted
 from structlearn.data.examples import is_listed
 from structlearn.data.fields import LARGEST
+from structlearn.data.memory import memory_option
 from structlearn.data.options import flag_option, whole_option
 from structlearn.data.tokens.sequences import Sequences
 from structlearn.features.template_columns import Columns, Hashing, Vocabulary
 from structlearn.features.templates import Template, default_templates, name, parse
 from structlearn.features.token_columns import TokenColumns
+from structlearn.features.vocabulary_counts import VocabularyCounts
 from structlearn.features.word_attributes import attribute
 from structlearn.wording import shown
 
@@ -96,6 +99,38 @@ class TextFeatures(Estimator):
         self.templates_ = tuple(map(name, templates))
         self.numbering_ = numbering
         return Sequences(_indicators(found, numbering.n_columns), tokens.lengths)
+
+    def fit_chunks(self, chunks: Iterable[Any], *, max_memory: int | str | None = None) -> Self:
+        """As `fit` to all chunks together, in one pass, with one of them in memory at a time.
+
+        Parameters
+        ----------
+        chunks : iterable of X
+        max_memory : int or str, optional
+            Bytes for counting, also as text, "500MB". Where values of templates take more, the rarest are forgotten,
+            and a warning says which may be missing. None keeps all.
+
+        Examples
+        --------
+        >>> words = TextFeatures(["word[0]"], min_count=2).fit_chunks([[["the", "dog"]], [["the", "cat"]]])
+        >>> words.get_feature_names_out().tolist()
+        ['word[0]=the']
+        """
+        templates = self._parsed_templates()
+        counts = VocabularyCounts(templates, memory_option("max_memory", max_memory))
+        for chunk in chunks if self.n_hashed is None else ():
+            counts.add(self._tokens(chunk, templates))
+        if counts.lost:
+            warnings.warn(
+                f"counting took more than max_memory={max_memory!r}: features of fewer than "
+                f"{self.min_count + counts.lost} tokens may be missing",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        self.templates_ = tuple(map(name, templates))
+        vocabulary = counts.vocabulary(self.min_count) if self.n_hashed is None else None
+        self.numbering_ = vocabulary or Hashing(templates, int(self.n_hashed or 1))
+        return self
 
     def check_learnt(self) -> None:
         """Refuses what `fit` could not have learnt; who loads a transformer asks for it."""

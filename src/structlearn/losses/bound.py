@@ -119,22 +119,32 @@ def bound_label_costs(
     labels: LabelArray, offsets: IntArray, cost: FloatArray, *, with_levels: bool = True
 ) -> BoundLoss:
     """Δ = Σ_t cost[y_t, ŷ_t], with 1 for every label where the true one is not known, −1."""
-    known = np.where(labels < 0, 0, labels)
-    most = np.where(labels < 0, 1.0, cost.max(axis=1)[known])
-    max_losses = np.asarray(summed(most, offsets))
+    max_losses = _label_sums(labels, offsets, np.append(cost.max(axis=1), 1.0))
 
     def local(i: int) -> FloatArray:
         return np.asarray(cost[labels[offsets[i] : offsets[i + 1]]]).ravel()
 
     levels = None
     unit = unit_of(cost)
-    if with_levels and unit is not None and (labels >= 0).all():
+    if with_levels and unit is not None and labels.min(initial=0) >= 0:
         different = len(set(cost.ravel().tolist()) - {0.0}) > 1
         if not different or max_losses.max(initial=0.0) / unit < MAX_LEVELS:
             whole = np.round(cost / unit).astype(np.int32)
-            n_levels = np.asarray(summed(whole.max(axis=1)[known], offsets)).astype(np.int64) + 1
+            n_levels = _label_sums(labels, offsets, whole.max(axis=1)).astype(np.int64) + 1
             levels = Levels.of_units(_core.LabelSteps(labels, offsets, whole), n_levels, unit)
     return BoundLoss(_core.LabelCosts(labels, offsets, cost), levels, local, max_losses, (cost,))
+
+
+def _label_sums(labels: LabelArray, offsets: IntArray, of_label: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """What the labels of each example add up to, where label −1 counts what stands last.
+
+    Of some thousand examples at a time: labels may be in files, and larger than memory.
+    """
+    sums = np.empty(len(offsets) - 1, of_label.dtype)
+    for begin in range(0, len(sums), 4096):
+        part = offsets[begin : begin + 4097]
+        sums[begin : begin + 4096] = summed(of_label[labels[part[0] : part[-1]]], part - part[0])
+    return sums
 
 
 def bound_possible_costs(

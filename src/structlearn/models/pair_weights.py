@@ -32,7 +32,7 @@ def growing_layout(first: int, blocks: Sequence[tuple[TokenMatrix, int]]) -> _co
     layout = _core.PairLayout(first, sum(tokens.n_columns for tokens, _ in blocks))
     begin = 0
     for tokens, width in blocks:
-        counts = np.bincount(tokens.columns, minlength=tokens.n_columns)
+        counts = tokens.column_counts()
         many = 2 * counts >= width
         layout.fill_rows(begin + np.flatnonzero(many), width)
         few = np.flatnonzero(~many & (counts > 0))

@@ -11,12 +11,20 @@ import scipy.sparse as sp
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.data.ragged import offsets_of, owners_of
+from structlearn.data.matrices import compressed_rows
+from structlearn.data.ragged import offsets_of, owners_of, places_of
+
+#: Entries, or rows, that are looked at together, so that what is made of them on the way stays small.
+_BLOCK = 2**22
 
 
 @dataclass(frozen=True, slots=True)
 class TokenMatrix:
-    """Compressed sparse rows: 64-bit row starts, 32-bit columns, values in single precision where that is exact."""
+    """Compressed sparse rows: 64-bit row starts, 32-bit columns, values in single precision where that is exact.
+
+    Its arrays may be mapped from files. As the `tokens` of `Sequences` it is taken as it is, and gives the rows that it
+    is asked for as a matrix of SciPy, which has no such arrays: it would copy them.
+    """
 
     indptr: IntArray
     columns: npt.NDArray[np.int32]
@@ -26,6 +34,13 @@ class TokenMatrix:
     @classmethod
     def from_matrix(cls, matrix: Any, *, intercept: bool) -> TokenMatrix:
         """From a dense or sparse matrix, with a column of ones at the end if there is an intercept."""
+        if isinstance(matrix, TokenMatrix):
+            if intercept:
+                raise ValueError(
+                    "fit_intercept=True would copy all tokens of the files; prepare them with a feature that every "
+                    "token has, such as the template 'bias'"
+                )
+            return matrix
         if matrix.shape[1] + intercept > np.iinfo(np.int32).max:
             raise ValueError(f"X has {matrix.shape[1] + intercept} features a token; at most 2³¹ − 1 are possible")
         if not sp.issparse(matrix):
@@ -46,6 +61,33 @@ class TokenMatrix:
             _compact(matrix.data),
             matrix.shape[1],
         )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_tokens, self.n_columns
+
+    def __getitem__(self, which: Any) -> sp.csr_array:
+        """The chosen rows, by a slice or by their numbers; of all rows with ``[:, columns]`` some columns."""
+        if isinstance(which, tuple):
+            blocks = range(0, self.n_tokens, _BLOCK)
+            return sp.csr_array(sp.vstack([self[at : at + _BLOCK][:, which[1]] for at in blocks], format="csr"))
+        if isinstance(which, slice):
+            begin, end, _ = which.indices(self.n_tokens)
+            starts = self.indptr[begin : max(begin, end) + 1]
+            entries: Any = slice(int(starts[0]), int(starts[-1]))
+            starts = starts - starts[0]
+        else:
+            entries, starts = places_of(self.indptr, which)
+        values, columns = self.values[entries].astype(np.float64), np.array(self.columns[entries])
+        return compressed_rows(starts, columns, values, (len(starts) - 1, self.n_columns))
+
+    def column_counts(self) -> IntArray:
+        """How many tokens have each feature."""
+        counts = np.zeros(self.n_columns, np.int64)
+        for at in range(0, len(self.columns), _BLOCK):
+            # NumPy makes long numbers of those that it counts.
+            counts += np.bincount(self.columns[at : at + _BLOCK], minlength=self.n_columns)
+        return counts
 
     def without_rows(self, rows: IntArray) -> TokenMatrix:
         """The same matrix with nothing in the given rows."""

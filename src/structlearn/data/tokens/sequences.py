@@ -65,8 +65,8 @@ class Sequences(Ragged):
         _check_finite(tokens, self.offsets)
 
     @classmethod
-    def _made(cls, tokens: Any, offsets: IntArray, names: tuple[str, ...] | None = None) -> Sequences:
-        """Of parts that were checked before."""
+    def made_of(cls, tokens: Any, offsets: IntArray, names: tuple[str, ...] | None = None) -> Sequences:
+        """Of a matrix, or a `TokenMatrix`, and offsets that were checked before."""
         made = cls.__new__(cls)
         Ragged.__init__(made, tokens, offsets)
         made.names = names
@@ -78,7 +78,7 @@ class Sequences(Ragged):
 
     def take(self, which: npt.ArrayLike) -> Sequences:
         places, offsets = places_of(self.offsets, which)
-        return Sequences._made(self.flat[places], offsets, self.names)
+        return Sequences.made_of(self.flat[places], offsets, self.names)
 
 
 class NamedColumns:
@@ -150,7 +150,7 @@ def read_sequences(X: Any, *, empty: bool = False, words: Words = SEQUENCES) -> 
     raw = compressed_rows(indptr, numbers, values, (int(offsets[-1]), len(names)))
     rows = _named_rows(raw, column_of, len(names))
     _check_finite(rows, offsets)
-    return Sequences._made(rows, offsets, tuple(names[k] for k in order))
+    return Sequences.made_of(rows, offsets, tuple(names[k] for k in order))
 
 
 def stack(X: Any, columns: NamedColumns | None, n_inputs: int | None, words: Words = SEQUENCES) -> tuple[Any, IntArray]:
@@ -199,7 +199,7 @@ def _stacked_rows(X: Sequence[Any]) -> Sequences | None:
     tokens = stacked_csr([x for x in X if x.shape[0]])
     if tokens is None or not np.isfinite(tokens.data).all():
         return None
-    return Sequences._made(tokens, offsets_of([x.shape[0] for x in X]))
+    return Sequences.made_of(tokens, offsets_of([x.shape[0] for x in X]))
 
 
 def _read(read: Callable[..., Any], X: Sequence[Any], *sizes: int) -> Any:
@@ -225,7 +225,7 @@ def _stacked(X: Sequence[Any], offsets: IntArray, n_inputs: int | None, words: W
     sparse = any(sp.issparse(part) for part in parts)
     tokens = sp.csr_array(sp.vstack(parts, format="csr")) if sparse else np.concatenate(parts)
     _check_finite(tokens, offsets)
-    return Sequences._made(tokens, offsets)
+    return Sequences.made_of(tokens, offsets)
 
 
 def _are_dicts(X: Sequence[Any]) -> bool:

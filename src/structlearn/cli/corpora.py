@@ -1,0 +1,59 @@
+"""Folders that `structlearn prepare` wrote, for `train`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from structlearn.cli.choices import Choice, chosen
+from structlearn.cli.options import flag
+
+if TYPE_CHECKING:
+    from structlearn.shards import Shards
+
+#: What learns from features of tokens that are in files.
+_LEARNERS = ("svm", "crf", "perceptron")
+
+
+def opened(files: Sequence[str], **given: Any) -> Shards | None:
+    """The corpus that a command was given instead of files; None if it was given files.
+
+    How files are read, or what features they get (`given`), is no longer asked then.
+    """
+    if not any((Path(file) / "manifest.json").is_file() for file in files):
+        return None
+    if len(files) > 1:
+        raise ValueError(f"{files[0]} and others: of folders that prepare wrote, train takes one alone")
+    for name, value in given.items():
+        if value:
+            raise ValueError(f"{flag(name)} has no effect here: {files[0]} holds features that prepare has made")
+    from structlearn.shards import open_shards
+
+    corpus = open_shards(files[0])
+    if corpus.features is None or corpus.reader is None:
+        raise ValueError(f"{files[0]} was not written by prepare but from Python; train there: fit(corpus.X, corpus.Y)")
+    return corpus
+
+
+def choice_for(corpus: Shards, learner: str | None, model: str | None) -> Choice:
+    """What learns from it, refused if that needs more than features of tokens."""
+    choice = chosen("words", corpus.reader.described, learner, model)
+    if choice.model != "chain" or choice.learner not in _LEARNERS:
+        names = ", ".join(_LEARNERS)
+        raise ValueError(f"{corpus.path} is for --model chain with one of --learner {names}; others learn from files")
+    return choice
+
+
+def build_for(corpus: Shards, choice: Choice, options: Mapping[str, Any]) -> Any:
+    """Steps that begin with what made the features, and end with a learner."""
+    from structlearn.cli.pipelines import build, check_effects, in_terms_of_the_data
+
+    reader = corpus.reader
+    for name in ("min_count", "n_hashed"):
+        if name in options:
+            raise ValueError(f"{flag(name)} has no effect here: {corpus.path} holds features that prepare has made")
+    check_effects(options, reader, [choice])
+    built = build(reader, choice, in_terms_of_the_data(reader, choice, [], [list(corpus.classes)], dict(options)))
+    built.steps[0] = (built.steps[0][0], corpus.features)
+    return built

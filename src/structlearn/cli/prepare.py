@@ -1,0 +1,141 @@
+"""`structlearn prepare`"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from structlearn.cli import data, terminal
+from structlearn.cli.components import TRANSFORMERS
+from structlearn.cli.options import checked, parameters
+from structlearn.cli.train import Templates
+from structlearn.wording import count
+
+if TYPE_CHECKING:
+    from structlearn.io.format import Reader
+    from structlearn.shards import Shards
+
+#: Sequences of a shard: with usual templates 60 MB of files, and three times that of memory while they are made.
+CHUNK = 10_000
+
+_WORDS = parameters(TRANSFORMERS["words"])
+
+
+def _check_memory(text: str) -> None:
+    from structlearn.data.memory import memory_option
+
+    memory_option("--max-memory", text)
+
+
+def prepare(
+    files: Annotated[list[str], typer.Argument(metavar="FILE…", help="Labelled sequences, or folders of such files.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder that is written.")],
+    format_name: data.FormatName = None,
+    columns: data.Columns = None,
+    separator: data.Separator = None,
+    label: data.Label = None,
+    encoding: data.Encoding = "utf-8",
+    templates: Templates = None,
+    min_count: Annotated[int, typer.Option(min=1, help=_WORDS["min_count"].help, rich_help_panel="Features")] = 1,
+    n_hashed: Annotated[
+        int | None, typer.Option(min=1, help=_WORDS["n_hashed"].help, rich_help_panel="Features")
+    ] = None,
+    max_memory: Annotated[
+        str,
+        typer.Option(
+            metavar="BYTES",
+            help="For counting features: where they take more, the rarest are forgotten, and a warning says which.",
+            callback=checked(_check_memory),
+            rich_help_panel="Features",
+        ),
+    ] = "500MB",
+    quiet: data.Quiet = False,
+    as_json: data.Json = False,
+) -> None:
+    """Make features of files that are larger than memory, for train.
+
+    Words are counted in one pass and written with their features in another; with --n-hashed one pass does both. What
+    train then holds in memory are weights, planes and a part of the files. If it is stopped, or the disk is full, the
+    same command goes on.
+
+    \b
+        structlearn prepare part1.txt.gz part2.txt.gz -o corpus --min-count 3
+        structlearn train corpus -o tagger.slm --max-memory 1GB
+        structlearn predict tagger.slm new.txt
+    """
+    from structlearn.cli.pipelines import read_templates
+    from structlearn.features import TextFeatures
+    from structlearn.features.crfpp import CrfppTemplates
+    from structlearn.shards import open_shards, write_shards
+    from structlearn.shards.features_file import read_features
+    from structlearn.shards.manifest import NAME, read_manifest
+
+    listed = [path for file in files for path in data.in_folder(file)]
+    if "-" in listed:
+        raise ValueError(
+            "prepare reads its files more than once, and goes on with them later: standard input is no file"
+        )
+    wanted = data.layout(format_name, columns, separator, label)
+    reader, _ = data.stream(listed[0], wanted, encoding)
+    if reader.structure != "words":
+        raise ValueError(f"prepare is for sequences of words with labels; {listed[0]} is taken for {reader.name}")
+    written = read_templates(templates, reader)
+    if isinstance(written, CrfppTemplates):
+        if written.pair_templates:
+            raise ValueError(f"{templates} has features of label pairs, B with values, which prepare does not make")
+        written = written.templates
+    features = TextFeatures(written, columns=reader.inputs, min_count=min_count, n_hashed=n_hashed)
+    features.check_options()
+    source = _source(listed, reader, features)
+    begun = read_manifest(output) if (output / NAME).is_file() else None
+    show = not (quiet or as_json)
+    if begun is not None and begun.complete and begun.source == source:
+        typer.echo(f"{output} was made of these files before", err=True) if show else None
+        corpus = open_shards(output)
+    else:
+        if begun is not None and begun.source == source and begun.shards:
+            features, _ = read_features(output)
+        else:
+            counted = (X for X, _ in _chunks(listed, wanted, encoding, reader, show and "counting"))
+            features.fit_chunks(counted, max_memory=max_memory)
+        chunks = _chunks(listed, wanted, encoding, reader, show and "writing")
+        corpus = write_shards(chunks, output, features=features, source=source, reader=reader)
+    if as_json:
+        terminal.print_json(_facts(corpus))
+    elif show:
+        facts = _facts(corpus)
+        sizes = [count(number, name.removesuffix("s")) for name, number in facts.items() if isinstance(number, int)]
+        typer.echo(", ".join(sizes))
+
+
+def _facts(corpus: Shards) -> dict[str, Any]:
+    sizes = {"sequences": corpus.n_examples, "tokens": corpus.n_tokens, "features": corpus.n_features}
+    return sizes | {"labels": len(corpus.classes), "shards": len(corpus), "corpus": str(corpus.path)}
+
+
+def _source(files: list[str], reader: Reader, features: Any) -> str:
+    """What a corpus is made of: the same files, unchanged, read and taken in the same way."""
+    stats = [(str(Path(file).resolve()), Path(file).stat()) for file in files]
+    listed = [f"{path} ({stat.st_size} bytes, {stat.st_mtime_ns})" for path, stat in stats]
+    return "; ".join([*listed, repr(reader), repr(features.get_params())])
+
+
+def _chunks(
+    files: list[str], wanted: Any, encoding: str, reader: Reader, doing: str | bool
+) -> Iterator[tuple[list[Any], list[Any]]]:
+    """Some thousand sequences at a time, of all files one after another."""
+    n_sequences = 0
+    for file in files:
+        _, examples = data.stream(file, wanted, encoding, given=reader)
+        for chunk in data.batches(examples, CHUNK):
+            n_sequences += len(chunk)
+            if doing:
+                typer.echo(f"\r{doing}: {n_sequences:,} sequences", err=True, nl=False)
+            if data.weights(chunk) is not None:
+                raise ValueError(f"{file} has weights of sequences, which prepare does not keep")
+            yield data.labelled(reader, chunk)
+    if doing:
+        typer.echo(err=True)

@@ -1,0 +1,106 @@
+"""Files that are prepared first give the model that they give at once."""
+
+import errno
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+from structlearn import load, open_shards
+from structlearn.cli import prepare
+
+
+@pytest.fixture(autouse=True)
+def small_shards(monkeypatch):
+    monkeypatch.setattr(prepare, "CHUNK", 13)
+
+
+def weights(path):
+    tagger = load(path)
+    return tagger.steps[-1][1].w_, tagger.steps[0][1].transform([["the", "dog"]]).tokens.toarray()
+
+
+@pytest.mark.parametrize("features", [[], ["--min-count", 2], ["--n-hashed", 500]])
+@pytest.mark.parametrize("learner", [["--learner", "crf"], ["-c", 5]])
+def test_prepared_files_give_the_same_model(folder, run, features, learner):
+    assert run("prepare", "train.txt", "test.txt", "-o", "corpus", *features)[0] == 0
+    assert run("train", "corpus", "-o", "prepared.slm", *learner)[0] == 0
+    assert run("train", "train.txt", "test.txt", "-o", "at_once.slm", *features, *learner)[0] == 0
+    for one, other in zip(weights("prepared.slm"), weights("at_once.slm"), strict=True):
+        assert np.array_equal(one, other)
+    status, output, _ = run("evaluate", "prepared.slm", "test.txt")
+    assert status == 0
+    assert "accuracy" in output
+
+
+def test_validation_and_templates(folder, run):
+    (folder / "templates.txt").write_text("word[0]\nword.suffix2[-1..0]\n")
+    assert run("prepare", "train.txt", "-o", "corpus", "--templates", "templates.txt")[0] == 0
+    assert open_shards("corpus").features.templates_ == ("word[0]", "word.suffix2[-1]", "word.suffix2[0]")
+    assert run("train", "corpus", "-o", "tagger.slm", "--validation", "test.txt")[0] == 0
+    assert run("predict", "tagger.slm", "test.txt")[0] == 0
+
+
+def test_a_full_disk_is_said_and_the_same_command_goes_on(folder, run, monkeypatch):
+    sync, left = os.fsync, iter([True] * 20)
+
+    def full(file):
+        if not next(left, False):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", full)
+    status, _, errors = run("prepare", "train.txt", "-o", "corpus")
+    assert status == 1
+    assert "of corpus was not written: No space left on device; the same call goes on" in errors
+    monkeypatch.setattr(os, "fsync", sync)
+    status, _, errors = run("train", "corpus")
+    assert (status, "corpus is unfinished" in errors) == (1, True)
+    status, output, errors = run("prepare", "train.txt", "-o", "corpus")
+    assert (status, "counting" in errors) == (0, False)
+    assert run("prepare", "train.txt", "-o", "whole")[1] == output
+    for path in (folder / "whole").glob("*.bin"):
+        assert path.read_bytes() == (folder / "corpus" / path.name).read_bytes()
+    assert "made of these files before" in run("prepare", "train.txt", "-o", "corpus")[2]
+
+
+def test_other_files_do_not_go_into_a_finished_corpus(folder, run):
+    run("prepare", "train.txt", "-o", "corpus")
+    status, _, errors = run("prepare", "test.txt", "-o", "corpus")
+    assert (status, "holds a finished corpus" in errors) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["prepare", "-", "-o", "c"], "standard input is no file"),
+        (["prepare", "none.txt", "-o", "c"], "none.txt"),
+        (["prepare", "train.txt", "-o", "c", "--max-memory", "lots"], "--max-memory is 'lots'"),
+        (["prepare", "train.txt", "-o", "c", "--min-count", 2, "--n-hashed", 9], "min_count needs a vocabulary"),
+        (["prepare", "rows.svmlight", "-o", "c"], "prepare is for sequences of words with labels"),
+        (["prepare", "train.txt", "-o", "c", "--templates", "pairs.txt"], "features of label pairs"),
+        (["train", "corpus", "train.txt"], "train takes one alone"),
+        (["train", "corpus", "--columns", "word,tag"], "--columns has no effect here"),
+        (["train", "corpus", "--min-count", 2], "--min-count has no effect here"),
+        (["train", "corpus", "--model", "segments"], "is for --model chain"),
+        (["train", "corpus", "--kernel", "rbf"], "--kernel has no effect here"),
+    ],
+)
+def test_what_cannot_be(folder, run, words, told):
+    (folder / "rows.svmlight").write_text("1 1:1\n2 2:1\n")
+    (folder / "pairs.txt").write_text("U00:%x[0,0]\nB00:%x[0,0]\n")
+    if "corpus" in words:
+        run("prepare", "train.txt", "-o", "corpus")
+    status, _, errors = run(*words)
+    assert status in (1, 2)
+    assert told in " ".join(errors.split())
+    assert not (folder / "c").exists()
+
+
+def test_a_damaged_corpus_is_named(folder, run):
+    run("prepare", "train.txt", "-o", "corpus")
+    shutil.copy("corpus/columns.bin", "corpus/labels.bin")
+    status, _, errors = run("train", "corpus")
+    assert status == 1
+    assert "labels.bin has" in errors
