@@ -168,7 +168,7 @@ def model_of(estimator: Any) -> Model:
     if not _of_vectors(final):
         model: Model = final.model_
         return model
-    known = final.outputs_.model()
+    known: Model | None = final.outputs_.model()
     if known is None:
         raise TypeError(f"there are no metrics of the outputs of {type(final.outputs_).__name__}; score compares them")
     return known

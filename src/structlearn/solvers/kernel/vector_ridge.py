@@ -65,8 +65,9 @@ class RidgePath:
             left = C / ((U * U) @ inverse + 1.0 / n_lam)
         else:
             left = np.empty_like(C)
-            # Coordinates with the same eigenvalue of A have the same system.
-            distinct, which = np.unique(self.outputs.values, return_inverse=True)
+            # Coordinates with the same eigenvalue of A, up to rounding, have the same system.
+            shares = self.outputs.values / max(self.outputs.values.max(initial=0.0), np.finfo(np.float64).tiny)
+            distinct, which = np.unique(shares.round(14), return_inverse=True)
             for begin, end in pairwise(groups):
                 for q in range(len(distinct)):
                     columns = np.flatnonzero(which == q)
