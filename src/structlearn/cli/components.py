@@ -146,7 +146,7 @@ LEARNERS = {
     "vector-svm": Component(
         "estimators/vector_valued/svm.py",
         "VectorValuedSVM",
-        ("C", "tol", "max_iter", "random_state", "n_jobs"),
+        ("C", "tol", "loss", "solver", "max_iter", "random_state", "n_jobs"),
         "Learner",
         price=0.1,
     ),
