@@ -18,7 +18,7 @@ from structlearn.outputs.base import Columns, Outputs, Rows
 
 
 class MatchingOutputs(Outputs):
-    """Which rows and columns of a table belong together: K_Y(y, y′) = |y ∩ y′|, the pairs that both have.
+    """Which rows and columns of a table belong together: K_Y(y, y′) is how many pairs both have.
 
     Every pair of a row and a column has a number, 1 for those that belong together, so that a kernel of pairs serves
     tables of all sizes, and the nearest matching is found exactly, by an assignment. X are tables of pairs and Y tuples
