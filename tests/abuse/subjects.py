@@ -52,6 +52,7 @@ from structlearn.outputs import (
     LabelSetOutputs,
     MatchingOutputs,
     Substitutions,
+    TreeOutputs,
 )
 from tests.persistence import version_2_data as data
 from tests.persistence.version_2_cases import CASES, SEGMENTS, Somewhere
@@ -184,6 +185,14 @@ SUBJECTS: dict[str, Subject] = {
         VectorValuedRidge(DependencyTreeOutputs(), lam=0.1),
         [np.arange(12.0).reshape(3, 2, 2), np.ones((2, 1, 2))],
         [[(2, "a"), (0, "b")], [(0, "b")]],
+    ),
+    "ridge_of_parse_trees": Subject(
+        VectorValuedRidge(TreeOutputs(), lam=0.1),
+        [
+            {"tokens": ["A", "B"], "features": np.arange(8.0).reshape(2, 2, 2)},
+            {"tokens": ["A"], "features": np.ones((1, 1, 2))},
+        ],
+        ["(S (NP (A A)) (B B))", "(S (NP (A A)))"],
     ),
     "ridge_of_strings": Subject(
         VectorValuedRidge(KernelOutputs(Spectrum(1))), data.POINTS, [str(y) * 2 for y in data.CLASSES]

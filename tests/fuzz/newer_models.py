@@ -14,7 +14,8 @@ from tests.persistence.version_2_cases import CRF, K_BEST, PROBABILITIES, SVM, C
 WHOLE = (
     *("binary_svm", "perceptron_kernel", "hinge_kernel"),
     *("ridge_of_numbers", "ridge_of_label_sets", "ridge_of_sequences", "ridge_of_strings"),
-    *("ridge_of_matchings", "ridge_of_graphs", "ridge_of_trees", "ridge_of_searched_strings"),
+    *("ridge_of_matchings", "ridge_of_graphs", "ridge_of_trees", "ridge_of_parse_trees"),
+    "ridge_of_searched_strings",
     *("vector_svm_of_sequences", "vector_svm_of_strings"),
 )
 

@@ -9,6 +9,7 @@ from structlearn.outputs.kernel_outputs import KernelOutputs
 from structlearn.outputs.label_sequences import LabelSequenceOutputs
 from structlearn.outputs.labels import LabelOutputs, LabelSetOutputs
 from structlearn.outputs.matchings import MatchingOutputs
+from structlearn.outputs.trees import TreeOutputs
 from structlearn.outputs.vectors import VectorOutputs
 
 __all__ = [
@@ -25,5 +26,6 @@ __all__ = [
     "Preimages",
     "Rows",
     "Substitutions",
+    "TreeOutputs",
     "VectorOutputs",
 ]

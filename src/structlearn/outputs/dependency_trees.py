@@ -65,8 +65,6 @@ class DependencyTreeOutputs(Outputs):
 
     def read(self, X: Any, columns: Columns | None) -> Rows:
         tables = read_tables(X)
-        if any(side is not None for side in tables.alone):
-            raise ValueError("X[0] has features of rows or columns alone, but vectors are those of arcs")
         for i, (n, m) in enumerate(tables.shapes.tolist()):
             if n != m + 1:
                 raise ValueError(
@@ -74,7 +72,7 @@ class DependencyTreeOutputs(Outputs):
                     "and each token, and a column for each token"
                 )
         lengths = tables.shapes[:, 1]
-        rows = table_rows(tables, columns)
+        rows = table_rows(tables, columns, "arcs")
         kept = np.flatnonzero(np.concatenate([_arcs(n).ravel() for n in lengths.tolist()]))
         return rows._replace(matrix=rows.matrix[kept], offsets=offsets_of(lengths**2), places=lengths)
 

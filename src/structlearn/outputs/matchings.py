@@ -56,11 +56,7 @@ class MatchingOutputs(Outputs):
             )
 
     def read(self, X: Any, columns: Columns | None) -> Rows:
-        tables = read_tables(X)
-        for side, name in zip(tables.alone, ("rows", "columns"), strict=True):
-            if side is not None:
-                raise ValueError(f"X[0] has features of {name} without partner, but vectors are those of pairs alone")
-        return table_rows(tables, columns)
+        return table_rows(read_tables(X), columns, "pairs")
 
     def fit(self, Y: Any) -> Self:
         if Y is None:
@@ -116,8 +112,11 @@ class MatchingOutputs(Outputs):
         return found
 
 
-def table_rows(tables: PairTables, columns: Columns | None) -> Rows:
-    """The pairs of tables as rows; their places are the shapes of the tables."""
+def table_rows(tables: PairTables, columns: Columns | None, parts: str) -> Rows:
+    """The pairs of tables as rows; their places are the shapes of the tables. Messages call them `parts`."""
+    for side, name in zip(tables.alone, ("rows", "columns"), strict=True):
+        if side is not None:
+            raise ValueError(f"X[0] has features of {name} without partner, but vectors are those of {parts} alone")
     known = columns or Columns(int(tables.pairs.tokens.shape[1]), tables.pairs.names)
     matrix = tables.pairs.tokens if columns is None else stacked(tables.pairs, *columns)
     if columns is None and not matrix.shape[0]:

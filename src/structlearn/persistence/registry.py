@@ -26,7 +26,7 @@ _MODULES = {
     ),
     "structlearn.outputs": (
         *("KernelOutputs", "LabelOutputs", "LabelSequenceOutputs", "LabelSetOutputs", "VectorOutputs"),
-        *("DependencyTreeOutputs", "GraphOutputs", "MatchingOutputs", "Substitutions"),
+        *("DependencyTreeOutputs", "GraphOutputs", "MatchingOutputs", "Substitutions", "TreeOutputs"),
     ),
     "structlearn.outputs.listed_outputs": ("ListedOutputs",),
     "structlearn.estimators.regularized_risk": (

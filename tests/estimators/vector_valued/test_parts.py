@@ -1,14 +1,17 @@
 """Vector-valued ridge regression of outputs that have parts: matchings, trees, labelled graphs."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import structlearn
 from structlearn import VectorValuedRidge
+from structlearn.data import parse_tree
 from structlearn.datasets import make_matchings
 from structlearn.kernels import RBF, Decomposable, Spectrum
-from structlearn.outputs import DependencyTreeOutputs, GraphOutputs, LabelSequenceOutputs, MatchingOutputs
+from structlearn.outputs import DependencyTreeOutputs, GraphOutputs, LabelSequenceOutputs, MatchingOutputs, TreeOutputs
 
 RANDOM = np.random.default_rng(0)
 
@@ -26,6 +29,21 @@ TREES = [
     [(0, "r")],
     [(0, "r"), (1, "s")],
 ]
+
+
+def spans(tags):
+    """The tags of the first and the last token, and those around both."""
+    first, last = pairwise(["(", *tags]), [*pairwise([*tags, ")"])]
+    return {"tokens": tags, "features": [[{f"{begin} … {end}": 1.0} for end in last] for begin in first]}
+
+
+PARSED = [
+    "(S (NP (N N)) (VP (V V)))",
+    "(S (NP (D D) (N N)) (VP (V V)))",
+    "(S (NP (N N)) (VP (V V) (NP (D D) (N N))))",
+    "(S (VP (V V)))",
+    "(S (VP (V V) (NP (N N))))",
+]
 MATCHED = make_matchings(12, random_state=0)
 RING = [(0, 1), (1, 2), (2, 3), (3, 0)]
 NODES = [RANDOM.normal(size=(4, 2)) for _ in range(10)]
@@ -36,6 +54,7 @@ CASES = {
     "matchings": (MatchingOutputs(unmatched=False), MATCHED.X, MATCHED.Y),
     "trees": (DependencyTreeOutputs(), [arcs(tags) for tags in SENTENCES], TREES),
     "plain_trees": (DependencyTreeOutputs(), [arcs(t) for t in SENTENCES], [[h for h, _ in tree] for tree in TREES]),
+    "parse_trees": (TreeOutputs(), [spans(tags) for tags in SENTENCES], PARSED),
     "graphs": (GraphOutputs(), NETWORKS, SIDES),
     "sparse_graphs": (GraphOutputs(0.0), [(sp.csr_array(nodes), edges) for nodes, edges in NETWORKS], SIDES),
 }
@@ -84,6 +103,9 @@ def test_pairs_at_edges_decide_where_nodes_do_not():
 def test_longer_sequences_and_larger_inputs_than_any_of_training():
     ridge = VectorValuedRidge(DependencyTreeOutputs(), "linear", lam=0.01).fit(*CASES["trees"][1:])
     assert ridge.predict([arcs(["D", "N", "V", "D", "N"])]) == [[(2, "d"), (3, "s"), (0, "r"), (5, "d"), (3, "s")]]
+    parser = VectorValuedRidge(TreeOutputs(), "linear", lam=0.01).fit(*CASES["parse_trees"][1:])
+    tree = parse_tree("(S (NP (D D) (N N)) (VP (V V) (NP (D D) (N N))))")
+    assert parser.predict([spans(["D", "N", "V", "D", "N"])]) == [tree]
     tokens = [np.eye(2), np.eye(2)[::-1]]
     tagger = VectorValuedRidge(LabelSequenceOutputs(), "linear", lam=0.01).fit(tokens, [["a", "b"], ["b", "a"]])
     assert tagger.predict([np.eye(2)[[0, 1, 0, 1, 0, 1, 0]]]) == [list("abababa")]
@@ -103,6 +125,11 @@ def test_inputs_without_rows_have_empty_outputs():
         ("matchings", [np.ones((2, 2, 9))], "X has 9 features a pair but training had"),
         ("matchings", [[[{"a": 1.0}]]], "X has features by name, but training had columns of numbers"),
         ("trees", [np.ones((3, 2, 4))], "X has no names of features, but training had features by name"),
+        (
+            "parse_trees",
+            [{"tokens": ["V"], "features": np.ones((1, 1, 4))}],
+            "X has no names of features, but training",
+        ),
         ("graphs", [(np.ones((2, 5)), [])], "X has 5 features a node but training had 2"),
         ("graphs", [([{"a": 1.0}, {"b": 1.0}], [])], "X has features by name, but training had columns of numbers"),
         ("graphs", [(np.array([[np.nan, 1.0]]), [])], r"X\[0\]\[0, 0\] is nan"),
