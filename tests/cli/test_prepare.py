@@ -69,6 +69,7 @@ def test_other_files_do_not_go_into_a_finished_corpus(folder, run):
     run("prepare", "train.txt", "-o", "corpus")
     status, _, errors = run("prepare", "test.txt", "-o", "corpus")
     assert (status, "holds a finished corpus" in errors) == (1, True)
+    assert "counting" not in errors
 
 
 @pytest.mark.parametrize(

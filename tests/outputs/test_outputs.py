@@ -174,3 +174,13 @@ def test_thousands_of_different_outputs_cost_landmarks_alone(monkeypatch):
 def test_outputs_that_cannot_be_are_refused_by_name(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_labels_that_are_missing_are_refused_and_those_that_are_new_named():
+    with pytest.raises(ValueError, match=r"y\[1\] is None: labels that are known in part"):
+        LabelOutputs().fit(["a", None, "b"])
+    with pytest.raises(ValueError, match=r"Y\[1\]\[0\] is None: labels that are known in part"):
+        LabelSequenceOutputs().fit([["a", "b"], [None, "a"]])
+    sets = LabelSetOutputs().fit([{"a"}, {"b"}])
+    with pytest.raises(ValueError, match=r"a label of Y\[1\] is 'z', which is not among the 2 classes"):
+        sets.encode([{"a"}, {"z"}, {"b"}], np.arange(4))

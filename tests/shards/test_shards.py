@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from structlearn import ConditionalRandomField, StructuralSVM, StructuredPerceptron, open_shards, write_shards
 from structlearn.data.labels import read_label_sequences
+from structlearn.evaluation import evaluate
 from structlearn.features import TextFeatures
 from structlearn.models import Chain
 from structlearn.shards import writing
@@ -213,3 +214,11 @@ writing.write_shards(chunks, sys.argv[1])
     assert len(writing.read_manifest(folder).shards) == 1
     again = write_shards(CHUNKS, folder)
     assert contents(again.path) == contents(write_shards(CHUNKS, tmp_path / "whole").path)
+
+
+def test_what_is_in_shards_is_evaluated_by_the_names_of_labels(tmp_path):
+    words = TextFeatures(n_hashed=2**10).fit([["any"]])
+    chunk = [["the", "dog", "barks"], ["a", "cat"]], [["D", "N", "V"], ["D", "N"]]
+    corpus = write_shards([chunk] * 3, tmp_path / "corpus", features=words)
+    found = evaluate(StructuralSVM(Chain(), C=10).fit(corpus.X, corpus.Y), corpus.X, corpus.Y)
+    assert (found.accuracy.estimate, found.loss.estimate) == (1.0, 0.0)

@@ -21,7 +21,9 @@ def opened(files: Sequence[str], **given: Any) -> Shards | None:
 
     How files are read, or what features they get (`given`), is no longer asked then.
     """
-    if not any((Path(file) / "manifest.json").is_file() for file in files):
+    from structlearn.shards.manifest import is_corpus
+
+    if not any(is_corpus(Path(file)) for file in files):
         return None
     if len(files) > 1:
         raise ValueError(f"{files[0]} and others: of folders that prepare wrote, train takes one alone")

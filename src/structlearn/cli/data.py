@@ -189,7 +189,10 @@ def in_folder(file: str) -> list[str]:
     if file == "-" or not Path(file).is_dir():
         return [file]
     from structlearn.io.formats import without_companions
+    from structlearn.shards.manifest import is_corpus
 
+    if is_corpus(Path(file)):
+        raise ValueError(f"{file} was made by prepare, for train; give the files of words that it was made of")
     paths = sorted(path for path in Path(file).iterdir() if path.is_file() and not path.name.startswith("."))
     found = list(map(str, without_companions(paths)))
     if not found:

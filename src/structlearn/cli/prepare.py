@@ -92,6 +92,8 @@ def prepare(
     source = _source(listed, reader, features)
     begun = read_manifest(output) if (output / NAME).is_file() else None
     show = not (quiet or as_json)
+    if begun is not None and begun.complete and begun.source != source:
+        raise FileExistsError(f"{output} holds a finished corpus of other files; give another folder, or remove it")
     if begun is not None and begun.complete and begun.source == source:
         typer.echo(f"{output} was made of these files before", err=True) if show else None
         corpus = open_shards(output)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from structlearn.data.arrays import Flags, LabelArray
 from structlearn.data.examples import is_listed
-from structlearn.data.labels import LabelCodes, check_label, observed_classes, plain
+from structlearn.data.labels import LabelCodes, check_label, observed_classes, plain, unknown_label
 from structlearn.data.matrices import checked_sparse
 from structlearn.wording import count, shown
 
@@ -45,7 +45,9 @@ class LabelSets:
                     f"Y has {count(self.table.shape[1], 'column')}; there are {count(len(classes), 'label')}"
                 )
             return self.table
-        codes = LabelCodes(classes).encode(list(self.classes), "the labels of Y")
+        codes = LabelCodes(classes, allow_unknown=True).encode(list(self.classes), "Y")
+        for i, k in np.argwhere(self.table * (codes < 0))[:1].tolist():
+            raise unknown_label(f"a label of Y[{i}]", self.classes[k], classes)
         found = np.zeros((len(self.table), len(classes)), np.int32)
         found[:, codes] = self.table
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from itertools import chain, count, repeat
+from itertools import chain, count, pairwise, repeat
 from typing import Any, NoReturn
 
 import numpy as np
@@ -88,6 +88,11 @@ class LabelSequences(Ragged):
     def __init__(self, codes: LabelArray, offsets: IntArray, classes: tuple[Any, ...]):
         super().__init__(codes, offsets)
         self.classes = classes
+
+    def listed(self) -> list[list[Any]]:
+        """The labels themselves."""
+        labels = [self.classes[code] for code in self.flat.tolist()]
+        return [labels[begin:end] for begin, end in pairwise(self.offsets.tolist())]
 
     def coded(
         self, classes: tuple[Any, ...], offsets: IntArray, *, allow_unknown: bool = False, words: Words = SEQUENCES

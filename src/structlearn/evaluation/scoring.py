@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from structlearn.contract import check_is_fitted
 from structlearn.data.arrays import FloatArray
 from structlearn.data.examples import same_output
-from structlearn.data.labels import LabelCodes, plain
+from structlearn.data.labels import LabelCodes, LabelSequences, plain
 from structlearn.data.ragged import reduced
 from structlearn.data.tokens.segments import checked_segments
 from structlearn.data.tokens.tags import Scheme, are_tags
@@ -73,7 +73,7 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
     ['DET', 'NOUN', 'VERB']
     """
     final = last_step(estimator)
-    Y = Y.toarray() if sp.issparse(Y) else Y
+    Y = Y.toarray() if sp.issparse(Y) else Y.listed() if isinstance(Y, LabelSequences) else Y
     inputs = Steps(estimator.steps).transform(X) if hasattr(estimator, "steps") else X
     model = model_of(final)
     kind = model.kind

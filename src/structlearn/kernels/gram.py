@@ -81,6 +81,20 @@ def check_psd(K: npt.ArrayLike, *, name: str = "K", tolerance: float = ROUNDING)
     return float(values[0])
 
 
+def refuse_indefinite(K: FloatArray, name: str) -> None:
+    """`check_psd` for the price of a Cholesky factor, and a copy, where a matrix passes."""
+    limit = ROUNDING * np.abs(np.diagonal(K)).max(initial=0.0)
+    raised = K.copy()
+    raised.flat[:: len(K) + 1] += max(limit, np.finfo(np.float64).tiny)
+    suspect = any((np.abs(row - column) > limit).any() for row, column in zip(K, K.T, strict=True))
+    try:
+        np.linalg.cholesky(raised)
+    except np.linalg.LinAlgError:
+        suspect = True
+    if suspect:
+        check_psd(K, name=name)
+
+
 def mercer_map(K: npt.ArrayLike, n_components: int | None = None) -> FloatArray:
     """The empirical Mercer map: Φ with ΦΦᵀ = K, so that row i has the place of φ(x_i) in the span of all of them.
 

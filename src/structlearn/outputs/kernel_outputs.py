@@ -35,7 +35,8 @@ class KernelOutputs(Outputs):
     Parameters
     ----------
     kernel : Kernel, str or callable
-        K_Y, an object of `structlearn.kernels`, the name of one, or a function of two lists of outputs.
+        K_Y, an object of `structlearn.kernels` or the name of one; of your own, where outputs are no rows of numbers,
+        `FunctionKernel(function, rows=False)`.
     candidates : list, fitted estimator or callable, optional
         The outputs to choose from: a list; an estimator of the library that has `k_best`, whose best outputs for an
         input are its candidates; or a function that lists the candidates of an input. None takes the different outputs

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
-from structlearn.data.labels import declared_classes, label_array, read_label_sequences
+from structlearn.data.labels import declared_classes, label_array, partial_label, read_label_sequences
 from structlearn.data.options import real_option
+from structlearn.data.ragged import locate
 from structlearn.data.tokens.sequences import read_sequences
 from structlearn.inference.chain_tables import best_sequences, farthest_sequences, sequence_marginals
 from structlearn.models.chain.chain import Chain
@@ -55,7 +56,11 @@ class LabelSequenceOutputs(CodedOutputs):
         return part_rows(read_sequences(X) if columns is None else X, columns)
 
     def fit(self, Y: Any) -> Self:
-        classes = read_label_sequences(Y).classes
+        read = read_label_sequences(Y)
+        classes = read.classes
+        if None in classes:
+            i, t = locate(read.offsets, int(np.argmax(read.flat == classes.index(None))))
+            raise partial_label(f"Y[{i}][{t}]", None)
         if len(classes) == 1:
             raise ValueError(f"all tokens of Y have one label, {shown(classes[0])}; two are needed")
         self.classes_ = label_array(classes)

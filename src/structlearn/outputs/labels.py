@@ -14,7 +14,14 @@ from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.examples import check_examples
 from structlearn.data.fields import check_flag
 from structlearn.data.label_sets import read_label_sets
-from structlearn.data.labels import LabelCodes, declared_classes, label_array, observed_classes, read_labels
+from structlearn.data.labels import (
+    LabelCodes,
+    declared_classes,
+    label_array,
+    observed_classes,
+    partial_label,
+    read_labels,
+)
 from structlearn.data.matrices import check_finite, checked_numbers
 from structlearn.kernels.gram import check_psd
 from structlearn.models.multiclass.multiclass import Multiclass
@@ -49,7 +56,10 @@ class LabelOutputs(CodedOutputs):
     def fit(self, Y: Any) -> Self:
         if Y is not None:
             check_examples("y", Y)
-        classes = observed_classes(read_labels(Y))
+        labels = read_labels(Y)
+        if None in labels:
+            raise partial_label(f"y[{labels.index(None)}]", None)
+        classes = observed_classes(labels)
         if not classes:
             raise ValueError("y is empty; at least one example is needed")
         if len(classes) < 2:

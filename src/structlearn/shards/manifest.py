@@ -32,6 +32,11 @@ ARRAYS = {
 FOUND_LABELS = "found_labels"
 
 
+def is_corpus(folder: Path) -> bool:
+    """Whether shards were written there, be they whole or not; other folders may have a file of that name as well."""
+    return (folder / NAME).is_file() and any((folder / f"{name}.bin").is_file() for name in ARRAYS)
+
+
 @dataclass(frozen=True, slots=True)
 class Shard:
     """How much of everything a shard has, and a digest of its part of every array."""

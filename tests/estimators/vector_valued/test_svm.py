@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import structlearn
 from structlearn import KernelStructuralSVM, StructuralSVM, VectorValuedSVM
 from structlearn.datasets import load_digit_sequences
-from structlearn.kernels import RBF, Decomposable, Spectrum, graph_smoothing
+from structlearn.kernels import RBF, Decomposable, FunctionKernel, Spectrum, graph_smoothing
 from structlearn.models import Multiclass, MultiLabel
 from structlearn.outputs import KernelOutputs, LabelOutputs, LabelSequenceOutputs, LabelSetOutputs, VectorOutputs
 
@@ -217,3 +217,17 @@ def test_an_unfinished_run_warns_and_keeps_what_it_has():
 def test_options_that_cannot_be_are_refused_by_name(options, message):
     with pytest.raises(ValueError, match=message), warnings.catch_warnings():
         VectorValuedSVM(**{"outputs": LabelOutputs()} | options).fit(X, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        (lambda a, b: -(a @ b.T), "the kernel matrix of X is not positive semidefinite"),
+        (lambda a, b: a @ np.roll(b, 1, axis=1).T, "a kernel is symmetric"),
+    ],
+    ids=["indefinite", "asymmetric"],
+)
+def test_functions_that_are_no_kernels_are_refused(kernel, message):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(ValueError, match=message):
+        VectorValuedSVM(LabelSetOutputs(), FunctionKernel(kernel)).fit(X, (X[:, :2] > 0).astype(int))

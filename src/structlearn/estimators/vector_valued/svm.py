@@ -21,6 +21,7 @@ from structlearn.estimators.vector_valued.passes import Passes
 from structlearn.estimators.vector_valued.systems import DecomposableSystem, Regression, gram
 from structlearn.kernels import Kernel
 from structlearn.kernels.base import length
+from structlearn.kernels.gram import refuse_indefinite
 from structlearn.kernels.operators import Decomposable, OperatorSum
 from structlearn.outputs import CodedOutputs, KernelOutputs
 from structlearn.outputs.listed_outputs import ListedOutputs
@@ -162,6 +163,7 @@ class VectorValuedSVM(VectorPredictor):
         term = operator_of(self.kernel).terms[0].on(rows)
         A = DecomposableSystem(term, data, None, self.n_jobs).operator
         G = gram(term.kernel, rows, self.n_jobs)
+        refuse_indefinite(G, "the kernel matrix of X")
         margins = VectorMargins(G, A, fitted, truths, offsets, weight * (C / weight.sum()), self._loss())
         with Interruption() as interruption, Passes(self) as passes:
 
