@@ -357,3 +357,11 @@ def test_other_widths_and_unfitted_estimators_are_refused():
     with pytest.raises(ValueError, match="2 features"):
         svm.fit(X, Y).predict([np.zeros((2, 2))])
     assert svm.predict([np.zeros((0, 3))]) == [[]]
+
+
+@pytest.mark.parametrize("solver", ["exact", "sampled", "subspace"])
+def test_a_function_that_is_no_kernel_is_refused(solver):
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+    svm = KernelStructuralSVM(Multiclass(), FunctionKernel(lambda a, b: -(a @ b.T)), solver=solver)
+    with pytest.raises(ValueError, match="the kernel matrix of rows of X is not positive semidefinite"):
+        svm.fit(X, y)
