@@ -263,6 +263,7 @@ def test_options_of_the_kernel_are_searched():
         ({"kernel": Linear(), "method": "random_features"}, X, "random features are there for RBF and Laplacian only"),
         ({"kernel": Spectrum(1), "method": "k_means"}, ["ab"], "needs examples that are rows of numbers"),
         ({"kernel": Linear()}, np.zeros((3, 2)), "every example of the basis has the kernel 0 with itself"),
+        ({"kernel": Linear(), "method": "cholesky"}, np.zeros((3, 2)), "every example of the basis has the kernel 0"),
         ({"kernel": HistogramIntersection()}, -X, r"X\[\d+, \d+\] is -.*; histograms hold numbers ≥ 0"),
         ({"kernel": Precomputed([[0, 1], [1, 0]])}, [[0], [1]], "matrix of the basis is not positive semidefinite"),
         ({"kernel": FunctionKernel(lambda X, Z: np.nan * (X @ Z.T))}, X, r"the kernel of X\[0\] and X\[0\] is nan"),

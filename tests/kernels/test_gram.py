@@ -17,6 +17,7 @@ from structlearn.kernels import (
     mercer_map,
     pivoted_cholesky,
 )
+from structlearn.kernels.gram import check_kernel
 
 #: Few numbers, so that rows are there twice and depend on each other.
 points = arrays(np.float64, st.tuples(st.integers(1, 8), st.just(2)), elements=st.integers(-2, 2).map(float))
@@ -104,5 +105,20 @@ def test_what_is_no_gram_matrix_is_refused(of, K, message):
 def test_a_kernel_that_is_none_is_found_while_it_is_factored():
     with pytest.raises(ValueError, match=r"not positive semidefinite: after 1 columns, X\[1\] has -3 left"):
         incomplete_cholesky(Precomputed(NOT_PSD), [0, 1], 2)
+    with pytest.raises(ValueError, match=r"that of X\[1\] with itself is -4; take another kernel"):
+        incomplete_cholesky(FunctionKernel(lambda X, Z: -X @ Z.T), [[1.0], [2.0]], 2)
+    with pytest.raises(ValueError, match=r"gave an array of shape \(3,\) for 1 example and 1"):
+        incomplete_cholesky(FunctionKernel(lambda X, Z: np.ones(3)), [[1.0]], 1)
     with pytest.raises(ValueError, match=r"the kernel of X\[0\] and itself is nan"):
         incomplete_cholesky(FunctionKernel(lambda X, Z: np.full((len(X), len(Z)), np.nan)), [[1.0]], 1)
+
+
+def test_a_look_at_some_examples_names_those_that_show_that_a_kernel_is_none():
+    X = np.arange(1000.0)[:, None]
+    check_kernel(Linear(), X)
+    with pytest.raises(ValueError, match="the kernel matrix of 100 examples is not positive semidefinite"):
+        check_kernel(FunctionKernel(lambda X, Z: -X @ Z.T), X)
+    with pytest.raises(ValueError, match=r"the kernel of X\[0\] and X\[999\] is 0 but the kernel of X\[999\] and"):
+        check_kernel(FunctionKernel(lambda X, Z: X * (1.0 + 0.0 * Z.T)), X)
+    with pytest.raises(ValueError, match=r"the kernel of X\[0\] and X\[0\] is nan"):
+        check_kernel(FunctionKernel(lambda X, Z: np.nan * X @ Z.T), X)

@@ -82,6 +82,16 @@ def test_a_search_that_diverges_leaves_the_start():
     np.testing.assert_array_equal(preimage(far, start), start)
 
 
+@pytest.mark.parametrize("kernel", [Linear().exp(), Polynomial(10, scale=1e12)], ids=repr)
+def test_a_search_that_goes_where_kernels_overflow_takes_its_step_back(kernel):
+    rows = 18.0 * np.random.default_rng(0).normal(size=(20, 2)).clip(-1, 1)
+    functions = Combination(kernel, ((rows, np.random.default_rng(1).normal(size=(20, 1))),))
+    start = rows[:1]
+    found = preimage(functions, start)
+    assert np.isfinite(kernel(found)).all()
+    assert functions.explained(found)[0] >= functions.explained(start)[0]
+
+
 def test_coefficients_too_small_for_single_precision_move_the_preimage_as_large_ones_do():
     rows, a = np.array([[0.0], [1.0]]), np.ones((2, 1))
     small, large = (preimage(Combination(RBF(1.0), ((rows, c * a),)), np.array([[0.2]])) for c in (1e-30, 1.0))

@@ -23,7 +23,7 @@ from structlearn.estimators.training import Training
 from structlearn.estimators.watch import Watch
 from structlearn.kernels import Kernel, kernel_for, kernel_option
 from structlearn.kernels.base import checked_rows
-from structlearn.kernels.gram import check_psd
+from structlearn.kernels.gram import check_kernel
 from structlearn.kernels.row_metric import KEPT, RowMetric, expansion_at
 from structlearn.kernels.rows import with_fast_products
 from structlearn.models.base import Model
@@ -219,8 +219,7 @@ class KernelStructuralSVM(StructuralSVM):
         rows = with_fast_products(rows)
         kernel = kernel_for(self.kernel, rows)
         # Cuts in a subspace look at few kernels, and would not notice a function that is none.
-        some = rows[np.unique(np.linspace(0, rows.shape[0] - 1, 100).astype(np.int64))]
-        check_psd(kernel(some), name="the kernel matrix of rows of X")
+        check_kernel(kernel, rows)
         units = with_input_rows(X, sp.eye_array(rows.shape[0], format="csr"))
         problem = model.bind(spec, units, Y, **options)
         tokens = X.nodes if isinstance(X, Networks) else X

@@ -125,8 +125,9 @@ class KernelMap(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
             self.offsets_ = random.uniform(0.0, 2.0 * np.pi, self.n_components)
             return self
         basis = self._chosen(kernel, rows, random)
-        kept, self.factor_ = pivoted_cholesky(kernel(basis), name="the kernel matrix of the basis")
-        if not len(kept):
+        if length(basis):
+            kept, self.factor_ = pivoted_cholesky(kernel(basis), name="the kernel matrix of the basis")
+        if not length(basis) or not len(kept):
             raise ValueError("every example of the basis has the kernel 0 with itself; there are no coordinates")
         self.basis_ = taken(basis, kept)
         return self

@@ -83,7 +83,12 @@ class Kernel(Parameters, ABC):
 
     def diagonal_values(self, X: Any) -> FloatArray:
         """k(x_i, x_i) of examples that were read, (n,)."""
-        return np.array([self.values(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(length(X))])
+
+        def own(i: int) -> Any:
+            one = X[i : i + 1]
+            return self.checked_values(one, one, lambda *_: f"the kernel of X[{i}] and itself")[0, 0]
+
+        return np.array([own(i) for i in range(length(X))])
 
     def gradient(self, X: Any, coefficients: FloatArray, z: Any) -> FloatArray:
         """Σ_i c_i ∇_z k(x_i, z) at one row z, (1, d), of rows that were read; a kernel need not have one."""
@@ -113,7 +118,9 @@ class Kernel(Parameters, ABC):
     def diagonal(self, X: Any) -> FloatArray:
         """k(x_i, x_i) of all examples, (n,), without the rest of the matrix."""
         self.check_options()
-        values = np.array(self.diagonal_values(self.read(X, "X")), np.float64)
+        X = self.read(X, "X")
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = np.array(self.diagonal_values(X), np.float64)
         check_finite(values[:, None], lambda i, _: f"the kernel of X[{i}] and itself")
         return values
 

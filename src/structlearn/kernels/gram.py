@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,10 +11,13 @@ import numpy.typing as npt
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.matrices import check_finite, checked_numbers
 from structlearn.data.options import real_option, whole_option
-from structlearn.kernels.base import Kernel, check_fits, length
+from structlearn.kernels.base import Kernel, check_fits, length, taken
+from structlearn.wording import count
 
 #: What is smaller than this share of the largest number of a matrix may be rounding.
 ROUNDING = 1e-8
+#: How many examples tell a kernel from what is none, and from another.
+PROBED = 100
 #: Pivots of Cholesky factors below this share of the largest one are left out: coordinates would be mostly rounding.
 SMALLEST_PIVOT = 1e-10
 
@@ -79,6 +83,22 @@ def check_psd(K: npt.ArrayLike, *, name: str = "K", tolerance: float = ROUNDING)
     values = np.linalg.eigvalsh(_symmetric(K, name))
     _refuse_negative(values, name, tolerance, f"take another kernel, or add {-values[0]:.3g} to its diagonal")
     return float(values[0])
+
+
+def check_kernel(kernel: Kernel, X: Any) -> None:
+    """`check_psd` on a hundred of the examples: what is no kernel, training may notice late, or not at all.
+
+    X are examples that were read.
+    """
+    which = np.unique(np.linspace(0, length(X) - 1, PROBED).astype(np.int64))
+    some = taken(X, which)
+
+    def entry(i: int, j: int) -> str:
+        return f"the kernel of X[{which[i]}] and X[{which[j]}]"
+
+    K = kernel.checked_values(some, some, entry)
+    _check_symmetry(K, entry)
+    check_psd(K, name=f"the kernel matrix of {count(len(which), 'example')}")
 
 
 def refuse_indefinite(K: FloatArray, name: str) -> None:
@@ -192,6 +212,12 @@ def incomplete_cholesky(
     residual = kernel.diagonal(X)
     X = kernel.read(X, "X")
     n, largest = length(X), float(residual.max())
+    if residual.min() < -ROUNDING * abs(largest):
+        i = int(residual.argmin())
+        raise ValueError(
+            f"the kernel is not positive semidefinite: that of X[{i}] with itself is {residual[i]:.3g}; take another "
+            "kernel"
+        )
     size = min(n_components, n)
     check_fits(n, size)
     factor, pivots = np.zeros((n, size), order="F"), np.empty(size, np.int64)
@@ -219,11 +245,15 @@ def _symmetric(K: Any, name: str) -> FloatArray:
     if K.ndim != 2 or K.shape[0] != K.shape[1] or not K.size:
         raise ValueError(f"{name} has shape {K.shape}; expected a square matrix")
     check_finite(K, lambda i, j: f"{name}[{i}, {j}]")
+    _check_symmetry(K, lambda i, j: f"{name}[{i}, {j}]")
+    return np.asarray(0.5 * (K + K.T))
+
+
+def _check_symmetry(K: FloatArray, entry: Callable[[int, int], str]) -> None:
     apart = np.abs(K - K.T)
     if apart.max() > ROUNDING * np.abs(K).max():
-        i, j = np.unravel_index(int(apart.argmax()), K.shape)
-        raise ValueError(f"{name}[{i}, {j}] is {K[i, j]:g} but {name}[{j}, {i}] is {K[j, i]:g}; a kernel is symmetric")
-    return np.asarray(0.5 * (K + K.T))
+        i, j = (int(k) for k in np.unravel_index(int(apart.argmax()), K.shape))
+        raise ValueError(f"{entry(i, j)} is {K[i, j]:g} but {entry(j, i)} is {K[j, i]:g}; a kernel is symmetric")
 
 
 def _refuse_negative(values: npt.NDArray[Any], name: str, tolerance: float, remedy: str) -> None:

@@ -30,14 +30,16 @@ class Combination(NamedTuple):
     parts: tuple[tuple[Any, FloatArray], ...]
 
     def at(self, points: Any) -> FloatArray:
-        """The values of the functions, (n_points, n_functions)."""
-        found = [self.kernel.checked_values(points, rows) @ coefficients for rows, coefficients in self.parts]
-        return np.asarray(sum(found))
+        """The values of the functions, (n_points, n_functions); no numbers where kernels are none."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = [self.kernel.values(points, rows) @ coefficients for rows, coefficients in self.parts]
+        return np.asarray(sum(found), np.float64)
 
     def explained(self, points: Any) -> FloatArray:
         """By how much the squared distance to the functions falls where they get their best multiples of φ(b)."""
-        own = np.maximum(self.kernel.diagonal_values(points), 1e-300)
-        return np.asarray((self.at(points) ** 2).sum(axis=1) / own)
+        with np.errstate(over="ignore", invalid="ignore"):
+            own = np.maximum(self.kernel.diagonal_values(points), 1e-300)
+            return np.asarray((self.at(points) ** 2).sum(axis=1) / own)
 
     def gradient(self, weights: FloatArray, b: FloatArray) -> FloatArray:
         """The gradient at b of the functions, added up with weights."""
@@ -62,7 +64,7 @@ def preimage(combination: Combination, start: FloatArray) -> FloatArray:
     if not np.isfinite(found).all():
         return start
     explained = combination.explained(np.vstack([found, start]))
-    return found if explained[0] > explained[1] else start
+    return found if explained[1] < explained[0] < np.inf else start
 
 
 def _fixed_point(combination: Combination, start: FloatArray) -> FloatArray:
@@ -105,7 +107,10 @@ def _ascent(combination: Combination, start: FloatArray) -> FloatArray:
         own = max(float(kernel.diagonal_values(b)[0]), 1e-300)
         share = float(values @ values) / own
         slope = combination.gradient(values, b) - share * kernel.gradient(b, np.ones(1), b)
-        return -share, -2.0 / own * slope
+        if not (np.isfinite(share) and np.isfinite(slope).all()):
+            # Too far: a step that makes things worse is taken back.
+            return np.finfo(np.float64).max, np.zeros_like(flat)
+        return -share, -2.0 / own * np.asarray(slope).ravel()
 
     found = minimize(unexplained, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": MAX_STEPS})
     return np.asarray(found.x).reshape(1, -1)

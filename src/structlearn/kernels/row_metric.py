@@ -9,12 +9,10 @@ import scipy.sparse as sp
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.kernels.base import Kernel, length
+from structlearn.kernels.gram import PROBED
 
 #: Bytes that the matrix of kernels of all rows may take, if nobody says.
 KEPT = 2**30
-
-#: How many rows tell kernels apart.
-PROBED = 100
 
 
 class RowMetric:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import LinearConstraint, minimize
+from sklearn.datasets import make_circles
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -186,11 +187,13 @@ def test_progress_is_shown_and_the_history_has_a_bound_that_rises():
 
 def test_ctrl_c_leaves_a_fitted_estimator():
     X, y = problem(2, 100)
-    pressed = []
+    calls = []
 
     def kernel(X, Z):
-        if not pressed:
-            pressed.append(signal.raise_signal(signal.SIGINT))
+        calls.append(len(X))
+        # The first call is the look at some examples, before training.
+        if len(calls) == 2:
+            signal.raise_signal(signal.SIGINT)
         return RBF(1.0)(X, Z)
 
     svm = BinarySVM(FunctionKernel(kernel), C=100.0, tol=1e-9, max_memory=60 * 100 * 4)
@@ -214,7 +217,7 @@ def test_options_and_data_that_cannot_be_are_refused_by_name():
         (BinarySVM(), (X, y[:-1]), "X has 50 examples but y has 49 entries"),
         (BinarySVM(), (np.empty((0, 3)), []), "0 sample"),
         (BinarySVM(max_memory=100), (X, y), "two rows of the kernel matrix of 50 examples take"),
-        (BinarySVM(lambda X, Z: np.full((len(X), len(Z)), np.nan)), (X, y), r"the kernel of X\[3\] and X\[3\] is nan"),
+        (BinarySVM(lambda X, Z: np.full((len(X), len(Z)), np.nan)), (X, y), r"the kernel of X\[0\] and X\[0\] is nan"),
         (BinarySVM(lambda X, Z: np.ones((2, 2))), (X, y), r"shape \(2, 2\)"),
         (BinarySVM(), (X, y, np.zeros(50)), "sample_weight is zero for every example"),
     ]:
@@ -228,3 +231,14 @@ def test_a_kernel_with_negative_curvature_is_refused(fit_intercept):
     X, y = problem(0)
     with pytest.raises(ValueError, match="not positive semidefinite"):
         BinarySVM(INDEFINITE, C=1e4, fit_intercept=fit_intercept).fit(X, y)
+
+
+def test_a_function_that_training_would_take_for_a_kernel_is_refused():
+    X, y = make_circles(120, noise=0.1, factor=0.5, random_state=0)
+    with pytest.raises(ValueError, match="the kernel matrix of 100 examples is not positive semidefinite"):
+        BinarySVM(lambda A, B: np.tanh(A @ B.T - 1.0), C=120).fit(X, y)
+
+
+def test_kernels_that_overflow_are_refused_without_a_warning():
+    with pytest.raises(ValueError, match=r"the kernel of X\[0\] and X\[0\] is inf"):
+        BinarySVM(Polynomial(3), C=1.0).fit([[1e120], [-1e120]], [0, 1])

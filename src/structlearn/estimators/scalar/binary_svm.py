@@ -18,6 +18,7 @@ from structlearn.estimators.scalar.base import ScalarPredictor, read_classes, re
 from structlearn.estimators.training import class_weights
 from structlearn.kernels import Kernel, kernel_for, kernel_option
 from structlearn.kernels.base import length
+from structlearn.kernels.gram import check_kernel
 from structlearn.solvers.kernel.binary_dual import BinaryDual, BinaryDualState
 from structlearn.solvers.kernel.binary_margins import BinaryMargins
 from structlearn.waist.objective import Slack
@@ -148,6 +149,7 @@ class BinarySVM(ScalarPredictor):
             weight = weight * class_weights(self.class_weight, labels)
         C = price(self.C, 0.1, weight)
         kernel = kernel_for(self.kernel, X)
+        check_kernel(kernel, X)
         largest = float(kernel.diagonal(X).max()) if self.slack == "hard" else np.inf
         margins = BinaryMargins(signs, weight, C, self.slack, bool(self.fit_intercept), largest)
         solver = self._solver()

@@ -15,8 +15,9 @@ from structlearn.data.options import jobs_option, real_option, whole_option
 from structlearn.estimators.vector_valued.base import VectorPredictor, check_vectors, operator_of
 from structlearn.estimators.vector_valued.systems import DecomposableSystem, Regression, SumSystem
 from structlearn.features import KernelMap
-from structlearn.kernels import Kernel
+from structlearn.kernels import Kernel, kernel_option
 from structlearn.kernels.base import length
+from structlearn.kernels.gram import check_kernel
 from structlearn.kernels.operators import Decomposable, OperatorSum
 from structlearn.outputs import Outputs, VectorOutputs
 from structlearn.outputs.base import Preimages
@@ -198,6 +199,7 @@ class VectorValuedRidge(VectorPredictor):
         systems = []
         for each in kernel.terms:
             term = each.on(data.rows)
+            check_kernel(kernel_option(term.kernel), data.rows)
             features = self._features(term.kernel, data.rows) if len(kernel.terms) == 1 else None
             systems.append(DecomposableSystem(term, data, features, self.n_jobs))
         return systems[0] if len(systems) == 1 else SumSystem(systems)
