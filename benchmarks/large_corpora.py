@@ -1,7 +1,7 @@
 """Preparing and training on a corpus larger than memory, beside CRFsuite: the numbers of docs/decisions/shards.md.
 
     python benchmarks/large_corpora.py [--tokens 20000000] [--min-count 3 | --n-hashed N] [--max-memory 900MB]
-                                       [--limit 1.5e9] [--tol 0.03] [--learner svm] [--only STEP]
+                                       [--limit 1.5e9] [--tol 0.03] [--learner svm] [--only STEP] [--folder FOLDER]
 
 Sentences come from ``noisy_sentences.py``. ``structlearn prepare`` and ``structlearn train`` run in processes of their
 own that may not have more than `limit` bytes of writable memory (RLIMIT_DATA); their peak of anonymous memory is read
@@ -89,12 +89,13 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=1.5e9)
     parser.add_argument("--tol", type=float, default=0.03)
     parser.add_argument("--learner", default="svm")
+    parser.add_argument("--folder", type=Path, help="Where all is kept; by default beside other benchmarks.")
     parser.add_argument("--only", choices=("prepare", "train", "crfsuite"))
     parser.add_argument("--crfsuite", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.crfsuite:
         return crfsuite(given.crfsuite[0], int(given.crfsuite[1]))
-    folder = SCRATCH / f"large-{given.tokens}"
+    folder = given.folder or SCRATCH / f"large-{given.tokens}"
     folder.mkdir(parents=True, exist_ok=True)
     text, corpus = folder / "sentences.txt", folder / "corpus"
     if not text.exists():

@@ -4,7 +4,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, namedtuple
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from structlearn import StructuralSVM
 from structlearn.datasets import fetch_conll2000
 from structlearn.features import TextFeatures
+from structlearn.features.word_attributes import attribute
 from structlearn.models import Chain
 
 ATTRIBUTES = {
@@ -261,3 +262,16 @@ def test_chunking_features_of_conll2000_are_those_of_dicts():
     ]
     templates = singles + [[(column, "", d + k) for k in range(length)] for column, d, length in runs]
     assert named_rows(rows, text.get_feature_names_out()) == all_features(X, templates, boundary=True)
+
+
+def test_tokens_may_be_tuples_with_names():
+    token = namedtuple("token", ["word", "pos"])
+    pairs = [[("the", "D"), ("dog", "N")], [("barks", "V")]]
+    named = [[token(*pair) for pair in x] for x in pairs]
+    rows = [TextFeatures(columns=("word", "pos")).fit_transform(x).tokens for x in (pairs, named)]
+    assert not (rows[0] != rows[1]).nnz
+
+
+@pytest.mark.parametrize(("word", "shape", "short"), [("Äß٣٤-é", "Xxdd-x", "Xxd-x"), ("日本", "xx", "x"), ("", "", "")])
+def test_shapes_of_all_letters(word, shape, short):
+    assert [attribute(name)(word) for name in ("shape", "short_shape")] == [shape, short]

@@ -12,6 +12,8 @@ CHUNKS = [X[:10], X[10:11], X[11:45], X[45:]]
 TEMPLATES = (
     None,
     ["bias", "word[-1]", "word[1]", "pos[0]|word[-1]|pos[2]", "word.suffix2[0]|pos[0]", "word.is_upper[0]"],
+    # More combinations than there are numbers of 64 bits.
+    ["|".join(f"word[{k}]" for k in range(-9, 11))],
 )
 
 

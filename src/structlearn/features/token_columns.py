@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,8 @@ def _split(sequences: list[Sequence[Any]], names: Sequence[str]) -> list[list[An
     tokens = list(chain.from_iterable(sequences))
     if len(names) == 1 and not (tokens and isinstance(tokens[0], (tuple, list))):
         return [tokens]
-    if not all(isinstance(token, (tuple, list)) and len(token) == len(names) for token in tokens):
+    listed = all(issubclass(kind, (tuple, list)) for kind in {*map(type, tokens)})
+    if not listed or {*map(len, tokens)} - {len(names)}:
         i, t, token = next(
             (i, t, token)
             for i, x in enumerate(sequences)
@@ -103,7 +105,7 @@ def _split(sequences: list[Sequence[Any]], names: Sequence[str]) -> list[list[An
             if not (isinstance(token, (tuple, list)) and len(token) == len(names))
         )
         raise ValueError(f"X[{i}][{t}] is {shown(token)}, but the columns are named {', '.join(names)}")
-    return [[token[k] for token in tokens] for k in range(len(names))]
+    return [list(map(itemgetter(k), tokens)) for k in range(len(names))]
 
 
 def _distinct(values: list[Any], sequences: list[Sequence[Any]], name: str | None) -> list[str]:

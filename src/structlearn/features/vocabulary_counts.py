@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -66,12 +67,15 @@ class VocabularyCounts:
         self._tables = [[] for _ in self.templates]
 
     def add(self, tokens: TokenColumns) -> None:
-        codes = {source: self._coded(tokens, source)[tokens.codes(source)] for source in self._texts}
+        coded = {source: self._coded(tokens, source) for source in self._texts}
         for tables, template in zip(self._tables, self.templates, strict=True):
-            parts = [codes[source_of(part)][tokens.places + part.offset] for part in template]
-            rows = np.array(parts, np.int32).reshape(len(template), len(tokens.places)).T
-            rows = rows[(rows >= 0).all(axis=1)]
-            tables.append(Table.of(_keys(rows), np.ones(len(rows), np.int64), rows))
+            sources = [coded[source_of(part)] for part in template]
+            columns = [tokens.codes(part)[tokens.places + part.offset] for part in template]
+            first, counts = _distinct(columns, [len(codes) for codes in sources], len(tokens.places))
+            parts = [codes[column[first]] for codes, column in zip(sources, columns, strict=True)]
+            rows = np.array(parts, np.int32).reshape(len(template), len(first)).T
+            kept = (rows >= 0).all(axis=1)
+            tables.append(Table.of(_keys(rows[kept]), counts[kept], rows[kept]))
             if sum(len(table.keys) for table in tables[1:]) >= len(tables[0].keys):
                 tables[:] = [Table.merged(tables)]
         if self.max_memory is not None and self.nbytes() > self.max_memory:
@@ -135,6 +139,28 @@ class VocabularyCounts:
 
     def _rekey(self) -> None:
         self._tables = [[Table.of(_keys(table.codes), table.counts, table.codes)] for (table,) in self._tables]
+
+
+def _distinct(columns: list[IntArray], sizes: list[int], n_tokens: int) -> tuple[IntArray, IntArray]:
+    """A token with each of the combinations of codes that there are, and how many tokens have it.
+
+    Codes of a column are below its size. Where there can be few combinations, they are counted and not sorted.
+    """
+    most = math.prod(sizes)
+    if most >= 2**63:
+        numbers: npt.NDArray[Any] = _keys(np.stack(columns, axis=1))
+    else:
+        numbers = np.zeros(n_tokens, np.int64)
+        for column, size in zip(columns, sizes, strict=True):
+            numbers = numbers * size + column
+    if most > 2 * n_tokens:
+        _, first, counts = np.unique(numbers, return_index=True, return_counts=True)
+        return first, counts
+    all_counts = np.bincount(numbers, minlength=most)
+    token = np.zeros(most, np.int64)
+    token[numbers] = np.arange(n_tokens)
+    present = np.flatnonzero(all_counts)
+    return token[present], all_counts[present]
 
 
 def _keys(rows: npt.NDArray[np.int32]) -> Hashes:

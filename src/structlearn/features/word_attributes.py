@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from itertools import groupby
 
 Attribute = Callable[[str], str | None]
 
@@ -31,7 +32,7 @@ def shape(word: str) -> str:
     >>> shape("McDonald's"), shape("1,200")
     ("XxXxxxxx'x", 'd,ddd')
     """
-    return "".join(map(_kind, word))
+    return word.translate(_KINDS)
 
 
 def short_shape(word: str) -> str:
@@ -40,7 +41,15 @@ def short_shape(word: str) -> str:
     >>> short_shape("McDonald's"), short_shape("1,200")
     ("XxXx'x", 'd,d')
     """
-    return re.sub(r"(.)\1+", r"\1", shape(word), flags=re.DOTALL)
+    return "".join([kind for kind, _ in groupby(shape(word))])
+
+
+class _Kinds(dict[int, str]):
+    """What characters become in shapes, found out when one is first met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = kind = _kind(chr(code))
+        return kind
 
 
 def _kind(character: str) -> str:
@@ -49,6 +58,9 @@ def _kind(character: str) -> str:
     if character.isalpha():
         return "x"
     return "d" if character.isdigit() else character
+
+
+_KINDS = _Kinds()
 
 
 def _flag(holds: Callable[[str], bool]) -> Attribute:

@@ -17,6 +17,7 @@ from structlearn.io.format import (
     column_of,
     paired,
     paragraphs,
+    split_all_blanks,
     split_blanks,
     token_values,
 )
@@ -135,12 +136,14 @@ class Columns(Format):
         layouts = {len(layout): layout for layout in self._layouts()}
         n_columns = 0
         for number, paragraph in paragraphs(lines, DOCUMENT):
-            places = tuple(k for k, line in enumerate(paragraph) if not self._is_comment(line))
-            rows = [self._split(paragraph[k]) for k in places]
+            places = tuple(range(len(paragraph)))
+            if self.comment is not None:
+                places = tuple(k for k in places if not self._is_comment(paragraph[k]))
+            rows = self._split_all([paragraph[k] for k in places])
             if not rows:
                 continue
             n_columns = n_columns or len(rows[0])
-            if n_columns not in layouts or any(len(row) != n_columns or "" in row for row in rows):
+            if n_columns not in layouts or {*map(len, rows)} != {n_columns} or not all(map(all, rows)):
                 raise self._complaint(lines, number, paragraph, [n_columns] if n_columns in layouts else list(layouts))
             take, label = _takers(layouts[n_columns])
             x = list(map(take, rows))
@@ -185,6 +188,9 @@ class Columns(Format):
 
     def _split(self, line: str) -> list[str]:
         return split_blanks(line) if self.separator is None else line.split(self.separator)
+
+    def _split_all(self, lines: Sequence[str]) -> list[list[str]]:
+        return split_all_blanks(lines) if self.separator is None else [line.split(self.separator) for line in lines]
 
     def _is_comment(self, line: str) -> bool:
         return self.comment is not None and line.startswith(self.comment)

@@ -284,6 +284,17 @@ def split_blanks(line: str) -> list[str]:
     return [field for field in fields if field] if "" in fields else fields
 
 
+def split_all_blanks(lines: Sequence[str]) -> list[list[str]]:
+    """`split_blanks` of several lines, which mostly have one space between fields.
+
+    >>> split_all_blanks(["the DT", "dog  NN"])
+    [['the', 'DT'], ['dog', 'NN']]
+    """
+    rows = [line.split(" ") for line in lines]
+    plain = all(map(all, rows)) and "\t" not in "".join(lines)
+    return rows if plain else list(map(split_blanks, lines))
+
+
 def column_of(line: str, field: int, separator: str | None) -> int:
     """The column, from 1, where a field of a line begins; fields are separated by runs of blanks if by nothing else."""
     if separator is not None:
