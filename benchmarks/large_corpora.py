@@ -68,7 +68,7 @@ def crfsuite(path: str, n_tokens: int) -> None:
 
     _, examples = read_examples(path, format=Columns(("word", "pos")))
     trainer = pycrfsuite.Trainer(verbose=False)
-    trainer.set_params({"max_iterations": 20, "feature.minfreq": 0})
+    trainer.set_params({"max_iterations": 8, "feature.minfreq": 10})
     while n_tokens > 0 and (chunk := list(islice(examples, 2000))):
         words = TextFeatures(columns=("word", "pos"))
         rows = words.fit_transform([example.x for example in chunk])

@@ -2,11 +2,13 @@
 
 import json
 import shutil
+from hashlib import blake2b
 
 import numpy as np
 import pytest
 
 from structlearn import open_shards, write_shards
+from structlearn.features import TextFeatures
 from structlearn.shards import manifest as manifests
 from structlearn.shards.manifest import ARRAYS, Manifest, file_of
 
@@ -32,6 +34,10 @@ def edit(folder, change):
     change(values)
     values["digest"] = manifests._digest(values)
     path.write_text(json.dumps(values))
+
+
+def digest_of(data):
+    return blake2b(data, digest_size=16).hexdigest()
 
 
 def read(folder):
@@ -102,6 +108,7 @@ EDITS = {
     "features below zero": lambda values: values.update(n_features=-1),
     "too many features": lambda values: values.update(n_features=2**31),
     "features by text": lambda values: values.update(n_features="3"),
+    "features without a digest": lambda values: values.update(features=1),
     "no source": lambda values: values.update(source=3),
     "a shard that is a list": lambda values: values["shards"].append([]),
     "a shard below zero": lambda values: values["shards"][0].update(tokens=-4),
@@ -149,10 +156,35 @@ def test_numbers_out_of_their_range_are_refused_with_the_right_digest(folder, na
         read(folder)
 
 
+@pytest.fixture
+def with_features(tmp_path):
+    def make(name, word):
+        features = TextFeatures(["word[0]"]).fit([[word]])
+        return write_shards([([[word]], [["N"]])], tmp_path / name, features=features)
+
+    return make
+
+
+def test_features_of_another_corpus_are_refused(with_features):
+    folder, other = (with_features(word, word).path for word in ("dog", "cat"))
+    shutil.copy(other / "features.safetensors", folder)
+    with pytest.raises(ValueError, match=r"features\.safetensors is not the one that the corpus was written with"):
+        _ = open_shards(folder).features
+    (folder / "features.safetensors").unlink()
+    with pytest.raises(FileNotFoundError, match=r"features\.safetensors is missing"):
+        open_shards(folder)
+
+
+def test_features_beside_a_corpus_without_any_are_foreign(folder, with_features):
+    shutil.copy(with_features("dog", "dog").path / "features.safetensors", folder)
+    assert open_shards(folder).features is None
+
+
 def test_features_made_on_purpose(written, tmp_path):
     (tmp_path / "corpus").mkdir()
     for path in written.iterdir():
         shutil.copy(path, tmp_path / "corpus")
     (tmp_path / "corpus" / "features.safetensors").write_bytes(b"not at all")
+    edit(tmp_path / "corpus", lambda values: values.update(features=digest_of(b"not at all")))
     with pytest.raises(ValueError, match=r"features\.safetensors is no file of features"):
         _ = open_shards(tmp_path / "corpus").features

@@ -98,8 +98,8 @@ def prepare(
         typer.echo(f"{output} was made of these files before", err=True) if show else None
         corpus = open_shards(output)
     else:
-        if begun is not None and begun.source == source and begun.shards:
-            features, _ = read_features(output)
+        if begun is not None and begun.source == source and begun.features is not None:
+            features, _ = read_features(output, begun.features)
         else:
             counted = (X for X, _ in _chunks(listed, wanted, encoding, reader, show and "counting"))
             features.fit_chunks(counted, max_memory=max_memory)

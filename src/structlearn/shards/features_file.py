@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +18,26 @@ NAME = "features.safetensors"
 _KIND = "structlearn.features"
 
 
-def write_features(folder: Path, features: Any, reader: Any = None) -> None:
-    """Writes them, or compares them with those that are there."""
+def write_features(folder: Path, features: Any, reader: Any = None) -> str:
+    """Writes them, or compares them with those that are there; returns the digest of the file."""
     tensors: dict[str, npt.NDArray[Any]] = {}
     encoded = encode_step("features", features, tensors)
     metadata = {"version": 1, "features": encoded, "reader": encode(reader, "the reader", tensors)}
     if not (folder / NAME).exists():
         container.write(folder / NAME, _KIND, metadata, tensors)
-        return
+        return _digest(folder)
     known, arrays = container.read(folder / NAME, _KIND, what="file of features")
     same = known == json.loads(json.dumps(metadata)) and set(arrays) == set(tensors)
     if not same or not all(np.array_equal(arrays[name], tensors[name]) for name in tensors):
         raise ValueError(f"{folder} was begun with other features; give another folder, or remove it")
+    return _digest(folder)
 
 
-def read_features(folder: Path) -> tuple[Any, Any]:
-    """The transformer and the format; never runs code from the file."""
+def read_features(folder: Path, digest: str) -> tuple[Any, Any]:
+    """The transformer and the format of the file with that digest; never runs code from it."""
     path = folder / NAME
+    if _digest(folder) != digest:
+        raise ValueError(f"{path} is not the one that the corpus was written with: it has another digest")
     metadata, tensors = container.read(path, _KIND, what="file of features")
     if metadata["version"] != 1 or set(metadata) != {"version", "features", "reader"}:
         raise ValueError(f"{path} was written by another version of the library")
@@ -46,3 +50,7 @@ def read_features(folder: Path) -> tuple[Any, Any]:
     if not hasattr(features, "transform"):
         raise ValueError(f"{path} holds a {type(features).__name__}, which makes no features")
     return features, reader
+
+
+def _digest(folder: Path) -> str:
+    return blake2b((folder / NAME).read_bytes(), digest_size=16).hexdigest()

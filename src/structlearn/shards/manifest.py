@@ -49,7 +49,10 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """See `structlearn.shards.reading.Shards`; without `complete`, `classes` are in the order in which they came."""
+    """See `structlearn.shards.reading.Shards`; without `complete`, `classes` are in the order in which they came.
+
+    `features` is the digest of the file of what made the features, if there is one.
+    """
 
     complete: bool
     n_features: int
@@ -57,6 +60,7 @@ class Manifest:
     classes: tuple[Any, ...] = ()
     shards: tuple[Shard, ...] = ()
     source: str | None = None
+    features: str | None = None
     library: str = ""
 
     @property
@@ -134,7 +138,8 @@ def _checked(values: dict[str, Any]) -> Manifest:
         if type(values[name]) is not list:
             raise ValueError(f"{name} is no list")
     _check_whole("n_features", values["n_features"], np.iinfo(np.int32).max)
-    check_tuple("source and library", (values["source"] or "", values["library"]), str)
+    texts = (values["source"] or "", values["features"] or "", values["library"])
+    check_tuple("source, features and library", texts, str)
     classes = tuple(decode(values["classes"]))
     check_distinct("classes", classes)
     manifest = Manifest(**values | {"classes": classes, "shards": ()})

@@ -42,6 +42,8 @@ def open_shards(path: str | os.PathLike[str]) -> Shards:
             f"{folder} is unfinished, with {count(len(manifest.shards), 'shard')} so far; what was writing it goes on "
             "from there when it is run again"
         )
+    if manifest.features is not None and not (folder / features_file.NAME).is_file():
+        raise FileNotFoundError(f"{folder / features_file.NAME} is missing, which the manifest of {folder} asks for")
     for name in ARRAYS:
         file = file_of(folder, name)
         size = file.stat().st_size if file.is_file() else None
@@ -154,7 +156,8 @@ class Shards:
 
     @cached_property
     def _features_and_reader(self) -> tuple[Any, Any]:
-        return features_file.read_features(self.path) if (self.path / features_file.NAME).exists() else (None, None)
+        digest = self._manifest.features
+        return (None, None) if digest is None else features_file.read_features(self.path, digest)
 
     def _pair(self, arrays: dict[str, npt.NDArray[Any]]) -> tuple[Sequences, LabelSequences]:
         tokens = TokenMatrix(arrays["row_starts"], arrays["columns"], arrays["values"], self.n_features)

@@ -78,7 +78,7 @@ def write_shards(
     folder = Path(path)
     writer = _Writer(folder, _begun(folder, Manifest(False, 0, _DTYPES[dtype], source=source)))
     if features is not None:
-        features_file.write_features(folder, features, reader)
+        writer.manifest = replace(writer.manifest, features=features_file.write_features(folder, features, reader))
     finished = len(writer.manifest.shards)
     for k, chunk in enumerate(chunks):
         if not (isinstance(chunk, (tuple, list)) and len(chunk) == 2):
