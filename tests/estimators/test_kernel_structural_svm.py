@@ -363,5 +363,5 @@ def test_other_widths_and_unfitted_estimators_are_refused():
 def test_a_function_that_is_no_kernel_is_refused(solver):
     X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
     svm = KernelStructuralSVM(Multiclass(), FunctionKernel(lambda a, b: -(a @ b.T)), solver=solver)
-    with pytest.raises(ValueError, match="the kernel matrix of 30 examples is not positive semidefinite"):
+    with pytest.raises(ValueError, match="the kernel matrix of 30 examples of X is not positive semidefinite"):
         svm.fit(X, y)

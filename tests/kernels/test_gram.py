@@ -116,7 +116,7 @@ def test_a_kernel_that_is_none_is_found_while_it_is_factored():
 def test_a_look_at_some_examples_names_those_that_show_that_a_kernel_is_none():
     X = np.arange(1000.0)[:, None]
     check_kernel(Linear(), X)
-    with pytest.raises(ValueError, match="the kernel matrix of 100 examples is not positive semidefinite"):
+    with pytest.raises(ValueError, match="the kernel matrix of 100 examples of X is not positive semidefinite"):
         check_kernel(FunctionKernel(lambda X, Z: -X @ Z.T), X)
     with pytest.raises(ValueError, match=r"the kernel of X\[0\] and X\[999\] is 0 but the kernel of X\[999\] and"):
         check_kernel(FunctionKernel(lambda X, Z: X * (1.0 + 0.0 * Z.T)), X)

@@ -136,3 +136,9 @@ def test_a_kernel_that_sees_no_positions_is_not_for_tagging():
 def test_outputs_that_are_all_the_same_are_refused():
     with pytest.raises(ValueError, match=r"all outputs of y are the same to Spectrum\(n=1\), as 'ab'; two are needed"):
         KernelOutputs(Spectrum(1)).fit(["ab", "ba", "ab"])
+
+
+def test_landmarks_of_a_function_that_is_no_kernel_are_refused():
+    unlike = FunctionKernel(lambda Y, Z: [[float(y != z) for z in Z] for y in Y], rows=False)
+    with pytest.raises(ValueError, match="the kernel matrix of 3 examples of y is not positive semidefinite"):
+        KernelOutputs(unlike, n_landmarks=2).fit(["a", "b", "c"])

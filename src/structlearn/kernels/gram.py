@@ -85,20 +85,20 @@ def check_psd(K: npt.ArrayLike, *, name: str = "K", tolerance: float = ROUNDING)
     return float(values[0])
 
 
-def check_kernel(kernel: Kernel, X: Any) -> None:
+def check_kernel(kernel: Kernel, X: Any, name: str = "X") -> None:
     """`check_psd` on a hundred of the examples: what is no kernel, training may notice late, or not at all.
 
-    X are examples that were read.
+    X are examples that were read, which messages call by a name.
     """
     which = np.unique(np.linspace(0, length(X) - 1, PROBED).astype(np.int64))
     some = taken(X, which)
 
     def entry(i: int, j: int) -> str:
-        return f"the kernel of X[{which[i]}] and X[{which[j]}]"
+        return f"the kernel of {name}[{which[i]}] and {name}[{which[j]}]"
 
     K = kernel.checked_values(some, some, entry)
     _check_symmetry(K, entry)
-    check_psd(K, name=f"the kernel matrix of {count(len(which), 'example')}")
+    check_psd(K, name=f"the kernel matrix of {count(len(which), 'example')} of {name}")
 
 
 def refuse_indefinite(K: FloatArray, name: str) -> None:

@@ -12,7 +12,7 @@ from structlearn.data.memory import available_memory
 from structlearn.data.options import whole_option
 from structlearn.kernels import Kernel, kernel_option
 from structlearn.kernels.base import length, taken
-from structlearn.kernels.gram import SMALLEST_PIVOT, check_psd, incomplete_cholesky
+from structlearn.kernels.gram import SMALLEST_PIVOT, check_kernel, check_psd, incomplete_cholesky
 from structlearn.outputs.base import Outputs, Preimages
 from structlearn.outputs.candidates import by_input, candidates_of, check_candidates, first_of_equals
 from structlearn.outputs.vectors import check_length
@@ -133,7 +133,7 @@ class KernelOutputs(Outputs):
 
     def _fit_landmarks(self, kernel: Kernel, read: Any, given: Any, n_landmarks: int) -> Self:
         """z(y) = L⁻¹k(b, y) of landmarks b with LLᵀ = K_Y(b, b), which the factor of all outputs has as its rows."""
-        check_psd(kernel(read[:1]), name="the kernel matrix of the outputs")
+        check_kernel(kernel, read, "y")
         found = incomplete_cholesky(kernel, read, n_landmarks)
         self.basis_ = taken(given, found.pivots)
         kept = first_of_equals(given)

@@ -235,7 +235,7 @@ def test_a_kernel_with_negative_curvature_is_refused(fit_intercept):
 
 def test_a_function_that_training_would_take_for_a_kernel_is_refused():
     X, y = make_circles(120, noise=0.1, factor=0.5, random_state=0)
-    with pytest.raises(ValueError, match="the kernel matrix of 100 examples is not positive semidefinite"):
+    with pytest.raises(ValueError, match="the kernel matrix of 100 examples of X is not positive semidefinite"):
         BinarySVM(lambda A, B: np.tanh(A @ B.T - 1.0), C=120).fit(X, y)
 
 

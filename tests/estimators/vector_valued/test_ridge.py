@@ -227,7 +227,7 @@ def lopsided(left, right):
         ({"outputs": MatchingOutputs()}, [np.ones((1, 1, 2))] * 3, [[(0, 0)]] * 3, "all parts of y are the same"),
         ({"outputs": DependencyTreeOutputs()}, [np.ones((2, 1, 2))] * 3, [[0]] * 3, "all parts of y are the same"),
         ({"kernel": Decomposable("rbf", [[1, 2], [2, 1]])}, X, NUMBERS, "A is not positive semidefinite"),
-        ({"kernel": indefinite, "lam": 0.1}, X, NUMBERS, "matrix of 30 examples is not positive semidefinite"),
+        ({"kernel": indefinite, "lam": 0.1}, X, NUMBERS, "matrix of 30 examples of X is not positive semidefinite"),
         ({"kernel": lopsided}, X, NUMBERS, r"the kernel of X\[\d+\] and X\[\d+\] is .* a kernel is symmetric"),
         (
             {"outputs": KernelOutputs(Spectrum(2)), "kernel": Decomposable("rbf", "learnt"), "lam": 1.0},

@@ -231,3 +231,13 @@ def test_functions_that_are_no_kernels_are_refused(kernel, message):
     X = np.random.default_rng(0).normal(size=(20, 3))
     with pytest.raises(ValueError, match=message):
         VectorValuedSVM(LabelSetOutputs(), FunctionKernel(kernel)).fit(X, (X[:, :2] > 0).astype(int))
+
+
+def test_sets_that_are_all_the_same_are_refused():
+    with pytest.raises(ValueError, match="all outputs of y are the same; two kinds are needed"):
+        VectorValuedSVM(LabelSetOutputs()).fit(X, [{"a"}] * len(X))
+
+
+def test_what_takes_one_row_an_example_is_called_as_it_was_given():
+    with pytest.raises(ValueError, match="but KernelOutputs has one vector an example"):
+        VectorValuedSVM(KernelOutputs(Spectrum(1))).fit([np.ones((2, 3))] * 2, ["ab", "ba"])

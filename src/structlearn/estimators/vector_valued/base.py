@@ -170,9 +170,10 @@ class VectorPredictor(Estimator, ABC):
 
     def _table(self, X: Any, kernel: Kernel, *, reset: bool) -> Any:
         if _has_several_rows(X):
+            given = self._outputs() if self.outputs is None else self.outputs
             raise ValueError(
-                f"X[0] has several rows, but {type(self._outputs()).__name__} has one vector an example and does not "
-                "see positions: for labels of tokens or nodes take LabelSequenceOutputs or GraphOutputs; to choose "
+                f"X[0] has several rows, but {type(given).__name__} has one vector an example and does not see "
+                "positions: for labels of tokens or nodes take LabelSequenceOutputs or GraphOutputs; to choose "
                 "among candidates for whole inputs, a kernel of these, such as FunctionKernel(f, rows=False)"
             )
         # scikit-learn's own words for what else is wrong with X.
@@ -197,6 +198,12 @@ def _has_several_rows(X: Any) -> bool:
     if isinstance(first, (list, tuple)):
         return len(first) > 0 and (is_listed(first[0]) or isinstance(first[0], Mapping))
     return sp.issparse(first) or getattr(first, "ndim", 1) == 2
+
+
+def check_kinds(outputs: Outputs, targets: FloatArray) -> None:
+    """Refuses outputs that are all the same, from their vectors, which leave nothing to learn."""
+    if not isinstance(outputs, VectorOutputs) and (targets == targets[:1]).all():
+        raise ValueError(f"all {'parts' if outputs.of_parts else 'outputs'} of y are the same; two kinds are needed")
 
 
 def check_vectors(n: int, d: int) -> None:

@@ -12,14 +12,14 @@ import numpy as np
 from structlearn.contract import library_version
 from structlearn.data.arrays import FloatArray
 from structlearn.data.options import jobs_option, real_option, whole_option
-from structlearn.estimators.vector_valued.base import VectorPredictor, check_vectors, operator_of
+from structlearn.estimators.vector_valued.base import VectorPredictor, check_kinds, check_vectors, operator_of
 from structlearn.estimators.vector_valued.systems import DecomposableSystem, Regression, SumSystem
 from structlearn.features import KernelMap
 from structlearn.kernels import Kernel, kernel_option
 from structlearn.kernels.base import length
 from structlearn.kernels.gram import check_kernel
 from structlearn.kernels.operators import Decomposable, OperatorSum
-from structlearn.outputs import Outputs, VectorOutputs
+from structlearn.outputs import Outputs
 from structlearn.outputs.base import Preimages
 from structlearn.wording import shown
 
@@ -143,8 +143,7 @@ class VectorValuedRidge(VectorPredictor):
         fitted = copy(self._outputs()).fit(y)
         check_vectors(length(rows), fitted.n_coordinates())
         targets = fitted.targets(y, read.places)
-        if not isinstance(fitted, VectorOutputs) and (targets == targets[:1]).all():
-            raise ValueError(f"all {'parts' if fitted.of_parts else 'outputs'} of y are the same; two kinds are needed")
+        check_kinds(fitted, targets)
         data = Regression(rows, targets, fitted.metric_, offsets if (np.diff(offsets) != 1).any() else None)
         system, self.lam_ = self._chosen([self._system(each, data) for each in self._candidates()])
         solved = system.solve(self.lam_, self.tol, self.max_iter)

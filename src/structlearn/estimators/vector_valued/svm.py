@@ -16,7 +16,7 @@ from structlearn.data.options import jobs_option, real_option, whole_option
 from structlearn.estimators.base import price
 from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.training import checked_weight
-from structlearn.estimators.vector_valued.base import VectorPredictor, check_vectors, operator_of
+from structlearn.estimators.vector_valued.base import VectorPredictor, check_kinds, check_vectors, operator_of
 from structlearn.estimators.vector_valued.passes import Passes
 from structlearn.estimators.vector_valued.systems import DecomposableSystem, Regression, gram
 from structlearn.kernels import Kernel
@@ -160,6 +160,7 @@ class VectorValuedSVM(VectorPredictor):
             raise ValueError("sample_weight is zero for every example")
         C = price(self.C, 0.1, weight)
         data = Regression(rows, fitted.vectors(truths, offsets), fitted.metric_, None)
+        check_kinds(fitted, data.targets)
         term = operator_of(self.kernel).terms[0].on(rows)
         A = DecomposableSystem(term, data, None, self.n_jobs).operator
         G = gram(term.kernel, rows, self.n_jobs)
