@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from structlearn import StructuralSVM
 from structlearn.callbacks import Callback
 from structlearn.datasets import load_digit_sequences
+from structlearn.kernels.threads import in_order, one_thread_of_blas
 from structlearn.models import Chain, Multiclass
 
 
@@ -65,10 +66,12 @@ def test_the_number_of_threads_does_not_change_the_weights(numbers):
     np.testing.assert_array_equal(one.w_, three.w_)
 
 
-def test_a_fit_takes_no_more_threads_of_blas_than_its_own():
-    def blas_threads():
-        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+def blas_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_blas_has_one_thread_in_a_fit(n_jobs):
     class Watcher(Callback):
         def on_fit_task_end(self, estimator, context, **_):
             seen.update(blas_threads())
@@ -77,6 +80,23 @@ def test_a_fit_takes_no_more_threads_of_blas_than_its_own():
     X, y = load_iris(return_X_y=True)
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
-        StructuralSVM(Multiclass(), tol=0.1).set_callbacks(Watcher()).fit(X, y)
+        StructuralSVM(Multiclass(), tol=0.1, n_jobs=n_jobs).set_callbacks(Watcher()).fit(X, y)
         assert seen == {1}
         assert blas_threads() == before
+
+
+def test_blas_has_one_thread_until_the_last_that_asked_for_it_has_ended():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        first, second = one_thread_of_blas(), one_thread_of_blas()
+        for either in (first, second):
+            either.__enter__()
+        first.__exit__(None, None, None)
+        assert blas_threads() == {1}
+        second.__exit__(None, None, None)
+        assert blas_threads() == before
+
+
+def test_blas_has_one_thread_where_matrices_are_multiplied_by_several_of_ours():
+    with threadpool_limits(2, user_api="blas"):
+        assert set().union(*in_order(lambda item: blas_threads(), range(3), 2)) == {1}

@@ -8,6 +8,7 @@ import typer
 
 from structlearn.cli import data, terminal
 from structlearn.cli.evaluate import SpanScheme
+from structlearn.cli.jobs import Jobs, with_jobs
 
 if TYPE_CHECKING:
     from structlearn.evaluation import Evaluation
@@ -20,6 +21,7 @@ def compare(
     format_name: data.FormatName = None,
     encoding: data.Encoding = "utf-8",
     scheme: SpanScheme = "conlleval",
+    n_jobs: Jobs = None,
     as_json: data.Json = False,
 ) -> None:
     """Tell which of two models does better on the labels of a file, and whether that is more than chance.
@@ -39,7 +41,7 @@ def compare(
     judged: list[Evaluation] = []
     losses = set()
     for path in (first, second):
-        saved = data.read_model(path)
+        saved = with_jobs(data.read_model(path), n_jobs)
         reader, examples = data.read([file], format_name, encoding, given=saved.reader)
         data.labelled(reader, examples)
         with data.places(examples):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from structlearn.cli import data, terminal
+from structlearn.cli.jobs import Jobs, with_jobs
 from structlearn.wording import count
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def evaluate(
     label: data.Label = None,
     encoding: data.Encoding = "utf-8",
     scheme: SpanScheme = "conlleval",
+    n_jobs: Jobs = None,
     as_json: data.Json = False,
 ) -> None:
     """Compare predictions with the labels of a file: loss, accuracy, and F1 of spans for labels such as B-NP and I-NP.
@@ -50,7 +52,7 @@ def evaluate(
     from structlearn.cli.summaries.tokens import TERMS
     from structlearn.evaluation import evaluate as judge
 
-    saved = data.read_model(model)
+    saved = with_jobs(data.read_model(model), n_jobs)
     wanted = data.layout(format_name, columns, separator, label, saved.reader)
     reader, examples = data.read([file], wanted, encoding, given=saved.reader)
     data.labelled(reader, examples)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from structlearn.cli import data
+from structlearn.cli.jobs import Jobs, with_jobs
 
 
 def predict(
@@ -53,6 +54,7 @@ def predict(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Of the samples.")] = 0,
+    n_jobs: Jobs = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write one JSON object an example, with its input and all that was asked.")
     ] = False,
@@ -88,6 +90,7 @@ def predict(
         structlearn predict finder.slm new.fasta --latent > sites.tsv
         structlearn predict tagger.slm new.txt --probabilities
         structlearn predict ranker.slm queries.fasta --candidates database.fasta --k-best 10
+        structlearn predict tagger.slm new.txt --n-jobs -1 > labelled.txt
         structlearn predict tagger.slm new.txt --k-best 5 > best.jsonl
         structlearn predict pixels.slm photos -o labelled_photos
     """
@@ -103,7 +106,7 @@ def predict(
     forms = {"--draw": draw, "--latent": latent, "JSON lines": as_json}
     if sum(forms.values()) > 1:
         raise ValueError(f"{' and '.join(name for name, given in forms.items() if given)} exclude each other")
-    saved = data.read_model(model)
+    saved = with_jobs(data.read_model(model), n_jobs)
     _, last = steps_of(saved.fitted)
     if data.searches(last) != (candidates is not None):
         told = "needs --candidates FILE to search in" if data.searches(last) else "has no use for --candidates"

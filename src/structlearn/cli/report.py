@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from structlearn.cli import data
+from structlearn.cli.jobs import Jobs, with_jobs
 
 if TYPE_CHECKING:
     from structlearn.io.format import Example, Reader
@@ -27,6 +28,7 @@ def report(
     ] = None,
     format_name: data.FormatName = None,
     encoding: data.Encoding = "utf-8",
+    n_jobs: Jobs = None,
     quiet: data.Quiet = False,
 ) -> None:
     """Write a page for people: what was learnt, how well it predicts, and where it is wrong.
@@ -42,7 +44,7 @@ def report(
     from structlearn.report import write_report
 
     atomic.check_writable(output)
-    saved = data.read_model(model)
+    saved = with_jobs(data.read_model(model), n_jobs)
     _, last = steps_of(saved.estimator)
     if not (hasattr(last, "model_") or hasattr(last, "outputs_")):
         raise ValueError(f"{model} holds a {type(last).__name__}, which has no weights to report on; evaluate takes it")

@@ -12,7 +12,6 @@ from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from structlearn.contract import CallbackSupport, library_version, with_callbacks
 from structlearn.data.arrays import FloatArray
@@ -36,11 +35,12 @@ from structlearn.estimators.training import (
     restriction,
 )
 from structlearn.estimators.watch import Watch
+from structlearn.kernels.threads import one_thread_of_blas
 from structlearn.models.base import Model
 from structlearn.models.own.pystruct_latent import adapter
 from structlearn.solvers import DualState, Solution, Solver
 from structlearn.waist.objective import MarginObjective, Objective
-from structlearn.waist.problem import Problem
+from structlearn.waist.problem import Problem, released
 from structlearn.wording import count
 
 #: Rounding may leave a relative gap this far below zero; one further below is no certificate.
@@ -127,8 +127,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         file = None
         if checkpoint is not None:
             file = Checkpoint(checkpoint, checkpoint_every, identity(self, training, held_out))
-        # Vectors are short here: threads of BLAS would mostly wait for each other, at the price of whole cores.
-        with Interruption() as interruption, threadpool_limits(training.problem.n_threads, user_api="blas"):
+        with released(training.problem, held_out), Interruption() as interruption, one_thread_of_blas():
             watch = Watch(self, training, (X, y, sample_weight), held_out, file, interruption)
             start = {} if file is None else file.restore(training, watch)
             if start and self.verbose:
@@ -136,10 +135,10 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
             start = start or {"state": self._earlier_state(training)}
             with watch:
                 solution = training.solver.iterate(training.problem, training.objective, **start, observe=watch)
-        if training.contradiction is None and not interruption.requested:
-            training = replace(training, contradiction=training.problem.contradiction(watch.chosen[1]))
-            if training.contradiction is not None:
-                _warn_of_oracle(training.contradiction)
+            if training.contradiction is None and not interruption.requested:
+                training = replace(training, contradiction=training.problem.contradiction(watch.chosen[1]))
+                if training.contradiction is not None:
+                    _warn_of_oracle(training.contradiction)
         outgrown = None if solution.converged else watch.refused
         if outgrown is not None and not solution.w.any():
             raise outgrown

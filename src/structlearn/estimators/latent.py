@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from structlearn.contract import available_if
 from structlearn.data.arrays import FloatArray
@@ -21,6 +20,7 @@ from structlearn.estimators.base import StructuredEstimator
 from structlearn.estimators.checkpoint import Checkpoint
 from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.training import Training
+from structlearn.kernels.threads import one_thread_of_blas
 from structlearn.models.base import Model
 from structlearn.waist.latent import LatentProblem, Start
 from structlearn.waist.problem import Problem
@@ -74,12 +74,15 @@ class LatentEstimator(StructuredEstimator):
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_init)
         # Runs side by side share what there is.
         granted = memory_option("max_memory", self.max_memory)
-        share = None if granted is None else max(1, granted // min(self.n_init, jobs_option("n_jobs", self.n_jobs)))
-        one = {"n_init": 1, "n_jobs": 1, "max_memory": share}
+        n_jobs = jobs_option("n_jobs", self.n_jobs)
+        # Threads are of no use to models written in Python, whose runs have processes of their own, one after another.
+        side_by_side, each = (n_jobs, 1) if isinstance(self.model, Model) else (1, n_jobs)
+        share = None if granted is None else max(1, granted // min(self.n_init, side_by_side))
+        one = {"n_init": 1, "n_jobs": each, "max_memory": share}
         runs = [clone(self).set_params(**one, random_state=int(seed)) for seed in seeds]
         ended: list[Checkpoint] = []
         # Here once: runs side by side would each restore what another has set.
-        with Interruption() as interruption, threadpool_limits(1, user_api="blas"):
+        with Interruption() as interruption, one_thread_of_blas():
 
             def attempt(k: int, run: LatentEstimator) -> None:
                 run._ended = ended
@@ -88,7 +91,7 @@ class LatentEstimator(StructuredEstimator):
                     if not interruption.requested:
                         run.fit(X, y, sample_weight, checkpoint=file, **options)
 
-            parallel = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads")
+            parallel = joblib.Parallel(n_jobs=side_by_side, prefer="threads")
             parallel(joblib.delayed(attempt)(k, run) for k, run in enumerate(runs))
         runs = [run for run in runs if hasattr(run, "w_")]
         if runs:

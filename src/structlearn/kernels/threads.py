@@ -1,10 +1,16 @@
-"""The same work on many things by several threads."""
+"""The same work on many things by several threads, and BLAS beside them.
+
+Threads of BLAS wait for their next product in loops, at the price of whole cores; where this library has threads of its
+own, each has one of BLAS.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import islice
 from typing import TypeVar
 
@@ -12,6 +18,32 @@ from threadpoolctl import threadpool_limits
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+_lock = threading.Lock()
+_inside: list[object] = []
+_limits: list[threadpool_limits] = []
+
+
+@contextmanager
+def one_thread_of_blas() -> Iterator[None]:
+    """Products of matrices take one thread each, until the last of those who asked for it, in any thread, has ended.
+
+    >>> with one_thread_of_blas(), one_thread_of_blas():
+    ...     pass
+    """
+    me = object()
+    with _lock:
+        if not _inside:
+            _limits.append(threadpool_limits(1, user_api="blas"))
+        _inside.append(me)
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside.remove(me)
+            if not _inside:
+                _limits.pop().restore_original_limits()
 
 
 def in_order(work: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> Iterator[Result]:
@@ -26,7 +58,7 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], n_threads: i
         yield from map(work, items)
         return
     items = iter(items)
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
+    with one_thread_of_blas(), ThreadPoolExecutor(n_threads) as pool:
         ahead: deque[Future[Result]] = deque(pool.submit(work, item) for item in islice(items, n_threads))
         while ahead:
             result = ahead.popleft().result()

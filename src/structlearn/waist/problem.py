@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
@@ -145,6 +146,10 @@ class Problem(ABC):
         """
         return None
 
+    def release(self) -> None:
+        """Ends what passes over examples have started beside this process; they start it again where they need it."""
+        return
+
     def sizes(self) -> dict[str, int]:
         """How much data there is, for people: examples, tokens."""
         return {"examples": self.n_examples}
@@ -267,3 +272,14 @@ class Problem(ABC):
     def losses(self, outputs: Outputs) -> FloatArray:
         """Δ(y_i, ŷ_i) for one output an example."""
         return self.differences(np.arange(self.n_examples), outputs)[1]
+
+
+@contextmanager
+def released(*problems: Problem | None) -> Iterator[None]:
+    """Ends at the end what the problems have started beside this process, whatever happens."""
+    try:
+        yield
+    finally:
+        for problem in problems:
+            if problem is not None:
+                problem.release()

@@ -48,6 +48,17 @@ def stacked(features: Iterable[Any], examples: IntArray, size: int) -> Stack:
     return sp.csr_array(sp.vstack(groups, format="csr"))
 
 
+def joined(stacks: list[Stack], size: int) -> Stack:
+    """The rows of several stacks, one after another, in the form that they would have in one."""
+    stacks = [stack for stack in stacks if stack.shape[0]] or stacks[:1]
+    if len(stacks) == 1:
+        return stacks[0]
+    n = sum(stack.shape[0] for stack in stacks)
+    if isinstance(stacks[0], np.ndarray) and n <= max(1, DENSE // size):
+        return np.concatenate([stack if isinstance(stack, np.ndarray) else stack.toarray() for stack in stacks])
+    return sp.csr_array(sp.vstack([sp.csr_array(stack) for stack in stacks], format="csr"))
+
+
 def checked_stack(rows: Any, examples: IntArray, size: int) -> Stack:
     """What a model's `joint_features` returned for these examples."""
     rows = rows if sp.issparse(rows) else np.asarray(rows)

@@ -31,10 +31,10 @@ from structlearn.data.examples import same_output
 from structlearn.models.base import Ability
 from structlearn.models.explanation import PartFeatures
 from structlearn.models.own.joint_features import feature_row
+from structlearn.models.own.processes import ProblemInProcesses
 from structlearn.models.own.python_model import PythonModel, PythonSpec
-from structlearn.models.own.python_problem import ONE_OUTPUT
 from structlearn.models.own.relaxation import exactness_of
-from structlearn.models.own.spot_check import contradiction, lent
+from structlearn.models.own.spot_check import lent
 from structlearn.waist.latent import LatentProblem
 from structlearn.waist.objective import Oracle, Scaling
 from structlearn.waist.planes import Outputs
@@ -102,7 +102,7 @@ class PythonLatentModel(PythonModel):
             raise TypeError(f"complete of example 0 returned {h!r}, the pair (y, h); expected the latent part h alone")
 
 
-class PythonLatentProblem(LatentProblem):
+class PythonLatentProblem(ProblemInProcesses, LatentProblem):
     """A user's model with latent parts, bound to data. Outputs are tuples (y, h) of the user's own objects."""
 
     user_oracles = True
@@ -122,9 +122,6 @@ class PythonLatentProblem(LatentProblem):
         self._X = X
         self._Y = Y
 
-    def contradiction(self, w: FloatArray | None = None) -> str | None:
-        return contradiction(self, [name for name in ONE_OUTPUT if hasattr(self._model, name)], w)
-
     def ask_oracle(self, name: str, i: int, w: FloatArray) -> Any:
         assert self._Y is not None
         arguments = (self._X[i], w) if name == "inference" else (self._X[i], self._Y[i], w)
@@ -138,6 +135,9 @@ class PythonLatentProblem(LatentProblem):
         return list(islice(self._model.outputs(self._X[i]), n)) if hasattr(self._model, "outputs") else []
 
     def best(self, w: FloatArray, examples: IntArray) -> list[Any]:
+        return [pair for found in self._answers("_inference", examples, w) for pair in found]
+
+    def _inference(self, examples: IntArray, w: FloatArray) -> list[Any]:
         with lent(w) as given:
             if hasattr(self._model, "inference"):
                 return [
@@ -148,6 +148,9 @@ class PythonLatentProblem(LatentProblem):
     def loss_augmented(self, w: FloatArray, examples: IntArray) -> list[Any]:
         if not hasattr(self._model, "loss_augmented_inference"):
             return self.loss_levels(w, examples, Scaling("margin", "linear"))
+        return [pair for found in self._answers("_loss_augmented", examples, w) for pair in found]
+
+    def _loss_augmented(self, examples: IntArray, w: FloatArray) -> list[Any]:
         assert self._Y is not None
         ask = self._model.loss_augmented_inference
         with lent(w) as given:
@@ -157,24 +160,34 @@ class PythonLatentProblem(LatentProblem):
             ]
 
     def loss_levels(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> list[Any]:
+        truths = self.truths(w, examples)
+        found = self._answers("_loss_levels", examples, w, scaling, beside=truths)
+        return [pair for group in found for pair in group]
+
+    def _loss_levels(self, examples: IntArray, truths: Outputs, w: FloatArray, scaling: Scaling) -> list[Any]:
         with lent(w) as given:
             return [
                 self._most_violating(i, given, scaling, self.score_of(i, truth, given))
-                for i, truth in zip(examples.tolist(), self.truths(w, examples), strict=True)
+                for i, truth in zip(examples.tolist(), truths, strict=True)
             ]
 
     def complete(self, w: FloatArray, examples: IntArray) -> list[Any]:
+        return [pair for found in self._answers("_completed", examples, w) for pair in found]
+
+    def _completed(self, examples: IntArray, w: FloatArray) -> list[Any]:
         assert self._Y is not None
         with lent(w) as given:
             return [(self._Y[i], self._model.complete(self._X[i], self._Y[i], given)) for i in examples]
 
     def between(self, examples: IntArray, left: Outputs, right: Outputs) -> SparseRows:
-        rows = [
-            self._feature(int(i), one) - self._feature(int(i), other)
-            for i, one, other in zip(examples, left, right, strict=True)
-        ]
-        matrix = sp.vstack([*rows, sp.csr_array((0, self.n_features))], format="csr")
+        both = list(zip(left, right, strict=True))
+        matrix = sp.vstack(self._answers("_between", examples, beside=both), format="csr")
         return SparseRows.from_matrix(sp.csr_array(matrix))
+
+    def _between(self, examples: IntArray, both: list[tuple[Any, Any]]) -> sp.csr_array:
+        pairs = zip(examples.tolist(), both, strict=True)
+        rows = [self._feature(i, left) - self._feature(i, right) for i, (left, right) in pairs]
+        return sp.csr_array(sp.vstack([*rows, sp.csr_array((0, self.n_features))], format="csr"))
 
     def differing_parts(self, w: FloatArray) -> list[PartFeatures]:
         """See `PythonProblem.differing_parts`; both outputs are completed by their best latent parts."""
@@ -182,7 +195,10 @@ class PythonLatentProblem(LatentProblem):
         return [PartFeatures.of_row("joint_feature", self._feature(0, left) - self._feature(0, right))]
 
     def output_losses(self, examples: IntArray, outputs: Outputs) -> FloatArray:
-        return np.array([self.loss_of(int(i), output) for i, output in zip(examples, outputs, strict=True)])
+        return np.concatenate(self._answers("_losses", examples, beside=outputs))
+
+    def _losses(self, examples: IntArray, outputs: Outputs) -> FloatArray:
+        return np.array([self.loss_of(i, output) for i, output in zip(examples.tolist(), outputs, strict=True)])
 
     def random_completions(self, random: np.random.Generator) -> list[Any]:
         assert self._Y is not None

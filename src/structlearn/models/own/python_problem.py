@@ -17,14 +17,15 @@ from structlearn.models.own.joint_features import (
     checked_stack,
     difference_rows,
     feature_row,
+    joined,
     score,
     stacked,
 )
+from structlearn.models.own.processes import ProblemInProcesses
 from structlearn.models.own.relaxation import exactness_of, loss_between, relaxed_options
-from structlearn.models.own.spot_check import contradiction, lent
+from structlearn.models.own.spot_check import lent
 from structlearn.waist.objective import Oracle, Scaling
-from structlearn.waist.planes import Outputs
-from structlearn.waist.problem import Problem
+from structlearn.waist.planes import Outputs, Planes
 from structlearn.waist.rows import Rows
 
 #: From which methods each oracle is made, the first one that exists.
@@ -49,7 +50,7 @@ _FORMS = {
 }
 
 
-class PythonProblem(Problem):
+class PythonProblem(ProblemInProcesses):
     """A user's model bound to data, asked in Python. Outputs are the user's own objects."""
 
     user_oracles = True
@@ -81,7 +82,7 @@ class PythonProblem(Problem):
     def contradiction(self, w: FloatArray | None = None) -> str | None:
         if self._Y is not None and self.n_examples and self.loss_of(0, self._Y[0]) > 0.0:
             return f"loss(Y[0], Y[0]) is {self.loss_of(0, self._Y[0]):g}, but the truth has no loss"
-        return contradiction(self, [name for name in ONE_OUTPUT if hasattr(self._model, name)], w)
+        return super().contradiction(w)
 
     def ask_oracle(self, name: str, i: int, w: FloatArray) -> Any:
         assert self._Y is not None
@@ -97,6 +98,9 @@ class PythonProblem(Problem):
         return list(islice(self._model.outputs(self._X[i]), n)) if hasattr(self._model, "outputs") else []
 
     def best(self, w: FloatArray, examples: IntArray) -> list[Any]:
+        return [y for found in self._answers("_inference", examples, w) for y in found]
+
+    def _inference(self, examples: IntArray, w: FloatArray) -> list[Any]:
         with lent(w) as given:
             if hasattr(self._model, "batch_inference") and hasattr(self._model, "inference"):
                 return self._ask_batch("inference", examples, _chosen(self._X, examples), given)
@@ -133,10 +137,29 @@ class PythonProblem(Problem):
         with lent(w) as given:
             return [self._most_violating(i, given, scaling) for i in examples.tolist()]
 
+    def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
+        found = self._answers("_violation", examples, w, scaling)
+        answered = np.concatenate([group[0] for group in found])
+        outputs = [y for group in found for y in group[1]]
+        rows, losses = self._compared(answered, [group[2] for group in found])
+        a, b = scaling(losses)
+        return Planes(answered, rows, losses, outputs, b - a * rows.dot(w))
+
+    def _violation(self, examples: IntArray, w: FloatArray, scaling: Scaling) -> tuple[IntArray, Outputs, Any]:
+        answered, outputs = self.most_violating(w, examples, scaling)
+        return answered, outputs, self._described(answered, outputs)
+
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[Rows, FloatArray]:
+        return self._compared(examples, self._answers("_described", examples, beside=outputs))
+
+    def _described(self, examples: IntArray, outputs: Outputs) -> tuple[Stack, FloatArray]:
+        """Ψ(x_i, y) and Δ(y_i, y) of every example with its output."""
+        return self._features(examples, outputs), self._losses(examples, outputs)
+
+    def _compared(self, examples: IntArray, described: list[tuple[Stack, FloatArray]]) -> tuple[Rows, FloatArray]:
         assert self._truths is not None
-        rows = difference_rows(self._truths[examples], self._features(examples, outputs))
-        return rows, self._losses(examples, outputs)
+        features = joined([one for one, _ in described], self.n_features)
+        return difference_rows(self._truths[examples], features), np.concatenate([losses for _, losses in described])
 
     def differing_parts(self, w: FloatArray) -> list[PartFeatures]:
         """Ψ(x, y₀) − Ψ(x, y₁) as one part: how a user's features belong to parts of an output nobody says."""
@@ -145,11 +168,14 @@ class PythonProblem(Problem):
         return [PartFeatures.of_row("joint_feature", change.matrix(self.n_features))]
 
     def losses(self, outputs: Outputs) -> FloatArray:
-        return self._losses(np.arange(len(outputs)), outputs)
+        return np.concatenate(self._answers("_losses", np.arange(len(outputs)), beside=outputs))
 
     def k_best(self, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
+        return [best for found in self._answers("_k_best", np.arange(self.n_examples), w, k) for best in found]
+
+    def _k_best(self, examples: IntArray, w: FloatArray, k: int) -> list[list[tuple[Any, float]]]:
         with lent(w) as given:
-            return [[(y, self.score_of(i, y, w)) for y in self._best(i, given, k)] for i in range(self.n_examples)]
+            return [[(y, self.score_of(i, y, w)) for y in self._best(i, given, k)] for i in examples.tolist()]
 
     def max_losses(self) -> FloatArray:
         if hasattr(self._model, "max_loss"):
@@ -160,7 +186,10 @@ class PythonProblem(Problem):
                 f"score needs the largest loss of an example: write max_loss(y) or outputs(x) in "
                 f"{type(self._model).__name__}"
             )
-        return np.array([max(self.loss_of(i, y) for y in self._listed(i)) for i in range(self.n_examples)])
+        return np.concatenate(self._answers("_largest_losses", np.arange(self.n_examples)))
+
+    def _largest_losses(self, examples: IntArray) -> FloatArray:
+        return np.array([max(self.loss_of(i, y) for y in self._listed(i)) for i in examples.tolist()], np.float64)
 
     def radii(self) -> FloatArray:
         assert self._Y is not None

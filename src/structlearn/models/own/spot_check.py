@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from structlearn.data.arrays import FloatArray
+from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import same_output
 from structlearn.waist.problem import Exactness
 
@@ -48,24 +48,29 @@ def lent(w: FloatArray) -> Iterator[FloatArray]:
 
 
 def contradiction(
-    problem: Asked, oracles: list[str], learnt: FloatArray | None, calls: dict[str, str] = CALLS
+    problem: Asked,
+    oracles: list[str],
+    learnt: FloatArray | None,
+    calls: dict[str, str] = CALLS,
+    examples: IntArray | None = None,
 ) -> str | None:
     """What is wrong with `inference` or `loss_augmented_inference`, whichever there are; None if nothing is.
 
-    Asked of all examples with the weights that were `learnt`, or of a few with some others. An answer is compared with
-    those at other weights, and before training with outputs that the model lists.
+    Asked of all examples, or of the `examples`, with the weights that were `learnt`, or of a few with some others. An
+    answer is compared with those at other weights, and before training with outputs that the model lists.
     """
     if problem.exactness == "approximate":
         return None
     nothing = np.zeros(problem.n_features)
     if learnt is not None:
         # An oracle that forgets the loss agrees with itself at every w, but not with what violates most at w = 0.
-        examples, n_listed, questions = range(problem.n_examples), 0, [(learnt, oracles), (nothing, oracles[-1:])]
+        examples = np.arange(problem.n_examples) if examples is None else examples
+        n_listed, questions = 0, [(learnt, oracles), (nothing, oracles[-1:])]
     else:
         direction = np.random.default_rng(0).normal(size=problem.n_features)
-        examples, n_listed = np.linspace(0, problem.n_examples - 1, _N_EXAMPLES).astype(int).tolist(), _N_OUTPUTS
+        examples, n_listed = np.linspace(0, problem.n_examples - 1, _N_EXAMPLES).astype(int), _N_OUTPUTS
         questions = [(w, oracles) for w in (nothing, direction, 0.01 * direction, -10.0 * direction)]
-    found = (_contradiction(problem, i, questions, n_listed, calls) for i in dict.fromkeys(examples))
+    found = (_contradiction(problem, i, questions, n_listed, calls) for i in dict.fromkeys(examples.tolist()))
     return next((sentence for sentence in found if sentence is not None), None)
 
 
