@@ -114,7 +114,7 @@ def pursuit(task: str, method: str, gamma: float, price: float, file: Path) -> N
     kernel = RBF(gamma)
 
     def tell(size: int, seconds: float, state: Any) -> bool:
-        function = Function(kernel, state.found.basis, state.found.coefficients)
+        function = Function(kernel, state.cuts.vectors(state.cuts.best.numbers), state.cuts.best.coefficients)
         run = named(task, method, gamma, price) | {"size": size, "seconds": seconds, "objective": state.primal}
         found.append(run | {"iterations": state.surveys} | memory() | judged(function.wrong, tuple(held)))
         write(file, found, complete=False)

@@ -161,7 +161,7 @@ def test_two_classes_with_halved_features_are_the_binary_svm_without_a_bias():
 @pytest.mark.parametrize("n_violated", [2, 20])
 def test_a_cut_is_projected_alike_whether_few_rows_or_many_are_in_it(n_violated):
     X, _ = rows()
-    cuts = BasisCuts(RowMetric(RBF(0.5), X, 1, np.arange(31)), 3)
+    cuts = BasisCuts(RowMetric(RBF(0.5), X, 1, np.arange(31)), 3, dense=False)
     assert all(cuts.extend(X[i : i + 1]) for i in range(3))
     random = np.random.default_rng(0)
     cut = Cut(np.arange(3, 3 + n_violated), random.normal(size=(n_violated, 1)), np.zeros(0), 1.0)

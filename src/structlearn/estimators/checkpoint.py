@@ -126,6 +126,9 @@ def identity(estimator: StructuredEstimator, training: Training, held_out: Probl
 
 def _fingerprint(problem: Problem) -> str:
     found = problem.fingerprint()
+    if found is not None and problem.metric is not None:
+        # Rows of such a problem are unit vectors, whatever they stand for.
+        return f"{found} {problem.metric.fingerprint()}"
     if found is None:
         name = type(problem).__name__
         raise ValueError(

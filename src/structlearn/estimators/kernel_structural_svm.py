@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -135,10 +136,19 @@ class KernelStructuralSVM(StructuralSVM):
         self.n_components = n_components
 
     def fit(  # type: ignore[override]
-        self, X: Any, y: Any, sample_weight: Any = None, *, allowed: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        allowed: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: float = 60.0,
     ) -> Self:
         """Trains; see `StructuralSVM.fit`."""
-        return super().fit(X, y, sample_weight, allowed=allowed)
+        return super().fit(
+            X, y, sample_weight, allowed=allowed, checkpoint=checkpoint, checkpoint_every=checkpoint_every
+        )
 
     def check_options(self) -> None:
         super().check_options()
@@ -237,8 +247,9 @@ class KernelStructuralSVM(StructuralSVM):
 
     def _take_over(self, training: Training, solution: Solution, watch: Watch, X: Any) -> None:
         super()._take_over(training, solution, watch, X)
-        metric, found = training.problem.metric, solution.state.found  # type: ignore[attr-defined]
-        self.kernel_, self.basis_, self.coefficients_ = metric.kernel, found.basis, found.coefficients
+        metric, cuts = training.problem.metric, solution.state.cuts  # type: ignore[attr-defined]
+        found = cuts.best
+        self.kernel_, self.basis_, self.coefficients_ = metric.kernel, cuts.vectors(found.numbers), found.coefficients
         self.vocabulary_ = metric.names
         self.spec_ = replace(training.spec, n_inputs=metric.width)
         self.w_ = np.concatenate([np.eye(metric.width).ravel(), found.rest])

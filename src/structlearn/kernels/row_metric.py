@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.data.arrays import FloatArray, IntArray, digest
 from structlearn.kernels.base import Kernel, length
 from structlearn.kernels.gram import PROBED
 
@@ -99,6 +99,11 @@ class RowMetric:
             return False
         few = self.rows[:PROBED]
         return np.array_equal(self.kernel.checked_values(few, few), other.kernel.checked_values(few, few))
+
+    def fingerprint(self) -> str:
+        """One short text for the rows and, as far as a few of these tell, the kernel."""
+        few = self.rows[:PROBED]
+        return digest(*_arrays(self.rows), self.kernel.checked_values(few, few))
 
     def stretch(self) -> float:
         """By how much a combination of the rows of one example may be longer than it is for unit vectors.

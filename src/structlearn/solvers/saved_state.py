@@ -12,10 +12,11 @@ import numpy as np
 
 from structlearn import _core
 from structlearn.solvers.base import Solver
+from structlearn.solvers.kernel.cuts import Cuts
 from structlearn.solvers.states import State
 from structlearn.waist.objective import Objective
 
-_SETS = (_core.SparseSets, _core.PartSets, _core.DependencySets, _core.MulticlassSets)
+_SETS = (_core.SparseSets, _core.PartSets, _core.DependencySets, _core.MulticlassSets, Cuts)
 
 
 def save(state: State) -> dict[str, Any]:

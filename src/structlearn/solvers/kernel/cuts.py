@@ -19,14 +19,14 @@ class Expansion(NamedTuple):
 
     Attributes
     ----------
-    basis : examples
-        b, rows of features or other examples of the kernel.
+    numbers : (n_basis,)
+        Which of the vectors that cuts are made of b are, see `Cuts.vectors`.
     coefficients : (n_basis, width)
         c.
     rest : (n_rest,)
     """
 
-    basis: Any
+    numbers: IntArray
     coefficients: FloatArray
     rest: FloatArray
 
@@ -52,28 +52,51 @@ class Cuts(ABC):
     gram : (n_cuts, n_cuts)
         ⟨g_s, g_t⟩.
     offsets : (n_cuts,)
+    alpha : (n_cuts,)
+        Their multipliers.
+    idle : (n_cuts,)
+        For how many quadratic programs each multiplier has been 0.
+    best : Expansion or None
+        The best w so far.
     """
+
+    metric: RowMetric
+    cuts: list[Cut]
+    gram: FloatArray
+    offsets: FloatArray
+    alpha: FloatArray
+    idle: IntArray
+    best: Expansion | None
 
     def __init__(self, metric: RowMetric):
         self.metric = metric
-        self.cuts: list[Cut] = []
-        self.gram = np.zeros((0, 0))
-        self.offsets = np.zeros(0)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.cuts, self.best = [], None
+        self.gram, self.offsets, self.alpha = np.zeros((0, 0)), np.zeros(0), np.zeros(0)
+        self.idle = np.zeros(0, np.int64)
 
     @abstractmethod
-    def add(self, cut: Cut) -> None: ...
+    def add(self, cut: Cut) -> None:
+        """Takes in a cut, with the multiplier 0."""
 
     def keep(self, kept: npt.NDArray[np.bool_]) -> None:
         """Drops all cuts that a mask does not have."""
         self.cuts = [cut for cut, chosen in zip(self.cuts, kept, strict=True) if chosen]
         self.gram, self.offsets = self.gram[np.ix_(kept, kept)], self.offsets[kept]
+        self.alpha, self.idle = self.alpha[kept], self.idle[kept]
 
     @abstractmethod
-    def weights(self, alpha: FloatArray) -> FloatArray:
-        """Σ_t α_t g_t as weights of the problem: its values at the rows of the training data, and all others."""
+    def vectors(self, numbers: IntArray) -> Any:
+        """Some of the vectors b whose functions cuts are made of."""
 
     @abstractmethod
-    def expansion(self, alpha: FloatArray) -> Expansion:
+    def weights(self) -> FloatArray:
+        """w = Σ_t α_t g_t as weights of the problem: its values at the rows of the training data, and all others."""
+
+    @abstractmethod
+    def expansion(self) -> Expansion:
         """The same as a function of any row."""
 
     @abstractmethod
@@ -83,21 +106,93 @@ class Cuts(ABC):
     def _join(self, cut: Cut, products: FloatArray) -> None:
         """Takes in a cut, whose function has these inner products with those of the cuts before and with itself."""
         self.cuts.append(cut)
+        self.alpha, self.idle = np.append(self.alpha, 0.0), np.append(self.idle, 0)
         t = len(self.gram)
         gram = np.empty((t + 1, t + 1))
         gram[:t, :t] = self.gram
         gram[t] = gram[:, t] = products + np.array([other.rest @ cut.rest for other in self.cuts])
         self.gram, self.offsets = gram, np.append(self.offsets, cut.offset)
 
-    def _rest(self, alpha: FloatArray) -> FloatArray:
-        return np.asarray(alpha @ np.array([cut.rest for cut in self.cuts]))
+    def _rest(self) -> FloatArray:
+        return np.asarray(self.alpha @ np.array([cut.rest for cut in self.cuts]))
+
+    def save(self) -> dict[str, Any]:
+        """All that another object for the same metric needs to become this one."""
+        parts = [np.concatenate([getattr(cut, name) for cut in self.cuts]) for name in ("rows", "coefficients")]
+        best = self.best or Expansion(np.zeros(0, np.int64), np.zeros((0, self.metric.width)), np.zeros(0))
+        return {
+            "ends": np.cumsum([len(cut.rows) for cut in self.cuts]),
+            "rows": parts[0],
+            "coefficients": parts[1],
+            "rest": np.array([cut.rest for cut in self.cuts]),
+            "offsets": self.offsets,
+            "alpha": self.alpha,
+            "idle": self.idle,
+            "best": list(best),
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Becomes what was saved; anybody could have written it."""
+        n_rest, width = len(self.cuts[0].rest), self.metric.width
+        ends = checked(saved, "ends", np.int64, None)
+        n, n_entries = len(ends), int(ends[-1]) if len(ends) else 0
+        if (np.diff(ends, prepend=0) < 0).any():
+            raise ValueError("ends go down")
+        rows = self._numbers_in(checked(saved, "rows", np.int64, n_entries), self.metric.n_rows)
+        coefficients = checked(saved, "coefficients", np.float64, n_entries, width)
+        rest = checked(saved, "rest", np.float64, n, n_rest)
+        offsets, alpha = (checked(saved, name, np.float64, n) for name in ("offsets", "alpha"))
+        idle = checked(saved, "idle", np.int64, n)
+        begins = np.concatenate([[0], ends[:-1]])
+        self._begin()
+        self._begin_with(saved)
+        for t, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+            self.add(Cut(rows[begin:end], coefficients[begin:end], rest[t], float(offsets[t])))
+        self.alpha, self.idle = alpha, idle
+        best = dict(zip(("numbers", "coefficients", "rest"), saved["best"], strict=True))
+        n_best = len(best["numbers"])
+        self.best = Expansion(
+            self._numbers_in(checked(best, "numbers", np.int64, n_best), self._n_vectors()),
+            checked(best, "coefficients", np.float64, n_best, width),
+            checked(best, "rest", np.float64, n_rest),
+        )
+        self._end_with(saved)
+
+    def _begin_with(self, saved: dict[str, Any]) -> None:
+        """Takes over what must be there before cuts are added."""
+        return
+
+    def _end_with(self, saved: dict[str, Any]) -> None:
+        """Takes over what rounding has made another than adding the cuts once more does."""
+        return
+
+    @abstractmethod
+    def _n_vectors(self) -> int:
+        """How many vectors `vectors` has."""
+
+    @staticmethod
+    def _numbers_in(numbers: IntArray, n: int) -> IntArray:
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < n:
+            raise ValueError(f"a number is not one of 0 to {n - 1}")
+        return numbers
+
+
+def checked(saved: dict[str, Any], name: str, dtype: type, *shape: int | None) -> Any:
+    """An array with this type and shape, of which None may be any, and with finite numbers."""
+    array = saved[name]
+    fits = isinstance(array, np.ndarray) and array.dtype == dtype and array.ndim == len(shape)
+    if not fits or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
+        raise ValueError(f"{name} is no array of {np.dtype(dtype)} with the shape {shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} holds numbers that are not finite")
+    return array.copy()
 
 
 class RowCuts(Cuts):
     """Cuts as combinations of rows of the training data, each with its values at all of these."""
 
-    def __init__(self, metric: RowMetric):
-        super().__init__(metric)
+    def _begin(self) -> None:
+        super()._begin()
         self.values: list[FloatArray] = []
 
     def add(self, cut: Cut) -> None:
@@ -109,19 +204,25 @@ class RowCuts(Cuts):
         super().keep(kept)
         self.values = [values for values, chosen in zip(self.values, kept, strict=True) if chosen]
 
-    def weights(self, alpha: FloatArray) -> FloatArray:
+    def vectors(self, numbers: IntArray) -> Any:
+        return self.metric.rows[numbers]
+
+    def weights(self) -> FloatArray:
         values = np.zeros((self.metric.n_rows, self.metric.width))
-        for factor, some in zip(alpha, self.values, strict=True):
+        for factor, some in zip(self.alpha, self.values, strict=True):
             if factor:
                 values += factor * some
-        return np.concatenate([values.ravel(), self._rest(alpha)])
+        return np.concatenate([values.ravel(), self._rest()])
 
-    def expansion(self, alpha: FloatArray) -> Expansion:
+    def expansion(self) -> Expansion:
         found = np.zeros((self.metric.n_rows, self.metric.width))
-        for factor, cut in zip(alpha, self.cuts, strict=True):
+        for factor, cut in zip(self.alpha, self.cuts, strict=True):
             found[cut.rows] += factor * cut.coefficients
         support = np.flatnonzero(found.any(axis=1))
-        return Expansion(self.metric.rows[support], found[support], self._rest(alpha))
+        return Expansion(support, found[support], self._rest())
+
+    def _n_vectors(self) -> int:
+        return self.metric.n_rows
 
     def nbytes(self) -> int:
         return sum(values.nbytes + cut.coefficients.nbytes for values, cut in zip(self.values, self.cuts, strict=True))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.kernels.row_metric import RowMetric
 from structlearn.solvers.base import DualSolver
 from structlearn.solvers.kernel.cuts import Cut, Cuts, Expansion, RowCuts, best_mixture
@@ -18,15 +17,9 @@ from structlearn.waist.problem import Problem
 
 @dataclass
 class KernelCutsState(DualState):
-    """`alpha` are the multipliers of the cuts, `idle` for how long each has been 0, `found` is the best w so far.
+    """`cuts` have their multipliers and the best w so far; `surveys` counts the passes over all examples."""
 
-    `surveys` counts the passes over all examples, one for each cut.
-    """
-
-    cuts: Cuts | None = None
-    alpha: FloatArray = field(default_factory=lambda: np.zeros(0))
-    idle: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
-    found: Expansion | None = None
+    cuts: Any = None
     surveys: int = 0
 
 
@@ -66,18 +59,18 @@ class KernelCuts(DualSolver):
     def resume(self, state: KernelCutsState, problem: Problem, objective: MarginObjective) -> KernelCutsState:
         self.check_state(state, KernelCutsState, objective)
         # Cuts bound the risk, whatever its price; where a sum of them was the most that C allowed, it may be too much.
-        alpha = state.alpha * min(1.0, objective.C / max(float(state.alpha.sum()), 1e-300))
-        w = np.zeros(problem.n_features)
-        fresh = KernelCutsState(w=w, objective=objective, cuts=state.cuts, alpha=alpha, idle=state.idle)
+        cuts, w = state.cuts, np.zeros(problem.n_features)
+        cuts.alpha, cuts.best = cuts.alpha * min(1.0, objective.C / max(float(cuts.alpha.sum()), 1e-300)), None
+        fresh = KernelCutsState(w=w, objective=objective, cuts=cuts)
         return self.update(fresh, problem, objective)
 
     def update(self, state: KernelCutsState, problem: Problem, objective: MarginObjective) -> KernelCutsState:
         with state.timed("dual_seconds"):
             self._solve(state, objective)
             idle, room = self.idle_cuts, self.room_for_planes(problem)
-            while idle and state.cuts is not None and state.cuts.nbytes() > room:
+            while idle and state.cuts.nbytes() > room:
                 idle //= 2
-                self._drop_idle(state, idle)
+                self._drop_idle(state.cuts, idle)
         self._survey(state, problem, objective)
         return state
 
@@ -110,30 +103,27 @@ class KernelCuts(DualSolver):
 
     def _solve(self, state: KernelCutsState, objective: MarginObjective) -> None:
         """The quadratic program over the cuts; those that are idle for long are dropped."""
-        cuts = state.cuts
-        assert cuts is not None
+        cuts: Cuts = state.cuts
         accuracy = self.qp_accuracy(state, objective)
-        state.alpha, gap = best_mixture(cuts.gram, cuts.offsets, state.alpha, objective.C, accuracy)
-        state.idle = np.where(state.alpha > 0, 0, state.idle + 1)
-        self._drop_idle(state, self.idle_cuts)
-        dual = float(cuts.offsets @ state.alpha - 0.5 * state.alpha @ cuts.gram @ state.alpha)
+        cuts.alpha, gap = best_mixture(cuts.gram, cuts.offsets, cuts.alpha, objective.C, accuracy)
+        cuts.idle = np.where(cuts.alpha > 0, 0, cuts.idle + 1)
+        self._drop_idle(cuts, self.idle_cuts)
+        dual = float(cuts.offsets @ cuts.alpha - 0.5 * cuts.alpha @ cuts.gram @ cuts.alpha)
         # What bounds from below may be forgotten only where it is no bound.
         state.dual = max(state.dual, dual) if self.certifies else dual
         state.restricted_gap = gap / max(dual + gap, 1e-300)
 
     @staticmethod
-    def _drop_idle(state: KernelCutsState, idle: int) -> None:
-        assert state.cuts is not None
-        kept = state.idle <= idle
+    def _drop_idle(cuts: Cuts, idle: int) -> None:
+        kept = cuts.idle <= idle
         if not kept.all():
-            state.cuts.keep(kept)
-            state.alpha, state.idle = state.alpha[kept], state.idle[kept]
+            cuts.keep(kept)
 
     def _survey(self, state: KernelCutsState, problem: Problem, objective: MarginObjective) -> None:
         """An oracle pass at w: its exact price, the stopping rule on the exact cut, and a new cut."""
-        cuts, alpha = state.cuts, state.alpha
-        assert cuts is not None
-        w = cuts.weights(alpha) if len(alpha) else np.zeros(problem.n_features)
+        cuts: Cuts = state.cuts
+        alpha = cuts.alpha
+        w = cuts.weights() if len(alpha) else np.zeros(problem.n_features)
         with state.timed("oracle_seconds"):
             risk = problem.risk(w, objective)
         total = float(objective.sample_weight.sum())
@@ -144,23 +134,17 @@ class KernelCuts(DualSolver):
         excess = max(0.0, offset + float(risk.gradient @ w) / total - slack)
         norm = np.sqrt(max(float(alpha @ gram @ alpha), 0.0))
         primal = objective.primal(np.array([norm]), risk.losses)
-        if primal <= state.primal or state.found is None:
+        if primal <= state.primal or cuts.best is None:
             state.primal, state.w, state.slacks = primal, w, np.maximum(risk.losses, 0.0)
-            state.found = self._expansion(cuts, alpha, rest)
+            nothing = Expansion(np.zeros(0, np.int64), np.zeros((0, cuts.metric.width)), np.zeros_like(rest))
+            cuts.best = cuts.expansion() if len(alpha) else nothing
         with state.timed("dual_seconds"):
             rows = np.flatnonzero(coefficients.any(axis=1))
             cuts.add(self._cut(state, Cut(rows, coefficients[rows], rest.copy(), offset)))
-            state.alpha, state.idle = np.append(alpha, 0.0), np.append(state.idle, 0)
         state.surveys += 1
-        state.record = dual_record(state, problem, excess, len(state.alpha))
+        state.record = dual_record(state, problem, excess, len(cuts.alpha))
         if not self.certifies:
             state.record |= {"dual": np.nan, "gap": np.nan, "certified": False}
-
-    @staticmethod
-    def _expansion(cuts: Cuts, alpha: FloatArray, rest: FloatArray) -> Expansion:
-        if len(alpha):
-            return cuts.expansion(alpha)
-        return Expansion(cuts.metric.rows[:0], np.zeros((0, cuts.metric.width)), np.zeros_like(rest))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from structlearn.data.arrays import FloatArray
+from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.kernels.gram import SMALLEST_PIVOT, cholesky_coordinates
 from structlearn.kernels.preimages import Combination, preimage
 from structlearn.kernels.row_metric import RowMetric
-from structlearn.solvers.kernel.cuts import Cut, Cuts, Expansion
+from structlearn.solvers.kernel.cuts import Cut, Cuts, Expansion, checked
 from structlearn.solvers.kernel.kernel_cuts import KernelCuts, KernelCutsState
 
 
@@ -31,14 +31,21 @@ class BasisCuts(Cuts):
         Whether the basis gets no more vectors.
     """
 
-    full = False
+    basis: Any
+    full: bool
 
-    def __init__(self, metric: RowMetric, size: int):
+    def __init__(self, metric: RowMetric, size: int, dense: bool):
+        self._size = size
+        self._dense = dense
         super().__init__(metric)
-        self.basis: Any = metric.rows[:0]
+
+    def _begin(self) -> None:
+        super()._begin()
+        rows, size = self.metric.rows, self._size
+        self.basis, self.full = _dense(rows[:0]) if self._dense else rows[:0], False
         self._factor = np.zeros((size, size))
-        self._coordinates = np.zeros((metric.n_rows, size), order="F")
-        self._projected = np.zeros((0, size, metric.width))
+        self._coordinates = np.zeros((self.metric.n_rows, size), order="F")
+        self._projected = np.zeros((0, size, self.metric.width))
 
     def __len__(self) -> int:
         return int(self.basis.shape[0])
@@ -62,12 +69,38 @@ class BasisCuts(Cuts):
         super().keep(kept)
         self._projected = self._projected[kept]
 
-    def weights(self, alpha: FloatArray) -> FloatArray:
-        values = self.coordinates @ self._mixed(alpha)
-        return np.concatenate([values.ravel(), self._rest(alpha)])
+    def vectors(self, numbers: IntArray) -> Any:
+        return self.basis[numbers]
 
-    def expansion(self, alpha: FloatArray) -> Expansion:
-        return Expansion(self.basis, self._solved_transposed(self._mixed(alpha)), self._rest(alpha))
+    def weights(self) -> FloatArray:
+        return np.concatenate([(self.coordinates @ self._mixed()).ravel(), self._rest()])
+
+    def expansion(self) -> Expansion:
+        return Expansion(np.arange(len(self)), self._solved_transposed(self._mixed()), self._rest())
+
+    def save(self) -> dict[str, Any]:
+        return super().save() | {
+            "basis": self.basis,
+            "full": self.full,
+            "gram": self.gram,
+            "projected": self._projected[:, : len(self)],
+        }
+
+    def _begin_with(self, saved: dict[str, Any]) -> None:
+        basis = self.metric.kernel.read(saved["basis"], "basis") if saved["basis"].shape[0] else self.basis
+        if sp.issparse(basis) != sp.issparse(self.basis) or basis.shape[1] != self.basis.shape[1]:
+            raise ValueError(f"basis has the shape {basis.shape}")
+        if basis.shape[0] > self.size or not all(self.extend(basis[i : i + 1]) for i in range(basis.shape[0])):
+            raise ValueError("basis holds vectors that depend on each other, or too many")
+
+    def _end_with(self, saved: dict[str, Any]) -> None:
+        n, k = len(self.cuts), len(self)
+        self.full = bool(saved["full"])
+        self.gram = checked(saved, "gram", np.float64, n, n)
+        self._projected[:, :k] = checked(saved, "projected", np.float64, n, k, self.metric.width)
+
+    def _n_vectors(self) -> int:
+        return len(self)
 
     def extend(self, b: Any) -> bool:
         """Takes in a vector, (1, d), and projects all cuts anew; False if it lies in the span already."""
@@ -108,8 +141,8 @@ class BasisCuts(Cuts):
             return np.asarray(self.coordinates.T @ full)
         return np.asarray(self._coordinates[cut.rows, : len(self)].T @ cut.coefficients)
 
-    def _mixed(self, alpha: FloatArray) -> FloatArray:
-        return np.asarray(np.tensordot(alpha, self._projected[:, : len(self)], 1))
+    def _mixed(self) -> FloatArray:
+        return np.asarray(np.tensordot(self.alpha, self._projected[:, : len(self)], 1))
 
     def _solved_transposed(self, values: FloatArray) -> FloatArray:
         from scipy.linalg import solve_triangular
@@ -165,10 +198,7 @@ class SubspacePursuit(KernelCuts):
         return state.cuts.full and super().done(state)
 
     def _empty(self, metric: RowMetric) -> Cuts:
-        cuts = BasisCuts(metric, min(self.n_basis, metric.n_rows))
-        if self.preimages:
-            cuts.basis = _dense(cuts.basis)
-        return cuts
+        return BasisCuts(metric, min(self.n_basis, metric.n_rows), self.preimages)
 
     def _cut(self, state: KernelCutsState, exact: Cut) -> Cut:
         """The cut as it is, after the function that is missing most in its projection has joined the basis."""
