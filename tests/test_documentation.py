@@ -1,10 +1,9 @@
 """Every block of code in README.md, CONTRIBUTING.md and docs/ is run by a test, and says what it says there.
 
 - ``python`` with ``>>>`` is a doctest, which `make test` collects from the page.
-- ``python`` without is run here, and so is ``console``: lines after ``$`` by bash (``>`` goes on with a command), or
-  in this process where they are a command of ours alone, with what they print compared to what the page shows, by
-  doctest's rules for white space and ``...``. All blocks of a page share one temporary folder, and its python blocks
-  one set of names.
+- ``python`` without is run here, and so is ``console``: lines after ``$`` by bash (``>`` goes on with a command), our
+  own command in this process, with what they print compared to what the page shows, by doctest's rules for white space
+  and ``...``. All blocks of a page share one temporary folder, and its python blocks one set of names.
 - Other languages are for what nobody can run.
 """
 
@@ -44,6 +43,11 @@ NOT_RUN = {
 }
 #: Content that cannot be executed.
 INERT = {"text", "bibtex", "{toctree}", "{eval-rst}", "{image}", "{figure}", "{note}", "{warning}", "{tip}"}
+#: What a command is told of its surroundings. Every core has a worker of the tests already, so `tune` starts no processes.
+PLAIN = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8", "LOKY_MAX_CPU_COUNT": "1"}
+#: The commands of a pipeline, and our own one among them, whose output may go to a file.
+PIECES = re.compile(r"""(?:'[^']*'|"[^"]*"|[^'"|\n])+""")
+OURS = re.compile(r" *(?P<command>structlearn [^|<>&;$`*]*)(?P<file>> *\S+)?(?P<both> 2>&1)? *(?:#.*)?")
 Finished = subprocess.CompletedProcess[str]
 SAME = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -121,10 +125,7 @@ def run_command(command: Command, where: str, folder: Path) -> None:
     if begin is not None:
         check_not_run(command.line, begin, where)
         return
-    plain = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
-    # Most of the time of a command is that of its imports; lines with pipes and redirections still start processes.
-    alone = re.fullmatch(r"structlearn [^|<>&;$`*\n]*", command.line)
-    finished = (in_this_process if alone else in_a_shell)(command.line, folder, plain)
+    finished = run_pipeline(command.line, folder)
     outputs = (finished.stdout, finished.stdout + finished.stderr)
     same = doctest.OutputChecker().check_output
     if not command.printed.strip():
@@ -135,12 +136,30 @@ def run_command(command: Command, where: str, folder: Path) -> None:
         )
 
 
-def in_a_shell(line: str, folder: Path, plain: dict[str, str]) -> Finished:
+def run_pipeline(line: str, folder: Path) -> Finished:
+    """Our command runs in this process, since most of its time is that of its imports, and the shell has what is around it."""
+    pieces = PIECES.findall(line)
+    ours = next((k for k, piece in enumerate(pieces) if OURS.fullmatch(piece)), None)
+    if ours is None or "\n" in line:
+        return in_a_shell(line, folder)
+    match = OURS.fullmatch(pieces[ours])
+    given = in_a_shell("|".join(pieces[:ours]), folder).stdout if ours else ""
+    told = in_this_process(match["command"], folder, given)
+    rest = [f"cat {match['file']}"] if match["file"] else pieces[ours + 1 :]
+    if not rest:
+        return told
+    out, err = (told.stdout + told.stderr, "") if match["both"] else (told.stdout, told.stderr)
+    after = in_a_shell("|".join(rest), folder, out)
+    return Finished(line, told.returncode or after.returncode, after.stdout, err + after.stderr)
+
+
+def in_a_shell(line: str, folder: Path, given: str = "") -> Finished:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return subprocess.run(
         ["bash", "-c", line],
         cwd=folder,
-        env=os.environ | plain | {"PATH": path},
+        env=os.environ | PLAIN | {"PATH": path},
+        input=given,
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -148,14 +167,16 @@ def in_a_shell(line: str, folder: Path, plain: dict[str, str]) -> Finished:
     )
 
 
-def in_this_process(line: str, folder: Path, plain: dict[str, str]) -> Finished:
+def in_this_process(line: str, folder: Path, given: str = "") -> Finished:
     words, status = shlex.split(line, comments=True), 0
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("default")
+        read = io.TextIOWrapper(io.BytesIO(given.encode()), encoding="utf-8")
+        read.buffer.name = "<stdin>"
         out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
-        for name, value in {"argv": words, "stdout": out, "stderr": err}.items():
+        for name, value in {"argv": words, "stdin": read, "stdout": out, "stderr": err}.items():
             patch.setattr(sys, name, value)
-        for name, value in plain.items():
+        for name, value in PLAIN.items():
             patch.setenv(name, value)
         patch.chdir(folder)
         try:

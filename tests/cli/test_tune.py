@@ -102,6 +102,12 @@ def test_a_part_is_scored_as_evaluate_scores_it(folder, run, run_json):
         assert result["standard_error"] is None
 
 
+def test_processes_find_what_one_process_finds(folder, run_json):
+    asked = ["--grid", "C=1,10", "--folds", "2", "--seed", "1"]
+    alone, together = (run_json("tune", "train.txt", *asked, "-j", jobs)["results"] for jobs in (1, 2))
+    assert [result["scores"] for result in together] == [result["scores"] for result in alone]
+
+
 def documents(n, size):
     """Sentences in documents, of which each has a word of its own that tells all labels."""
     return "".join(f"-DOCSTART- O\n\n{f'w{k} L{k % 2}{chr(10)}{chr(10)}' * size}" for k in range(n))
