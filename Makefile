@@ -15,7 +15,7 @@ demo: $(VENV)/.library
 	$(BIN)/python examples/digit_sequences.py demo.png
 
 test: $(VENV)/.library
-	$(BIN)/pytest -n auto tests docs README.md --pyargs structlearn -m "not slow"
+	$(BIN)/pytest -n auto --dist worksteal tests docs README.md --pyargs structlearn -m "not slow"
 
 check-all: $(VENV)/.library
 	$(BIN)/pytest -n auto tests docs README.md --pyargs structlearn --cov=structlearn --cov-report=term
@@ -32,7 +32,7 @@ types: $(VENV)/.library $(VENV)/.lint
 SANITIZED = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so) $$(gcc -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 .venv-sanitize/bin/
 sanitize: .venv-sanitize/.library
-	$(SANITIZED)pytest -n auto -m "not slow" tests/core tests/data tests/waist tests/models tests/solvers/test_n_slack.py tests/solvers/test_stepping.py tests/solvers/kernel \
+	$(SANITIZED)pytest -n auto --dist worksteal -m "not slow" tests/core tests/data tests/waist tests/models tests/solvers/test_n_slack.py tests/solvers/test_stepping.py tests/solvers/kernel \
 	    --ignore=tests/models/grid --ignore=tests/models/own/test_batches.py --ignore=tests/models/graph/test_likelihoods.py --ignore=tests/models/graph/test_schedules.py -q -p no:cacheprovider
 	$(SANITIZED)python -W ignore -m tests.fuzz.fuzz_model_files --count 100
 	$(SANITIZED)python -W ignore -m tests.abuse.run --every 401

@@ -1,10 +1,11 @@
 """What holds for all tests and doctests. Pictures are drawn without a screen, and put away afterwards."""
 
+import gc
 import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import hypothesis
 import pytest
@@ -17,6 +18,17 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A shell starts jobs in the background with Ctrl-C ignored; the tests of it need it in any case.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """All modules and tests live to the end: nobody need look for garbage among them, again and again."""
+    gc.disable()
+    found = yield
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    return found
 
 
 @pytest.fixture(autouse=True)

@@ -43,7 +43,7 @@ NOT_RUN = {
 }
 #: Content that cannot be executed.
 INERT = {"text", "bibtex", "{toctree}", "{eval-rst}", "{image}", "{figure}", "{note}", "{warning}", "{tip}"}
-#: What a command is told of its surroundings. Every core has a worker of the tests already, so `tune` starts no processes.
+#: What a command is told of its surroundings. Every core has a worker of the tests: `tune` needs no processes.
 PLAIN = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8", "LOKY_MAX_CPU_COUNT": "1"}
 #: The commands of a pipeline, and our own one among them, whose output may go to a file.
 PIECES = re.compile(r"""(?:'[^']*'|"[^"]*"|[^'"|\n])+""")
@@ -137,7 +137,7 @@ def run_command(command: Command, where: str, folder: Path) -> None:
 
 
 def run_pipeline(line: str, folder: Path) -> Finished:
-    """Our command runs in this process, since most of its time is that of its imports, and the shell has what is around it."""
+    """Our command runs in this process, since its imports take longest, and the shell has what is around it."""
     pieces = PIECES.findall(line)
     ours = next((k for k, piece in enumerate(pieces) if OURS.fullmatch(piece)), None)
     if ours is None or "\n" in line:

@@ -43,10 +43,10 @@ assert structlearn.load({str(tmp_path / "tagger.slm")!r}).predict(X) == Y
 def test_commands_for_words_import_nothing_heavy(sentences, tmp_path):
     model, predicted = str(tmp_path / "tagger.slm"), str(tmp_path / "predicted.txt")
     train, predict = ["train", str(sentences), "-o", model, "-q"], ["predict", model, str(sentences), "-o", predicted]
-    for command in (train, predict, ["evaluate", model, str(sentences), "--json"]):
-        code = f"from structlearn.cli import app\napp({command!r}, standalone_mode=False)"
-        # Only a terminal that shows something needs rich.
-        assert not modules_after(code).intersection(HEAVY) - {"rich"}
+    commands = (train, predict, ["evaluate", model, str(sentences), "--json"])
+    runs = "\n".join(f"app({command!r}, standalone_mode=False)" for command in commands)
+    # Only a terminal that shows something needs rich.
+    assert not modules_after(f"from structlearn.cli import app\n{runs}").intersection(HEAVY) - {"rich"}
     assert (tmp_path / "predicted.txt").read_text().startswith("the\tDET\tDET\n")
 
 

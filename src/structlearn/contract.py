@@ -126,6 +126,7 @@ def _with_base_estimator(kind: Any) -> type:
     return type(kind.__name__, (kind, BaseEstimator), {})
 
 
+@cache
 def _arguments(kind: type) -> dict[str, Any]:
     """The arguments of a constructor with their defaults."""
     signature = inspect.signature(kind)

@@ -20,7 +20,7 @@ XML = "<labels><label name='b'/></labels>"
     ("name", "n_train", "n_test", "n_features", "n_labels", "cardinality"),
     [
         # Labels an example, of both parts together, as Mulan's page has them.
-        ("scene", 1211, 1196, 294, 6, 1.074),
+        pytest.param("scene", 1211, 1196, 294, 6, 1.074, marks=pytest.mark.slow),
         ("yeast", 1500, 917, 103, 14, 4.237),
         ("emotions", 391, 202, 72, 6, 1.869),
         pytest.param("bibtex", 4880, 2515, 1836, 159, 2.402, marks=pytest.mark.slow),

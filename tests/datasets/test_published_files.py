@@ -71,7 +71,8 @@ def test_conll2002_is_decoded():
     assert any(word == "España" for sentence in fetch_conll2002("testa").X for word, _ in sentence)
 
 
-@pytest.mark.parametrize(("subset", "count"), [pytest.param("train", 11_314, marks=pytest.mark.slow), ("test", 7532)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("subset", "count"), [("train", 11_314), ("test", 7532)])
 def test_newsgroups_are_complete(subset, count):
     data = fetch_newsgroups(subset)
     assert len(data.X) == len(data.Y) == count

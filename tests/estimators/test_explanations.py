@@ -89,7 +89,13 @@ SUBJECTS = {name: case for name, case in CASES.items() if not name.startswith("s
 }
 
 
-@pytest.fixture(scope="module", params=SUBJECTS)
+#: Thousands of weights, of which every name is looked at; `alignment_sum` has some of each kind of theirs.
+MANY = ("alignment_profiles",)
+
+
+@pytest.fixture(
+    scope="module", params=[pytest.param(name, marks=[pytest.mark.slow] * (name in MANY)) for name in SUBJECTS]
+)
 def subject(request):
     case = SUBJECTS[request.param]
     with warnings.catch_warnings():

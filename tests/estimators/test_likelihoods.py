@@ -36,7 +36,7 @@ def grids(seed, n, size):
     return map(list, zip(*(grid(random, size) for _ in range(n)), strict=True))
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("likelihood", SUBSTITUTES)
 def test_wide_graphs_are_learnt(likelihood):
     X, Y = grids(0, 3, 24)
@@ -87,7 +87,7 @@ def test_marginals_without_junction_trees_are_those_of_the_messages_that_are_nam
         bound(Graph(engine="icm"), X, Y).label_probabilities(w)
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("likelihood", SUBSTITUTES)
 def test_the_minimum_is_that_of_the_likelihood_that_is_named(likelihood):
     X, Y = noisy_cycles()

@@ -149,7 +149,7 @@ def test_the_binary_trees_of_long_sentences_are_as_many_as_catalan_numbers():
 
 
 def test_a_deep_tree_is_listed():
-    length = 1500
+    length = 1050
     emission = np.full((length, 2), -np.inf)
     emission[:, 1] = emission[-1, 0] = 0.0
     nodes, _ = best_tree(emission, [(0, 1, 0)], start=0)

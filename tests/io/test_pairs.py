@@ -106,6 +106,7 @@ def test_files_of_pairs_are_recognised():
 
 
 @pytest.mark.skipif(not os.environ.get("STRUCTLEARN_DATA"), reason="STRUCTLEARN_DATA names no folder of data sets")
+@pytest.mark.slow
 def test_proteins_that_were_written_to_one_file_are_read_again():
     families = [rows.pair() for rows in fetch_homstrad().values()]
     text = "".join(Pairs().write(x, y) for x, y in families)

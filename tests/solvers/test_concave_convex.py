@@ -72,7 +72,7 @@ def test_the_recorded_objective_is_that_of_the_definition(rescaling: Any, slack:
 @pytest.mark.parametrize("inner", INNER[:3], ids=lambda solver: type(solver).__name__)
 @pytest.mark.parametrize("carry_over", [True, False])
 def test_a_run_ends_where_its_upper_bound_is_nearly_minimal(inner: Solver, carry_over: bool) -> None:
-    for seed in range(4):
+    for seed in range(2):
         _, problem = problem_of(seed)
         objective = objective_of(problem)
         solution = ConcaveConvex(inner=inner, carry_over=carry_over, tol=1e-3).run(problem, objective)

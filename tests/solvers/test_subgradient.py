@@ -78,6 +78,7 @@ def test_the_mean_of_the_estimates_over_all_batches_is_the_subgradient(batch_siz
     np.testing.assert_allclose(np.mean(estimates, axis=0), w + objective.price * gradient, atol=1e-4)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("batch_size", [1, 4, None])
 @pytest.mark.parametrize(("rescaling", "slack"), [("margin", "linear"), ("margin", "squared"), ("slack", "linear")])
 def test_descent_comes_near_the_certified_optimum(batch_size, rescaling, slack):

@@ -182,7 +182,7 @@ def test_cuts_of_large_grids_agree_with_lists_of_edges(neighbours):
 
 
 def test_a_cut_that_is_stopped_has_a_bound():
-    grid = GridGraph(np.random.default_rng(9).normal(size=(700, 700, 2)), Potts(0.8))
+    grid = GridGraph(np.random.default_rng(9).normal(size=(500, 500, 2)), Potts(0.8))
     whole = best_labelling(grid, "graph_cut")
     for graph in (grid, grid.factor_graph):
         part = best_labelling(graph, "graph_cut", max_iterations=1)

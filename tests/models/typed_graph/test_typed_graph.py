@@ -300,7 +300,7 @@ def grid(n=25, seed=0):
 def test_a_wide_graph_is_searched_and_has_no_sums():
     x, y = grid()
     svm = StructuralSVM(
-        TypedGraph({("pixel", "pixel"): "potts", ("pixel", "row"): "potts"}), C=10.0, nonnegative="factors"
+        TypedGraph({("pixel", "pixel"): "potts", ("pixel", "row"): "potts"}), C=10.0, nonnegative="factors", tol=0.05
     )
     svm.fit([x], [y])
     assert svm.converged_
