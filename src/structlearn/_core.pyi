@@ -675,6 +675,19 @@ class SumPropagation(_Propagation): ...
 class MaxPropagation(_Propagation): ...
 
 def acyclic_factors(graph: FactorGraph, order: Ints) -> Ints: ...
+def grid_pseudo_loss(
+    rows: int,
+    n_labels: int,
+    n_features: int,
+    steps: Labels,
+    tables: Floats,
+    features: Floats,
+    unaries: Floats,
+    truth: Labels,
+    of_labels: Floats,
+    of_tables: Floats,
+    n_threads: int,
+) -> float: ...
 
 class LocalSearch:
     def __init__(self, graph: FactorGraph) -> None: ...

@@ -4,6 +4,7 @@
 #include "bindings/unlocked.hpp"
 #include "graph/belief_propagation.hpp"
 #include "graph/forests.hpp"
+#include "graph/grid_pseudo.hpp"
 #include "graph/local_search.hpp"
 #include "graph/mean_field.hpp"
 
@@ -84,6 +85,9 @@ void bind_graph_sums(nb::module_& module) {
             return run_unlocked([&] { return acyclic_factors(graph.data, view(order)); });
         },
         nb::arg("graph"), nb::arg("order"));
+    module.def("grid_pseudo_loss", unlocked(grid_pseudo_loss), nb::arg("rows"), nb::arg("n_labels"), nb::arg("n_features"),
+               nb::arg("steps"), nb::arg("tables"), nb::arg("features"), nb::arg("unaries"), nb::arg("truth"),
+               nb::arg("of_labels"), nb::arg("of_tables"), nb::arg("n_threads"));
     nb::class_<LocalSearch>(module, "LocalSearch")
         .def(nb::init<const FactorGraphArrays&>(), nb::keep_alive<1, 2>(), nb::arg("graph"))
         .def("icm", &LocalSearch::icm, nb::arg("labels"))

@@ -9,7 +9,7 @@ from structlearn.data import Cardinality, FactorGraph, Potts
 from structlearn.inference.graphs import Gibbs, TreeReweighted, best_labelling, labelling_marginals
 from structlearn.inference.graphs.engines.enumeration import all_scores
 from structlearn.inference.graphs.engines.gibbs import effective_sample_size, r_hat
-from tests.inference.graphs.random_graphs import MANY, pairwise_graph
+from tests.inference.graphs.random_graphs import MANY, mixed_graph, pairwise_graph
 
 FORESTS = ("empty", "single", "chain", "tree")
 
@@ -164,3 +164,10 @@ def test_forests_take_one_sweep(engine):
     assert found.log_z == pytest.approx(exact.log_z)
     np.testing.assert_allclose(found.nodes.flat, exact.nodes.flat, atol=1e-12)
     assert best_labelling(forest, "max_product").score == pytest.approx(best_labelling(forest).score)
+
+
+def test_chains_of_gibbs_sampling_count_the_same_in_any_number_of_threads():
+    graph = mixed_graph(np.random.default_rng(0))
+    one, three = (labelling_marginals(graph, Gibbs(n_sweeps=50, n_jobs=n)) for n in (None, 3))
+    np.testing.assert_array_equal(one.nodes.flat, three.nodes.flat)
+    assert one.details == three.details

@@ -204,3 +204,33 @@ def test_what_needs_log_z_is_refused_for_wide_images(method):
     problem = bound(Grid(), X, Y)
     with pytest.raises(ValueError, match=r"need junction trees, and X\[1\], 30 × 30 pixels, has none"):
         getattr(problem, method)(np.zeros(problem.n_features))
+
+
+@pytest.mark.parametrize("size", [(3, 2500), (2500, 3)])
+def test_the_pseudo_likelihood_of_a_large_image_is_that_of_its_graph_for_any_number_of_threads(size):
+    random = np.random.default_rng(0)
+    image, labels = random.normal(size=(*size, 2)), random.integers(3, size=size)
+    model = Grid(neighbours=8, directions=True, contrast=True, engine="icm", likelihood="pseudo")
+    problem = model.bind(model.specify([image], [labels]), [image], [labels])
+    graph = problem._as_graphs(np.arange(1))
+    w = random.normal(size=problem.n_features)
+    found = []
+    for n_threads in (1, 2, 3):
+        problem.n_threads = n_threads
+        gradient = np.zeros_like(w)
+        found.append((problem.log_losses(w, np.ones(1), gradient), gradient))
+    expected = np.zeros_like(w)
+    np.testing.assert_allclose(found[0][0], graph.log_losses(w, np.ones(1), expected), rtol=1e-12)
+    np.testing.assert_allclose(found[0][1], expected, rtol=1e-9, atol=1e-8)
+    for loss, gradient in found[1:]:
+        np.testing.assert_array_equal(loss, found[0][0])
+        np.testing.assert_array_equal(gradient, found[0][1])
+
+
+def test_labels_that_training_never_saw_have_no_pseudo_likelihood():
+    random = np.random.default_rng(0)
+    X, Y = images(random, 2, ((2, 2), (3, 2)))
+    model = Grid(engine="icm", likelihood="pseudo")
+    problem = model.bind(model.specify(X, Y), X, [Y[0], Y[1] + 5], allow_unknown=True)
+    with pytest.raises(ValueError, match=r"Y\[1\] has labels that training never saw"):
+        problem.log_losses(np.zeros(problem.n_features))

@@ -11,6 +11,7 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.ragged import Ragged, summed
 from structlearn.inference.graphs import JunctionTree, Labelling
+from structlearn.kernels.threads import in_order
 from structlearn.losses.bound import BoundLoss
 from structlearn.models.graph.node_moves import NodeMixtures
 from structlearn.models.graph.problem import TREE_BYTES, GraphProblem
@@ -92,7 +93,7 @@ class SearchedGraphProblem(GraphProblem):
         return None if self.exactness == "relaxed" else super().with_growing_weights()
 
     def best_scored(self, w: FloatArray, examples: IntArray) -> tuple[Outputs, FloatArray]:
-        found = [self._found(w, i, None) for i in examples.tolist()]
+        found = self._all_found(w, examples, None)
         codes = Ragged.of([each.labels for each in found])
         return self.pack(codes, examples), np.array([each.score for each in found])
 
@@ -103,7 +104,7 @@ class SearchedGraphProblem(GraphProblem):
     def best_bounded(
         self, loss: _core.PartLoss, w: FloatArray, examples: IntArray
     ) -> tuple[Outputs, FloatArray, FloatArray]:
-        found = [self._found(w, i, loss) for i in examples.tolist()]
+        found = self._all_found(w, examples, loss)
         codes = Ragged.of([each.labels for each in found])
         excess = np.array([max(0.0, each.bound - each.score) for each in found])
         losses = self._core.losses(examples, codes.flat, codes.offsets, loss)
@@ -116,16 +117,12 @@ class SearchedGraphProblem(GraphProblem):
     def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
         assert self._loss.parts is not None
         assert self.truths is not None
-        found = [self._found(w, i, self._loss.parts) for i in examples.tolist()]
+        found = self._all_found(w, examples, self._loss.parts)
         return self._found_planes(examples, found, self._true_scores(w, examples))
 
     def planes_above(self, w: FloatArray, examples: IntArray, scaling: Scaling, enough: FloatArray) -> Planes:
         truths = self._true_scores(w, examples)
-        targets = (enough + truths).tolist()
-        found = [
-            self._found(w, i, self._loss.parts, target) for i, target in zip(examples.tolist(), targets, strict=True)
-        ]
-        return self._found_planes(examples, found, truths)
+        return self._found_planes(examples, self._all_found(w, examples, self._loss.parts, enough + truths), truths)
 
     def _found_planes(self, examples: IntArray, found: list[Found], truths: FloatArray) -> Planes:
         codes, bounds = Ragged.of([each.labels for each in found]), np.array([each.bound for each in found])
@@ -145,6 +142,13 @@ class SearchedGraphProblem(GraphProblem):
             one = np.array([i])
             scores.append(float(self.scores(w, one) @ self.true_parts(one)) + self._loss.parts.truth(i))
         return np.array(scores)
+
+    def _all_found(
+        self, w: FloatArray, examples: IntArray, loss: _core.PartLoss | None, enough: FloatArray | None = None
+    ) -> list[Found]:
+        targets = [None] * len(examples) if enough is None else enough.tolist()
+        asked = zip(examples.tolist(), targets, strict=True)
+        return list(in_order(lambda one: self._found(w, one[0], loss, one[1]), asked, self.n_threads))
 
     def _found(self, w: FloatArray, i: int, loss: _core.PartLoss | None, enough: float | None = None) -> Found:
         """The best labels, or for training some that score more than `enough`, whose `bound` is then their own."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
+from structlearn import _core
 from structlearn.data.arrays import Flags, FloatArray, LabelArray
 from structlearn.data.factor_graphs.grid_graph import first_of, second_of
 from structlearn.models.graph.likelihoods.piecewise import normalised
@@ -55,41 +55,40 @@ class ImagePairs:
         return self.table.expanded(self.weights[self.group(k)])
 
 
-def pseudo_loss(unaries: FloatArray, pairs: ImagePairs | None, truth: LabelArray) -> tuple[float, Slopes]:
+def pseudo_loss(
+    unaries: FloatArray, pairs: ImagePairs | None, truth: LabelArray, n_threads: int = 1
+) -> tuple[float, Slopes]:
     """−Σ_p log P(y_p | y of its neighbours, x) of an image (Besag 1975), see `models/graph/likelihoods/pseudo.py`.
 
     `unaries` are −∞ for labels that pixels may not have.
     """
-    scores = unaries.copy()
-    for k, step in _steps(pairs):
-        assert pairs is not None
-        first, second = first_of(scores, *step), second_of(scores, *step)
-        of_first, of_second = first_of(truth, *step), second_of(truth, *step)
-        for values, table in zip(pairs.features(k).T, pairs.tables(k), strict=True):
-            shares = values.reshape(*of_first.shape, 1)
-            first += shares * table.T[of_second]
-            second += shares * table[of_first]
-    flat = scores.reshape(-1, scores.shape[2])
-    true = (np.arange(truth.size), truth.ravel())
-    log_z, excess = normalised(flat, None)
-    loss = float((log_z - flat[true]).sum())
-    excess[true] -= 1.0
-    excess = excess.reshape(scores.shape)
-    return loss, Slopes(excess, _pseudo_slopes(excess, pairs, truth))
-
-
-def _pseudo_slopes(excess: FloatArray, pairs: ImagePairs | None, truth: LabelArray) -> FloatArray:
-    """What the weights of pairs get where one end has each label and the other its true one."""
+    L, steps = unaries.shape[2], [] if pairs is None else pairs.neighbours.steps
+    n_features, tables, features = 1, np.empty((0, 1, L, L)), np.empty(0)
+    if pairs is not None:
+        n_features = pairs.neighbours.n_features
+        tables = np.array([pairs.tables(k) for k in range(len(steps))])
+        if pairs.neighbours.contrast is not None:
+            features = np.concatenate([pairs.features(k).ravel() for k in range(len(steps))])
+    excess, of_tables = np.empty(unaries.shape), np.empty(tables.shape)
+    loss = _core.grid_pseudo_loss(
+        len(unaries),
+        L,
+        n_features,
+        np.array(steps, np.int32).ravel(),
+        tables.ravel(),
+        features,
+        np.ascontiguousarray(unaries).ravel(),
+        np.ascontiguousarray(truth, np.int32).ravel(),
+        excess.ravel(),
+        of_tables.ravel(),
+        n_threads,
+    )
     found = np.zeros(0 if pairs is None else pairs.weights.shape)
-    L = excess.shape[2]
-    for k, step in _steps(pairs):
+    for k in range(len(steps)):
         assert pairs is not None
-        of_first, of_second = _places(first_of(truth, *step), L), _places(second_of(truth, *step), L)
-        first, second = first_of(excess, *step).reshape(-1, L), second_of(excess, *step).reshape(-1, L)
-        for e, values in enumerate(pairs.features(k).T):
-            counts = (of_second @ (values[:, None] * first)).T + of_first @ (values[:, None] * second)
-            found[pairs.group(k), e] += pairs.table.folded(counts)
-    return found
+        for e in range(n_features):
+            found[pairs.group(k), e] += pairs.table.folded(of_tables[k, e])
+    return loss, Slopes(excess, found)
 
 
 def piecewise_sums(unaries: FloatArray, pairs: ImagePairs | None, allowed: Flags | None) -> tuple[float, Slopes]:
@@ -143,9 +142,3 @@ def expected_pairs(shares: FloatArray, pairs: ImagePairs) -> FloatArray:
 
 def _steps(pairs: ImagePairs | None) -> Iterator[tuple[int, tuple[int, int]]]:
     return iter(()) if pairs is None else enumerate(pairs.neighbours.steps)
-
-
-def _places(labels: LabelArray, n_labels: int) -> sp.csr_array:
-    """(n_labels, n_pixels): 1 where a pixel has a label."""
-    flat = labels.ravel()
-    return sp.csr_array((np.ones(len(flat)), (flat, np.arange(len(flat)))), shape=(n_labels, len(flat)))

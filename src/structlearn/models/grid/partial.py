@@ -47,10 +47,19 @@ class PartialGridProblem(LatentProblem):
         self._encode = encode
 
     @property
+    def n_threads(self) -> int:
+        return self._free.n_threads
+
+    @n_threads.setter
+    def n_threads(self, n_threads: int) -> None:
+        self._free.n_threads = n_threads
+
+    @property
     def possible(self) -> GridProblem:
         """The problem that has the labels only that may be true."""
         if self._possible is None:
             self._possible = self._bind_possible()
+        self._possible.n_threads = self.n_threads
         return self._possible
 
     def missing(self, oracle: str) -> str:

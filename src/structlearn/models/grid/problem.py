@@ -15,6 +15,7 @@ from structlearn.data.factor_graphs import FactorGraph, GridGraph, Potts
 from structlearn.data.factor_graphs.grid_graph import first_of, second_of
 from structlearn.data.labels import label_array
 from structlearn.inference.graphs import Labelling
+from structlearn.kernels.threads import in_order
 from structlearn.models.explanation import PartFeatures
 from structlearn.models.graph.pair_tables import PairTable
 from structlearn.models.graph.refusals import refused_by_example
@@ -92,10 +93,10 @@ class GridProblem(SummedGridProblem):
         return f"log Z of images that are searched by {self._search.name!r} is not known"
 
     def best(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
-        return [self._found(w, i, augmented=False)[0] for i in examples.tolist()]
+        return [labels for labels, _ in self._all_found(w, examples, augmented=False)]
 
     def loss_augmented(self, w: FloatArray, examples: IntArray) -> list[LabelArray]:
-        return [self._found(w, i, augmented=True)[0] for i in examples.tolist()]
+        return [labels for labels, _ in self._all_found(w, examples, augmented=True)]
 
     def _planes(self, w: FloatArray, examples: IntArray, scaling: Scaling) -> Planes:
         outputs, values = self.augmented(w, examples)
@@ -104,16 +105,17 @@ class GridProblem(SummedGridProblem):
     def planes_above(self, w: FloatArray, examples: IntArray, scaling: Scaling, enough: FloatArray) -> Planes:
         if self._table is None:
             return self.oracle(w, examples, scaling)
-        targets = enough + self._true_features[examples] @ w
-        outputs, scores = [], []
-        for i, target in zip(examples.tolist(), targets.tolist(), strict=True):
+        targets = dict(zip(examples.tolist(), (enough + self._true_features[examples] @ w).tolist(), strict=True))
+
+        def above(i: int) -> tuple[LabelArray, float]:
             with refused_by_example(i):
-                answer = self._search.labelling_above(self.graph(i, w, augmented=True), target, self._answers.get(i))
-            if self._search.is_start(answer):
-                self._answers[i] = answer
-            outputs.append(answer.labels.reshape(self._images[i].shape[:2]))
-            scores.append(answer.score)
-        return self._planes_of(w, examples, outputs, np.array(scores))
+                found = self._search.labelling_above(self.graph(i, w, augmented=True), targets[i], self._answers.get(i))
+            if self._search.is_start(found):
+                self._answers[i] = found
+            return found.labels.reshape(self._images[i].shape[:2]), found.score
+
+        found = list(in_order(above, examples.tolist(), self.n_threads))
+        return self._planes_of(w, examples, [labels for labels, _ in found], np.array([score for _, score in found]))
 
     def _planes_of(self, w: FloatArray, examples: IntArray, outputs: list[LabelArray], values: FloatArray) -> Planes:
         rows, losses = self.differences(examples, outputs)
@@ -121,11 +123,12 @@ class GridProblem(SummedGridProblem):
 
     def augmented(self, w: FloatArray, examples: IntArray) -> tuple[list[LabelArray], FloatArray]:
         """argmax_ŷ ⟨w, Ψ(x_i, ŷ)⟩ + Δ(y_i, ŷ), and the bounds on its value that the engine proves."""
-        found = [self._found(w, i, augmented=True) for i in examples.tolist()]
+        found = self._all_found(w, examples, augmented=True)
         return [labels for labels, _ in found], np.array([value for _, value in found])
 
     def differences(self, examples: IntArray, outputs: Outputs) -> tuple[SparseRows, FloatArray]:
-        found = [self.joint_feature(i, y) for i, y in zip(examples.tolist(), outputs, strict=True)]
+        pairs = zip(examples.tolist(), outputs, strict=True)
+        found = list(in_order(lambda pair: self.joint_feature(*pair), pairs, self.n_threads))
         dense = self._true_features[examples] - np.array(found).reshape(-1, self.n_features)
         losses = [self.loss(i, y) for i, y in zip(examples.tolist(), outputs, strict=True)]
         return SparseRows.from_matrix(sp.csr_array(dense)), np.array(losses)
@@ -226,6 +229,9 @@ class GridProblem(SummedGridProblem):
         flat = np.concatenate([one.reshape(-1, self._table.width) for one in scores])
         pairs = Potts(flat[:, 0]) if self._table.is_potts else self._table.expanded(flat)
         return FactorGraph.pairwise(unaries.reshape(-1, unaries.shape[2]), edges.scopes.reshape(-1, 2), pairs)
+
+    def _all_found(self, w: FloatArray, examples: IntArray, *, augmented: bool) -> list[tuple[LabelArray, float]]:
+        return list(in_order(lambda i: self._found(w, i, augmented=augmented), examples.tolist(), self.n_threads))
 
     def _found(self, w: FloatArray, i: int, *, augmented: bool) -> tuple[LabelArray, float]:
         """Labels, and the bound on the best score that they come with."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from structlearn.data.arrays import FloatArray, IntArray, LabelArray
 from structlearn.data.ragged import Ragged, offsets_of
+from structlearn.kernels.threads import in_order
 from structlearn.losses.bound import BoundLoss
 from structlearn.models.graph.pair_tables import PairTable
 from structlearn.models.graph.problem import TREE_BYTES
@@ -137,8 +138,11 @@ class SummedGridProblem(PartProblem):
             self._refuse("log Z")
         losses = np.empty(self.n_examples)
         if self.likelihood.name in ("pseudo", "piecewise"):
-            for i in range(self.n_examples):
-                losses[i], slopes = self._image_loss(w, i)
+            several = self.n_examples >= self.n_threads
+            across, within = (self.n_threads, 1) if several else (1, self.n_threads)
+            found = in_order(lambda i: self._image_loss(w, i, within), range(self.n_examples), across)
+            for i, (loss, slopes) in enumerate(found):
+                losses[i] = loss
                 if gradient is not None:
                     assert weight is not None
                     gradient += weight[i] * slopes
@@ -147,12 +151,14 @@ class SummedGridProblem(PartProblem):
             losses[which] = listed.log_losses(w, None if weight is None else weight[which], gradient)
         return losses
 
-    def _image_loss(self, w: FloatArray, i: int) -> tuple[float, FloatArray]:
+    def _image_loss(self, w: FloatArray, i: int, n_threads: int) -> tuple[float, FloatArray]:
         """What stands for −log P(y_i | x_i), and its gradient."""
         assert self._codes is not None
         unaries, pairs = self._unaries(w, i, augmented=False), self._pairs(w, i)
         if self.likelihood.name == "pseudo":
-            loss, slopes = pseudo_loss(unaries, pairs, self._codes[i])
+            if self._codes[i].min() < 0:
+                raise ValueError(f"Y[{i}] has labels that training never saw, which have no probability")
+            loss, slopes = pseudo_loss(unaries, pairs, self._codes[i], n_threads)
             return loss, self._pushed(i, slopes)
         log_z, slopes = piecewise_sums(unaries, pairs, None if self._allowed is None else self._allowed.of(i))
         truth = self._true_features[i]

@@ -11,8 +11,9 @@ import numpy as np
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, LabelArray
 from structlearn.data.factor_graphs import FactorGraph
-from structlearn.data.options import whole_option
+from structlearn.data.options import jobs_option, whole_option
 from structlearn.inference.graphs.engines.icm import Icm
+from structlearn.kernels.threads import in_order
 
 _AT_ONCE = 100
 
@@ -35,17 +36,21 @@ class Gibbs:
         Sweeps before these.
     n_chains : int
     random_state : int
+    n_jobs : int, optional
+        Threads, for a chain each; None is one, -1 all cores. The result does not depend on it.
     """
 
     n_sweeps: int = 2000
     burn_in: int = 500
     n_chains: int = 4
     random_state: int = 0
+    n_jobs: int | None = None
     name: ClassVar[str] = "gibbs"
 
     def sums(self, graph: FactorGraph) -> GibbsSums:
         for option, least in (("n_sweeps", 4), ("burn_in", 0), ("n_chains", 2)):
             whole_option(option, getattr(self, option), least)
+        jobs_option("n_jobs", self.n_jobs)
         return GibbsSums(graph, self)
 
 
@@ -59,18 +64,24 @@ class GibbsSums:
         self._graph = graph
         self._options = options
         self._random = np.random.default_rng(options.random_state)
-        self._core = _core.LocalSearch(graph.core)
+        self._samplers = [_core.LocalSearch(graph.core) for _ in range(options.n_chains)]
         self._chains = [self._start() for _ in range(options.n_chains)]
-        self._counts = np.zeros(len(graph.unaries))
+        self._counts = np.zeros((options.n_chains, len(graph.unaries)))
         self._scores: list[list[FloatArray]] = [[] for _ in self._chains]
         self._done = -options.burn_in
 
     def step(self) -> bool:
         n = min(_AT_ONCE, -self._done if self._done < 0 else self._options.n_sweeps - self._done)
-        for labels, scores in zip(self._chains, self._scores, strict=True):
+        counted = self._counts if self._done >= 0 else np.zeros_like(self._counts)
+        seeds = [int(self._random.integers(2**63)) for _ in self._chains]
+
+        def sweep(k: int) -> FloatArray:
             trace = np.empty(n)
-            counts = self._counts if self._done >= 0 else np.zeros_like(self._counts)
-            self._core.gibbs(labels, int(self._random.integers(2**63)), counts, trace)
+            self._samplers[k].gibbs(self._chains[k], seeds[k], counted[k], trace)
+            return trace
+
+        traces = in_order(sweep, range(len(self._chains)), jobs_option("n_jobs", self._options.n_jobs))
+        for scores, trace in zip(self._scores, traces, strict=True):
             if self._done >= 0:
                 scores.append(trace)
         self._done += n
@@ -79,7 +90,7 @@ class GibbsSums:
     def marginals(self, factors: bool) -> tuple[FloatArray, FloatArray | None]:
         if factors:
             raise ValueError("Gibbs sampling counts the labels of variables only; factors=True needs another engine")
-        return self._counts / max(1, self._options.n_chains * max(self._done, 0)), None
+        return self._counts.sum(axis=0) / max(1, self._options.n_chains * max(self._done, 0)), None
 
     def details(self) -> Mapping[str, Any]:
         if self._done < 4:

@@ -16,6 +16,7 @@ from structlearn.data.ragged import Ragged
 from structlearn.inference.graphs import BeliefPropagation, TreeReweighted, labelling_marginals
 from structlearn.inference.graphs.engines.tree_reweighted import ReweightedSums, random_forests
 from structlearn.inference.graphs.sums import SumEngine
+from structlearn.kernels.threads import in_order
 from structlearn.models.graph.likelihoods.parts import GraphParts
 
 #: Rounds of messages, each as many as there are factors, after which a graph is taken as it is.
@@ -69,26 +70,29 @@ class Propagated:
         self._graphs = graphs
         self._repeated: dict[int, _RepeatedForests] = {}
 
-    def sums(self, theta: FloatArray, examples: IntArray) -> tuple[FloatArray, FloatArray]:
+    def sums(self, theta: FloatArray, examples: IntArray, n_threads: int = 1) -> tuple[FloatArray, FloatArray]:
         """log Z of every example as estimated, and the expected parts."""
         begins = self._graphs.of(examples).begins
         log_z, expected = np.empty(len(examples)), np.empty_like(theta)
-        for k, found in self.beliefs(theta, examples):
+        for k, found in self.beliefs(theta, examples, n_threads):
             log_z[k] = found.log_z
             mine = expected[begins[k] : begins[k + 1]]
             self._engine.fold(int(examples[k]), found.nodes, found.joint, mine)
         return log_z, expected
 
-    def beliefs(self, theta: FloatArray, examples: IntArray) -> Iterator[tuple[int, Beliefs]]:
+    def beliefs(self, theta: FloatArray, examples: IntArray, n_threads: int = 1) -> Iterator[tuple[int, Beliefs]]:
         """What is found for each of the examples, in any order, with its place among them."""
         scores = Ragged(theta, self._graphs.of(examples).begins)
         made = [self._engine.factor_graph(i, scored) for i, scored in zip(examples.tolist(), scores, strict=True)]
         graphs = [FactorGraph(*arrays) for arrays in made]
         kinds = self._kinds[examples]
-        for kind in np.unique(kinds).tolist():
-            same = np.flatnonzero(kinds == kind).tolist()
-            found = self._found([graphs[k] for k in same], kind)
-            yield from zip(same, found, strict=True)
+        alike = [np.flatnonzero(kinds == kind).tolist() for kind in np.unique(kinds)]
+
+        def found(same: list[int]) -> list[tuple[int, Beliefs]]:
+            return list(zip(same, self._found([graphs[k] for k in same], int(kinds[same[0]])), strict=True))
+
+        for some in in_order(found, alike, n_threads):
+            yield from some
 
     @cached_property
     def _kinds(self) -> IntArray:
