@@ -1,6 +1,8 @@
 #include "bindings/unlocked.hpp"
 #include "kernel/block.hpp"
 #include "kernel/gaussian.hpp"
+#include "kernel/strings.hpp"
+#include "kernel/walks.hpp"
 
 namespace structlearn::bindings {
 
@@ -37,6 +39,14 @@ void bind_precision(nb::module_& module) {
 void bind_kernel(nb::module_& module) {
     bind_precision<float>(module);
     bind_precision<double>(module);
+    module.def("gap_weighted", unlocked(&gap_weighted));
+    module.def("random_walks",
+               unlocked(+[](std::span<const std::int64_t> nodes, std::span<const std::int64_t> arcs,
+                            std::span<const std::int64_t> tails, std::span<const std::int64_t> heads,
+                            MatrixView<double> weights, std::int64_t i, std::int64_t first, MatrixView<double> alike,
+                            double decay, std::int64_t longest, std::span<double> out) {
+                   return random_walks({nodes, arcs, tails, heads, weights}, i, first, alike, decay, longest, out);
+               }));
 }
 
 }  // namespace structlearn::bindings

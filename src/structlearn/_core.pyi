@@ -56,6 +56,20 @@ def gaussian_matrix(X: npt.NDArray[Real], Z: npt.NDArray[Real], gamma: float, ou
 def add_gaussians(
     X: npt.NDArray[Real], Z: npt.NDArray[Real], coefficients: Floats, gamma: float, total: Floats
 ) -> None: ...
+def gap_weighted(x: Ints, offsets: Ints, letters: Ints, n: int, decay: float, out: Floats) -> None: ...
+def random_walks(
+    nodes: Ints,
+    arcs: Ints,
+    tails: Ints,
+    heads: Ints,
+    weights: Floats,
+    i: int,
+    first: int,
+    alike: Floats,
+    decay: float,
+    longest: int,
+    out: Floats,
+) -> int: ...
 def solve_block(
     K: npt.NDArray[Real],
     r: Floats,

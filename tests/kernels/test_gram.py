@@ -9,7 +9,9 @@ from hypothesis.extra.numpy import arrays
 from structlearn.kernels import (
     RBF,
     FunctionKernel,
+    GapWeighted,
     Linear,
+    Mismatch,
     Precomputed,
     Spectrum,
     check_psd,
@@ -122,3 +124,13 @@ def test_a_look_at_some_examples_names_those_that_show_that_a_kernel_is_none():
         check_kernel(FunctionKernel(lambda X, Z: X * (1.0 + 0.0 * Z.T)), X)
     with pytest.raises(ValueError, match=r"the kernel of X\[0\] and X\[0\] is nan"):
         check_kernel(FunctionKernel(lambda X, Z: np.nan * X @ Z.T), X)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Spectrum(2), Mismatch(3, 1, "abc"), GapWeighted(2), 0.5 * Spectrum(2) + 1.0], ids=repr
+)
+def test_columns_are_those_of_the_matrix(kernel):
+    words = kernel.read(["abcab", "cabba", "bb", "", "aabbcc", "abcab"], "X")
+    column_of, K = kernel.columns(words), kernel(words)
+    for p in range(len(words)):
+        np.testing.assert_allclose(column_of(p), K[:, p], rtol=1e-14)

@@ -81,6 +81,13 @@ class Kernel(Parameters, ABC):
         """Whether `sums` take less time than it takes to keep rows of the matrix."""
         return False
 
+    def columns(self, X: Any) -> Callable[[int], FloatArray]:
+        """The function that gives k(x_i, x_p) of all x_i, (n,), by p, of examples that were read.
+
+        What all columns need is computed once.
+        """
+        return lambda p: self.checked_values(X, X[p : p + 1])[:, 0]
+
     def diagonal_values(self, X: Any) -> FloatArray:
         """k(x_i, x_i) of examples that were read, (n,)."""
 

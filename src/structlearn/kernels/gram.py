@@ -221,12 +221,13 @@ def incomplete_cholesky(
     size = min(n_components, n)
     check_fits(n, size)
     factor, pivots = np.zeros((n, size), order="F"), np.empty(size, np.int64)
+    column_of = kernel.columns(X)
     for rank in range(size):
         p = int(residual.argmax())
         if residual[p] <= tolerance * largest:
             factor, pivots = factor[:, :rank], pivots[:rank]
             break
-        column = kernel.checked_values(X, X[p : p + 1])[:, 0] - factor[:, :rank] @ factor[p, :rank]
+        column = column_of(p) - factor[:, :rank] @ factor[p, :rank]
         factor[:, rank] = column / np.sqrt(residual[p])
         residual -= factor[:, rank] ** 2
         pivots[rank], residual[p] = p, 0.0

@@ -7,14 +7,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from structlearn.data.arrays import FloatArray
+from structlearn import _core
+from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.networks import Network, Networks, read_networks
 from structlearn.data.options import real_option
-from structlearn.kernels.base import Kernel
+from structlearn.kernels.base import BLOCK, Kernel
 from structlearn.kernels.vectors import inner_products
 
 #: Walks longer than this must not matter.
 LONGEST_WALK = 10_000
+
+#: Where the arcs of each graph begin, their two nodes, and what they weigh, (n_arcs, n_features).
+Arcs = tuple[IntArray, IntArray, IntArray, FloatArray]
 
 
 class RandomWalk(Kernel):
@@ -62,39 +66,39 @@ class RandomWalk(Kernel):
     def values(self, X: list[Network], Z: list[Network]) -> FloatArray:
         # Read together, so that labels have the same columns.
         graphs = read_networks([*X, *([] if Z is X else Z)])
-        channels = [_adjacency(graphs, i) for i in range(len(graphs))]
-        first = 0 if Z is X else len(X)
+        arcs, first = _arcs(graphs), 0 if Z is X else len(X)
         found = np.empty((len(X), len(Z)))
         for i in range(len(X)):
-            for j in range(len(Z)):
-                known = Z is X and j < i
-                found[i, j] = found[j, i] if known else self._of_pair(graphs, channels, i, first + j)
+            # What is known of the pair (j, i) already is not computed again for (i, j).
+            end = i + 1 if Z is X else len(Z)
+            self._with_some(graphs, arcs, i, first, found[i, :end])
+            if Z is X:
+                found[:i, i] = found[i, :i]
         return found
 
-    def _of_pair(self, graphs: Networks, channels: list[list[sp.csr_array]], i: int, j: int) -> float:
-        alike = inner_products(graphs.nodes[i], graphs.nodes[j])
-        steps = list(zip(channels[i], channels[j], strict=True))
-        walks = np.ones_like(alike)
-        total = walks.copy()
-        for _ in range(LONGEST_WALK):
-            last = alike * walks
-            walks = self.decay * sum((B @ (A @ last).T).T for A, B in steps)
-            total += walks
-            largest = np.abs(total).max()
-            if not np.isfinite(largest):
-                break
-            if np.abs(walks).max() <= 1e-16 * largest:
-                return float((alike * total).sum())
-        raise ValueError(f"decay is {self.decay}, with which walks do not die out; choose it smaller")
+    def _with_some(self, graphs: Networks, arcs: Arcs, i: int, first: int, out: FloatArray) -> None:
+        """The kernels of graph i with the graphs from a first one on, a few at a time."""
+        nodes, own = graphs.nodes, graphs.nodes[i]
+        begin, last = first, first + len(out)
+        while begin < last:
+            room = nodes.offsets[begin] + BLOCK // (8 * max(own.shape[0], 1))
+            end = min(last, max(begin + 1, int(np.searchsorted(nodes.offsets, room, "right")) - 1))
+            alike = np.ascontiguousarray(inner_products(own, nodes.tokens[nodes.offsets[begin] : nodes.offsets[end]]))
+            some = out[begin - first : end - first]
+            lost = _core.random_walks(nodes.offsets, *arcs, i, begin, alike, float(self.decay), LONGEST_WALK, some)
+            if lost >= 0:
+                raise ValueError(f"decay is {self.decay}, with which walks do not die out; choose it smaller")
+            begin = end
 
 
-def _adjacency(graphs: Networks, i: int) -> list[sp.csr_array]:
-    """A symmetric matrix of the edges for each of their features, or one of ones."""
-    edges, n = graphs.edges[i], graphs.nodes[i].shape[0]
+def _arcs(graphs: Networks) -> Arcs:
+    """Both directions of all edges, of weight 1 where these have no features."""
+    edges = graphs.edges
+    both = edges.flat.reshape(-1, 2).astype(np.int64)
     if graphs.edge_features is None:
-        columns = np.ones((1, len(edges)))
+        features = np.ones((len(both), 1))
     else:
-        features = graphs.edge_features[i]
-        columns = np.asarray(features.toarray() if sp.issparse(features) else features, np.float64).T
-    both = np.concatenate([edges, edges[:, ::-1]]).astype(np.int64).reshape(-1, 2)
-    return [sp.csr_array((np.tile(weights, 2), (both[:, 0], both[:, 1])), shape=(n, n)) for weights in columns]
+        given = graphs.edge_features.tokens
+        features = np.asarray(given.toarray() if sp.issparse(given) else given, np.float64)
+    weights = np.repeat(features, 2, axis=0)
+    return 2 * edges.offsets, both.ravel(), np.ascontiguousarray(both[:, ::-1]).ravel(), weights

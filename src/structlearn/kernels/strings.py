@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import comb, factorial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.data.examples import check_examples, is_listed
 from structlearn.data.options import real_option, whole_option
@@ -70,6 +71,10 @@ class Spectrum(StringKernel):
         left.resize(len(X), len(column_of))
         return np.asarray((left @ right.T).toarray(), np.float64)
 
+    def columns(self, X: list[String]) -> Callable[[int], FloatArray]:
+        counts = _gram_counts(X, self.n, {})
+        return lambda p: np.asarray((counts @ counts[[p]].T).toarray(), np.float64)[:, 0]
+
     def diagonal_values(self, X: list[String]) -> FloatArray:
         counts = _gram_counts(X, self.n, {})
         return np.asarray(counts.multiply(counts).sum(axis=1), np.float64).ravel()
@@ -127,8 +132,23 @@ class Mismatch(StringKernel):
     def values(self, X: list[String], Z: list[String]) -> FloatArray:
         left, left_grams = self._counts(X)
         right, right_grams = (left, left_grams) if Z is X else self._counts(Z)
+        return self._of_counts(left, left_grams, right, right_grams)
+
+    def columns(self, X: list[String]) -> Callable[[int], FloatArray]:
+        counts, grams = self._counts(X)
+
+        def column(p: int) -> FloatArray:
+            own = counts[[p]]
+            used = np.unique(own.indices)
+            return self._of_counts(counts, grams, own[:, used], grams[used])[:, 0]
+
+        return column
+
+    def _of_counts(
+        self, left: sp.csr_array, left_grams: IntArray, right: sp.csr_array, right_grams: IntArray
+    ) -> FloatArray:
         near = _common_neighbours(self.n, self.m, len(self.alphabet))
-        found = np.zeros((len(X), len(Z)))
+        found = np.zeros((left.shape[0], right.shape[0]))
         step = max(1, BLOCK // (9 * max(1, len(right_grams))))
         for begin in range(0, len(left_grams), step):
             some = left_grams[begin : begin + step]
@@ -162,7 +182,7 @@ class GapWeighted(StringKernel):
 
     Notes
     -----
-    Takes time proportional to n times the product of both lengths for every pair, by filters along both strings.
+    Takes time proportional to n times the product of both lengths for every pair.
 
     Examples
     --------
@@ -184,29 +204,15 @@ class GapWeighted(StringKernel):
         number: dict[Any, int] = {}
         left = [_numbered(x, number) for x in X]
         right = left if Z is X else [_numbered(z, number) for z in Z]
-        found = np.empty((len(X), len(Z)))
+        letters, offsets = np.concatenate(right), np.cumsum([0, *map(len, right)])
+        n, found = min(self.n, len(letters) + 1), np.empty((len(X), len(Z)))
         for i, x in enumerate(left):
             # What is known of the pair (j, i) already is not computed again for (i, j).
-            for j, z in enumerate(right):
-                found[i, j] = found[j, i] if Z is X and j < i else self._of_pair(x, z)
+            end = i + 1 if Z is X else len(right)
+            _core.gap_weighted(x, offsets[: end + 1], letters, n, float(self.decay), found[i, :end])
+            if Z is X:
+                found[:i, i] = found[i, :i]
         return found
-
-    def diagonal_values(self, X: list[String]) -> FloatArray:
-        return np.array([self._of_pair(x, x) for x in (_numbered(x, {}) for x in X)])
-
-    def _of_pair(self, x: IntArray, z: IntArray) -> float:
-        from scipy.signal import lfilter
-
-        if min(len(x), len(z)) < self.n:
-            return 0.0
-        matches = self.decay**2 * (x[:, None] == z)
-        ending = matches
-        for _ in range(self.n - 1):
-            # Of what ends before both letters, a factor λ for each letter in between.
-            for axis in (0, 1):
-                ending = lfilter([0.0, 1.0], [1.0, -self.decay], ending, axis=axis)
-            ending = matches * ending
-        return float(ending.sum())
 
 
 def _gram_counts(X: list[String], n: int, column_of: dict[String, int]) -> sp.csr_array:
