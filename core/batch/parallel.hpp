@@ -13,7 +13,7 @@ using Piece = std::function<void(std::int64_t begin, std::int64_t end, int threa
 void parallel_pieces(std::int64_t n_items, int n_threads, const Piece& work);
 
 // Calls work(item, thread) for every item of [0, n_items). Items must be independent of one another, so that
-// the result is the same for any number of threads. Threads live for one call only: nothing survives a fork.
+// the result is the same for any number of threads. Threads sleep between calls; a forked process makes new ones.
 // The first exception thrown by a worker reaches the caller after all threads have stopped.
 //
 // What threads are about is compiled once for all kinds of work, and each of these once.
