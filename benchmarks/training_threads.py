@@ -2,8 +2,8 @@
 
     python benchmarks/training_threads.py [--tasks chunking letters MNIST parser CRF] [--turns 5] [--threads 1 2]
 
-Every run is a process of its own. Ratios are medians over turns of wall times in neighbouring runs; a machine with other
-work on it gives them no meaning.
+Every run is a process of its own. Ratios are medians over turns of wall times in neighbouring runs; a machine with
+other work on it gives them no meaning.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def train(task: str, n_jobs: int) -> dict[str, Any]:
 
 def apart(task: str, n_jobs: int) -> dict[str, Any]:
     """The same in a process of its own."""
-    one = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     command = [sys.executable, __file__, "--run", task, str(n_jobs)]
     done = subprocess.run(command, env=os.environ | one, stdout=subprocess.PIPE, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
