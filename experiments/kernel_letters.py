@@ -225,7 +225,7 @@ def main() -> None:
             sections[f"Trained on {split}"] = results(found)
         runs += [each | {"counts": None} for each in found]
     if left_out:
-        why = "About half an hour each with all letters as the basis, and in subspaces on folds 1-9."
+        why = "Up to half an hour each."
         sections["Not run yet"] = "\n".join([why, "", *(f"- {name}" for name in left_out)])
     sections["Settings"] = tried_table(tried)
     publish(given.output, "kernel_letters", __doc__ or "", sections, runs + tried, begin)
