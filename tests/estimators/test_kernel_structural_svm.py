@@ -1,6 +1,7 @@
 """Structural SVMs with kernels, against explicit features, other solvers and programs written out."""
 
 import pickle
+from dataclasses import replace
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -191,6 +192,23 @@ def test_a_small_subspace_is_above_the_minimum_and_a_larger_one_nearer():
     assert few.objective_ > more.objective_ > exact.objective_ * (1 - 1e-3)
     assert len(few.basis_) == 4
     assert len(more.basis_) == 16
+
+
+@pytest.mark.parametrize("slack", ["linear", "squared"])
+@pytest.mark.parametrize("n_basis", [5, 20, 60])
+def test_the_bound_of_a_subspace_is_below_the_minimum_of_the_whole_space(n_basis, slack):
+    X, Y = sequences()
+    exact = KernelStructuralSVM(Chain(), RBF(0.4), C=10.0, slack=slack, solver="exact", tol=1e-4).fit(X, Y)
+    pursuit = SubspacePursuit(n_basis=n_basis, tol=1e-3, bound=True)
+    svm = KernelStructuralSVM(Chain(), RBF(0.4), C=10.0, slack=slack, solver=pursuit).fit(X, Y)
+    assert svm.history_[-1]["certified"]
+    assert 0.0 < svm.history_[-1]["dual"] <= exact.objective_
+    assert svm.objective_ >= exact.objective_ * (1.0 - 1e-4)
+    if n_basis == 60:
+        assert svm.duality_gap_ < 0.03
+    silent = KernelStructuralSVM(Chain(), RBF(0.4), C=10.0, slack=slack, solver=replace(pursuit, bound=False)).fit(X, Y)
+    assert silent.objective_ == svm.objective_
+    assert np.isnan(silent.duality_gap_)
 
 
 def test_samples_of_all_rows_are_exact_cuts():

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.kernels.gram import ROUNDING
-from structlearn.kernels.row_metric import RowMetric
+from structlearn.kernels.row_metric import RowMetric, expansion_at
 
 
 class Expansion(NamedTuple):
@@ -98,6 +98,22 @@ class Cuts(ABC):
     @abstractmethod
     def expansion(self) -> Expansion:
         """The same as a function of any row."""
+
+    def lower_bound(self) -> float:
+        """What cuts that are exact say of the minimum over the whole space: the best multiple of their mixture.
+
+        max_s s ⟨α, c⟩ − ½ s² ‖Σ_t α_t g_t‖² with s ≤ 1, for their whole length, which the objective's dual has.
+        """
+        mixed = np.zeros((self.metric.n_rows, self.metric.width))
+        for factor, cut in zip(self.alpha, self.cuts, strict=True):
+            mixed[cut.rows] += factor * cut.coefficients
+        support = np.flatnonzero(mixed.any(axis=1))
+        rows, coefficients, rest = self.metric.rows[support], mixed[support], self._rest()
+        values = expansion_at(self.metric.kernel, rows, rows, coefficients, self.metric.n_jobs)
+        squared = float(np.vdot(coefficients, values)) + float(rest @ rest)
+        gain = float(self.alpha @ self.offsets)
+        s = min(1.0, gain / squared) if squared > 0.0 else 1.0
+        return max(0.0, s * gain - 0.5 * s**2 * squared)
 
     @abstractmethod
     def nbytes(self) -> int:
