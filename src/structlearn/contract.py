@@ -37,7 +37,9 @@ class Parameters:
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        return sorted(_arguments(cls))
+        # mypy doubts that a class can be hashed.
+        kind: Any = cls
+        return sorted(_arguments(kind))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All options by name; with `deep` also those of options that have some, as ``model__order``."""
@@ -65,7 +67,8 @@ class Parameters:
         return changed
 
     def __repr__(self) -> str:
-        defaults = _arguments(type(self))
+        kind: Any = type(self)
+        defaults = _arguments(kind)
         options = ((name, getattr(self, name, None)) for name in self._get_param_names())
         changed = (f"{name}={shown(value)}" for name, value in options if repr(value) != repr(defaults[name]))
         return f"{type(self).__name__}({', '.join(changed)})"

@@ -83,7 +83,7 @@ class StructuralSVM(StructuredEstimator):
     random_state : int or RandomState, optional
         Seed for solvers that draw at random; None takes the solver's own fixed seed.
     n_jobs : int, optional
-        Threads for the oracle; None is one, -1 all cores. The result does not depend on it.
+        Threads, or processes for models in Python; None is one, -1 all cores. The result does not depend on it.
     max_memory : int or str, optional
         Bytes that training may take beside the data, also as text, "500MB" or "2GiB": for vectors of weights, for what
         a model lists for the inputs, and what these leave for planes. None is what the machine has available, and of it

@@ -233,6 +233,7 @@ def test_a_model_that_cannot_be_pickled_is_refused_before_training():
     assert StructuralSVM(Locked()).fit(X, Y).n_iter_ > 0
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_is_named_and_nothing_hangs():
     X, Y = data()
     svm = StructuralSVM(Deadly()).fit(X, Y).set_params(n_jobs=2)
