@@ -93,11 +93,7 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         """Whole or not at all, with a digest of its own."""
-        values = asdict(replace(self, library=library_version())) | {
-            "format": FORMAT,
-            "version": VERSION,
-            "classes": [encode(label, "the label") for label in self.classes],
-        }
+        values = _plain(replace(self, library=library_version())) | {"format": FORMAT, "version": VERSION}
         values["digest"] = _digest(values)
         atomic.write(folder / NAME, json.dumps(values, indent=1).encode())
 
@@ -123,6 +119,15 @@ def read_manifest(folder: Path) -> Manifest:
         return _checked(values)
     except (ValueError, TypeError, KeyError, RecursionError, OverflowError) as error:
         raise ValueError(f"{path} is damaged or edited: {error}") from None
+
+
+def digest_of(manifest: Manifest) -> str:
+    """One short text for a corpus: the same where all that is in it is the same."""
+    return _digest(_plain(manifest))
+
+
+def _plain(manifest: Manifest) -> dict[str, Any]:
+    return asdict(manifest) | {"classes": [encode(label, "the label") for label in manifest.classes]}
 
 
 def _checked(values: dict[str, Any]) -> Manifest:

@@ -16,7 +16,7 @@ from structlearn.data.matrices import LARGEST_FEATURE
 from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.data.tokens.sequences import Sequences
 from structlearn.shards import features_file
-from structlearn.shards.manifest import ARRAYS, Manifest, file_of, read_manifest
+from structlearn.shards.manifest import ARRAYS, Manifest, digest_of, file_of, read_manifest
 from structlearn.wording import count
 
 
@@ -105,8 +105,16 @@ class Shards:
 
     def __getitem__(self, k: int) -> tuple[Sequences, LabelSequences]:
         k = range(len(self))[k]
-        self._check(k)
-        part = {name: self._arrays[name][self._manifest.part(name, k)] for name in ARRAYS}
+        return self.between(k, k + 1)
+
+    def between(self, begin: int, end: int) -> tuple[Sequences, LabelSequences]:
+        """Neighbouring shards as one, from `begin` to `end` − 1."""
+        if not 0 <= begin < end <= len(self):
+            raise IndexError(f"shards {begin} to {end - 1} are asked for, but there are {len(self)}")
+        for k in range(begin, end):
+            self._check(k)
+        places = {name: (self._manifest.part(name, begin), self._manifest.part(name, end - 1)) for name in ARRAYS}
+        part = {name: self._arrays[name][first.start : last.stop] for name, (first, last) in places.items()}
         offsets = part["offsets"] - part["offsets"][0]
         return self._pair(part | {"offsets": offsets, "row_starts": part["row_starts"] - part["row_starts"][0]})
 
@@ -125,6 +133,16 @@ class Shards:
     @property
     def classes(self) -> tuple[Any, ...]:
         return self._manifest.classes
+
+    @property
+    def identity(self) -> str:
+        """A digest of what the manifest says, with those of all that is in the files."""
+        return digest_of(self._manifest)
+
+    @property
+    def shard_sizes(self) -> list[int]:
+        """How many tokens each shard has."""
+        return [shard.tokens for shard in self._manifest.shards]
 
     @property
     def source(self) -> str | None:

@@ -15,6 +15,7 @@ from structlearn.solvers.lbfgs import LBFGS
 from structlearn.solvers.n_slack import InseparableError, NSlack
 from structlearn.solvers.one_slack import OneSlack
 from structlearn.solvers.perceptron import Perceptron
+from structlearn.solvers.sharded_ascent import ShardedAscent
 from structlearn.solvers.states import DualState, State, dual_record
 from structlearn.solvers.subgradient import Subgradient
 
@@ -40,6 +41,7 @@ __all__ = [
     "OneSlack",
     "Perceptron",
     "SampledCuts",
+    "ShardedAscent",
     "Solution",
     "Solver",
     "State",

@@ -71,6 +71,8 @@ class Problem(ABC):
         The inner product of weights where it is not the Euclidean one, see `structlearn.kernels.row_metric`.
     absent_groups : mapping
         Names of those that the model would have with another option, and what that is.
+    sharded : bool
+        Whether the examples are in parts that may be on other machines, see `ShardedProblem`.
     """
 
     n_examples: int
@@ -90,6 +92,7 @@ class Problem(ABC):
     weight_groups: Mapping[str, tuple[int, int]] = MappingProxyType({})
     metric: Any = None
     absent_groups: Mapping[str, str] = MappingProxyType({})
+    sharded: ClassVar[bool] = False
 
     _chunk: ClassVar[int] = 4096
 
@@ -153,6 +156,10 @@ class Problem(ABC):
     def sizes(self) -> dict[str, int]:
         """How much data there is, for people: examples, tokens."""
         return {"examples": self.n_examples}
+
+    def notes(self) -> dict[str, Any]:
+        """What a line of the history says of the work since the last one, beside what the solver says."""
+        return {}
 
     def fingerprint(self) -> str | None:
         """A digest of the data, equal only for equal data; None where there is no such thing."""

@@ -1,0 +1,20 @@
+"""Training and prediction on several machines by Dask: parts of the data that any worker can read again.
+
+>>> from structlearn.distributed import distribute
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from structlearn.lazy import names
+
+if TYPE_CHECKING:
+    from structlearn.distributed.data import Distributed, distribute
+    from structlearn.distributed.local import workers_here
+
+__all__ = ["Distributed", "distribute", "workers_here"]
+
+_find, __dir__ = names(__name__, {"Distributed": "data", "distribute": "data", "workers_here": "local"})
+
+
+def __getattr__(name: str) -> Any:
+    return _find(name)
