@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from structlearn.wording import count, in_bytes
+
 
 class Callback:
     """Does nothing at all four moments; derive from it and override what is needed.
@@ -141,6 +143,8 @@ def describe(record: dict[str, Any]) -> str:
         parts.append(f"completion {record['completion']}")
     if record.get("planes"):
         parts.append(f"{record['planes']} planes")
+    if "parts" in record:
+        parts.append(_whereabouts(record))
     for name, words in (
         ("mistakes", "mistakes"),
         ("train_loss", "training loss"),
@@ -149,3 +153,16 @@ def describe(record: dict[str, Any]) -> str:
         if name in record:
             parts.append(f"{words} {record[name]:.4g}")
     return "  ".join([*parts, f"{record['seconds']:.1f} s"])
+
+
+def _whereabouts(record: dict[str, Any]) -> str:
+    """What a line of the history says of other machines.
+
+    >>> _whereabouts({"parts": 4, "workers": 2, "bytes_sent": 3e6, "bytes_received": 1e6, "lost_parts": 0})
+    '4 parts on 2 workers  4.0 MB moved'
+    """
+    told = f"{count(record['parts'], 'part')} on {count(record['workers'], 'worker')}  "
+    told += f"{in_bytes(int(record['bytes_sent'] + record['bytes_received']))} moved"
+    if "slowest_worker" in record:
+        told += f"  slowest {record['slowest_worker']} {record['slowest_seconds']:.1f} s"
+    return told + (f"  {count(record['lost_parts'], 'part')} lost" if record["lost_parts"] else "")

@@ -1,4 +1,4 @@
-"""Where the parts of the data come from: values that say how a worker reads X and Y, and reads them again if need be."""
+"""Where parts of the data come from: values that say how a worker reads X and Y, and reads them again."""
 
 from __future__ import annotations
 
@@ -100,3 +100,8 @@ class Computed(Source):
                 raise ValueError(f"{self} is a {type(needed).__name__}; expected a pair (X, Y)")
             X, Y = needed
         return (X if self.features is None else self.features.transform(X)), Y
+
+
+def computed(client: Any, source: Source) -> Any:
+    """What a source needs, as a future that the scheduler makes anew if a worker loses it."""
+    return client.compute(source.needs) if hasattr(source.needs, "__dask_graph__") else source.needs

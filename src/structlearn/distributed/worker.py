@@ -37,7 +37,13 @@ class Survey:
     n_examples: int
 
 
-def survey(source: Any, model: Any, needed: Any) -> Survey:
+def count_examples(source: Any, needed: Any) -> int:
+    with _named(source):
+        X, _ = source.read(needed)
+        return int(X.shape[0] if hasattr(X, "shape") else len(X))
+
+
+def survey(source: Any, needed: Any, model: Any) -> Survey:
     """What a model learns about a part alone."""
     with _named(source):
         X, Y = model.read(*source.read(needed))

@@ -12,6 +12,7 @@ from dataclasses import fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from structlearn.contract import CallbackSupport, library_version, with_callbacks
 from structlearn.data.arrays import FloatArray
@@ -39,10 +40,13 @@ from structlearn.kernels.threads import one_thread_of_blas
 from structlearn.models.base import Model
 from structlearn.models.own.pystruct_latent import adapter
 from structlearn.solvers import DualState, Solution, Solver
+from structlearn.waist.elsewhere import Elsewhere
 from structlearn.waist.objective import MarginObjective, Objective
 from structlearn.waist.problem import Problem, released
 from structlearn.wording import count
 
+#: A problem with its spec, the weights of the examples, which of these have one, and their outputs.
+Bound = tuple[Problem, Any, FloatArray, npt.NDArray[np.bool_], Any]
 #: Rounding may leave a relative gap this far below zero; one further below is no certificate.
 _LEAST_GAP = -1e-6
 
@@ -72,6 +76,10 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
 
     @abstractmethod
     def _solver(self) -> Solver: ...
+
+    def _solver_of_parts(self) -> Solver:
+        """What is used where the examples are in parts on other machines."""
+        return self._solver()
 
     @with_callbacks
     def fit(
@@ -111,7 +119,8 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
             _warn_of_oracle(training.contradiction)
         if self.verbose:
             print(announcement(training), file=sys.stderr)
-            if changed := "" if training.problem.latent else training.model.changed_truths(y):
+            whole = not (training.problem.latent or training.problem.sharded)
+            if changed := training.model.changed_truths(y) if whole else "":
                 print(changed, file=sys.stderr)
         held_out = None
         if validation is not None:
@@ -185,43 +194,23 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         for name, data in (("X", X), ("y", Y)):
             if name == "X" or data is not None:
                 check_examples(name, data)
+        if isinstance(X, Elsewhere):
+            X.check(Y, model)
         if not isinstance(model, Model):
             model = adapter(model).prepared(model, X, Y)
         model.check_overrides()
         max_memory = memory_option("max_memory", self.max_memory)
         model = model.within(max_memory)
-        if model.tabular:
-            # scikit-learn's own words for what is wrong with X.
-            from sklearn.utils import check_array
-
-            X = check_array(checked_table(X), accept_sparse="csr", dtype=np.float64, estimator=self, input_name="X")
         if Y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        weight = checked_weight(sample_weight, n)
-        if n and not weight.any():
-            raise ValueError("sample_weight is zero for every example")
-        kept = weight > 0
-        if not kept.all():
-            from sklearn.utils import _safe_indexing
-
-            which = np.flatnonzero(kept)
-            X, Y, weight = _safe_indexing(X, which), _safe_indexing(Y, which), weight[which]
-            allowed = None if allowed is None else _safe_indexing(allowed, which)
-        X, truths = self._read(model, X, Y)
-        check_lengths(X)
-        spec = self._specified(model, X, truths)
-        if self.fit_intercept:
-            if not hasattr(spec, "with_intercept"):
-                raise ValueError(f"fit_intercept=True has no meaning for {type(self.model).__name__}")
-            spec = spec.with_intercept()
-        problem = self._bound(model, spec, X, truths, **restriction(model, allowed))
+        bind = self._bind_elsewhere if isinstance(X, Elsewhere) else self._bind_here
+        problem, spec, weight, kept, truths = bind(model, X, Y, sample_weight, allowed)
         problem.n_threads = jobs_option("n_jobs", self.n_jobs)
         if self.class_weight is not None:
             if not model.tabular:
                 raise ValueError("class_weight is for models with one label an example (Chain itself has label_weight)")
             weight = weight * class_weights(self.class_weight, truths)
-        solver = self._configured(self._solver())
+        solver = self._configured(self._solver_of_parts() if problem.sharded else self._solver())
         problem = fitting(problem, solver, max_memory, may_grow=solver.takes_growing and self._all_weights_free())
         objective = self._objective(weight, problem)
         check_decoder(model, solver, objective)
@@ -235,6 +224,47 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
             problem.exactness = "approximate"
         training = Training(model, problem, spec, objective, solver, kept, contradiction)
         return bound_memory(training, max_memory, self._named_solvers)
+
+    def _bind_here(self, model: Model, X: Any, Y: Any, sample_weight: Any, allowed: Any) -> Bound:
+        """The model on data of this process."""
+        if model.tabular:
+            # scikit-learn's own words for what is wrong with X.
+            from sklearn.utils import check_array
+
+            X = check_array(checked_table(X), accept_sparse="csr", dtype=np.float64, estimator=self, input_name="X")
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        weight = checked_weight(sample_weight, n)
+        if n and not weight.any():
+            raise ValueError("sample_weight is zero for every example")
+        kept = weight > 0
+        if not kept.all():
+            from sklearn.utils import _safe_indexing
+
+            which = np.flatnonzero(kept)
+            X, Y, weight = _safe_indexing(X, which), _safe_indexing(Y, which), weight[which]
+            allowed = None if allowed is None else _safe_indexing(allowed, which)
+        X, truths = self._read(model, X, Y)
+        check_lengths(X)
+        spec = self._with_intercept(self._specified(model, X, truths))
+        return self._bound(model, spec, X, truths, **restriction(model, allowed)), spec, weight, kept, truths
+
+    def _bind_elsewhere(self, model: Model, X: Elsewhere, Y: Any, sample_weight: Any, allowed: Any) -> Bound:
+        """The model on data that stay where they are."""
+        if allowed is not None or self.class_weight is not None:
+            raise ValueError("allowed and class_weight are for data of this process")
+        spec = self._with_intercept(X.specify(model))
+        weight = checked_weight(sample_weight, len(X))
+        if not weight.all():
+            i = int(np.argmin(weight))
+            raise ValueError(f"sample_weight[{i}] is 0; of data that are elsewhere leave such examples out")
+        return X.bind(model, spec), spec, weight, weight > 0, Y
+
+    def _with_intercept(self, spec: Any) -> Any:
+        if not self.fit_intercept:
+            return spec
+        if not hasattr(spec, "with_intercept"):
+            raise ValueError(f"fit_intercept=True has no meaning for {type(self.model).__name__}")
+        return spec.with_intercept()
 
     def check_options(self) -> None:
         """Refuses options that mean nothing, by name; `fit` asks for it before it looks at the data."""
@@ -349,7 +379,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
         if isinstance(solution.state, DualState):
             self.slacks_ = np.full(len(training.kept), np.nan)
             self.slacks_[training.kept] = solution.state.slacks
-        if training.model.tabular:
+        if training.model.tabular and not training.problem.sharded:
             from sklearn.utils.validation import _check_feature_names
 
             _check_feature_names(self, X, reset=True)

@@ -246,5 +246,8 @@ class ConditionalRandomField(StructuredEstimator):
         by_lbfgs = bool(real_option("l1_ratio", self.l1_ratio)) or getattr(self.model, "likelihood", "exact") != "exact"
         return chosen_solver(self.solver, SOLVERS, LBFGS if by_lbfgs else DualCoordinate)
 
+    def _solver_of_parts(self) -> Solver:
+        return chosen_solver(self.solver, SOLVERS, LBFGS)
+
     def _configured(self, solver: Solver, **given: Any) -> Solver:
         return super()._configured(solver, tol=self.tol, **given)

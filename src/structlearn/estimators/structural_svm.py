@@ -9,6 +9,7 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray
 from structlearn.estimators.base import StructuredEstimator, chosen_solver, margin_objective
+from structlearn.estimators.training import is_given
 from structlearn.solvers import (
     BlockCoordinate,
     ExcessiveGap,
@@ -17,6 +18,7 @@ from structlearn.solvers import (
     GapSolver,
     NSlack,
     OneSlack,
+    ShardedAscent,
     Solver,
     Subgradient,
 )
@@ -33,6 +35,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "extragradient": Extragradient,
     "n_slack": NSlack,
     "one_slack": OneSlack,
+    "sharded_ascent": ShardedAscent,
     "subgradient": Subgradient,
 }
 
@@ -62,7 +65,8 @@ class StructuralSVM(StructuredEstimator):
     solver : str or Solver
         How w is found: "block_coordinate", "n_slack", "one_slack", "subgradient"; for losses that are sums over parts
         also "exponentiated_gradient", "extragradient", "excessive_gap"; "auto" is "block_coordinate", or "n_slack" for
-        the hard margin. A `Solver` object brings its own `tol`, `eps`, `max_iter` and `random_state`.
+        the hard margin. Of data in parts on other machines it is "sharded_ascent". A `Solver` object brings its own
+        `tol`, `eps`, `max_iter` and `random_state`.
     tol : float, optional
         Stop at this relative duality gap, (primal − dual)/primal; 0.03 if `eps` is not given either, below which
         predictions hardly change.
@@ -174,6 +178,11 @@ class StructuralSVM(StructuredEstimator):
         if isinstance(solver, GapSolver) and solver is not self.solver and self.eps is None:
             solver = replace(solver, tol=TOL)
         return solver
+
+    def _solver_of_parts(self) -> Solver:
+        if self.solver != "auto" or self.slack == "hard":
+            return self._solver()
+        return OneSlack() if is_given(self.nonnegative) or self.eps is not None else ShardedAscent(tol=TOL)
 
     def _configured(self, solver: Solver, **given: Any) -> Solver:
         return super()._configured(solver, tol=self.tol, eps=self.eps, **given)

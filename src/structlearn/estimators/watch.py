@@ -96,6 +96,7 @@ class Watch:
 
     def __call__(self, state: State) -> bool:
         record = state.record
+        record |= self.problem.notes()
         self.history.append(record)
         if self._estimator.track_loss:
             record |= self._training_loss(state)

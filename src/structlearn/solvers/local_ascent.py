@@ -1,4 +1,4 @@
-"""Dual ascent on the examples of one part, while others work on theirs: the half of `ShardedAscent` that lies with the data."""
+"""Dual ascent on the examples of one part, while others work on theirs: what `ShardedAscent` asks of parts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.waist.objective import MarginObjective
-from structlearn.waist.packed import Packed, add_packed, packed, scaled
+from structlearn.waist.packed import NOTHING, Packed, add_packed, packed, scaled
 from structlearn.waist.problem import Problem
 from structlearn.waist.sharded import Part, Share
 
@@ -29,6 +29,8 @@ class Plan:
     iteration, turn, turns : int
         The oracle is asked for one in `turns` of the examples that are due; where `turns` is 0 nothing but planes that
         are known are gone over.
+    passes : int
+        Over known planes, where the oracle is not asked.
     damping : float
         σ′: how often the change of a part counts against itself, in place of what others change meanwhile.
     chunk_size : int
@@ -42,6 +44,7 @@ class Plan:
     iteration: int
     turn: int
     turns: int
+    passes: int
     damping: float
     chunk_size: int
     idle_passes: int
@@ -51,10 +54,9 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What became of the last proposals: what all together changed, how much of its own a part may keep, and their number."""
+    """What became of a part's last proposal: how much of it was taken, and how many there were."""
 
     number: int
-    change: Packed
     kept: float
 
 
@@ -90,7 +92,7 @@ class Price:
 
 @dataclass
 class LocalAscent:
-    """The working sets of a part, whose multipliers maximise, with the rest of w as it was when parts were put together,
+    """The working sets of a part, whose multipliers maximise, with the rest of w as it was at the last merge,
 
         Σ b α − ⟨w, Δ⟩ − (σ′/2) ‖Δ‖²    with  Δ = Σ α a row − (the part's share of w).
 
@@ -127,11 +129,11 @@ class LocalAscent:
         add_packed(ascent.point, ascent.lead, plan.damping)
         return ascent
 
-    def settle(self, merged: Merged, damping: float) -> None:
-        """Takes in what became of the last proposal, which is the lead until now."""
-        add_packed(self.point, merged.change)
+    def settle(self, merged: Merged, change: Packed, damping: float) -> None:
+        """Takes in how w changed, and what became of the last proposal, which is the lead until now."""
+        add_packed(self.point, change)
         add_packed(self.point, self.lead, -damping * merged.kept)
-        self.lead = scaled(self.lead, 1.0 - merged.kept) if merged.kept < 1.0 else (np.empty(0, np.int64), np.empty(0))
+        self.lead = scaled(self.lead, 1.0 - merged.kept) if merged.kept < 1.0 else NOTHING
 
     def propose(self, problem: Problem, objective: MarginObjective, plan: Plan) -> Proposal:
         before = self.point.copy()
@@ -170,9 +172,10 @@ class LocalAscent:
         self._improve(chunk, plan)
 
     def _go_over(self, plan: Plan, random: np.random.Generator) -> None:
-        """A pass over planes that are known, of examples that have a part in the gap."""
-        drawn = self._drawn(random)
-        self._improve(runs_in_random_order(drawn, plan.chunk_size, random), plan)
+        """Passes over planes that are known, of examples that have a part in the gap."""
+        for _ in range(plan.passes):
+            drawn = self._drawn(random)
+            self._improve(runs_in_random_order(drawn, plan.chunk_size, random), plan)
         self.sets.count_idle()
         self.sets.drop_idle(plan.idle_passes)
         self.sets.limit_memory(plan.room, self.point, False)
@@ -193,7 +196,8 @@ def runs_in_random_order(examples: IntArray, chunk_size: int, random: np.random.
     run = max(1, chunk_size // 32)
     starts = random.permutation(-(-len(examples) // run)) * run
     places = (starts[:, None] + np.arange(run)).ravel()
-    return examples[places[places < len(examples)]]
+    chosen: IntArray = examples[places[places < len(examples)]]
+    return chosen
 
 
 def begin(part: Part, plan: Plan, w: FloatArray, own: tuple[Share, Packed]) -> None:
@@ -203,15 +207,16 @@ def begin(part: Part, plan: Plan, w: FloatArray, own: tuple[Share, Packed]) -> N
     part.kept[_KEPT] = LocalAscent.begun(problem, share.of(problem.n_examples), plan, w, share_of_w)
 
 
-def propose(part: Part, plan: Plan, own: tuple[Share, Merged | None]) -> Proposal | None:
+def propose(part: Part, plan: Plan, change: Packed, own: tuple[Share, Merged | None]) -> Proposal | None:
     """The part's next proposal; None if it does not know the last ones, as after a loss, and has to begin."""
     share, merged = own
     ascent = part.kept.get(_KEPT)
     if ascent is None or ascent.run != plan.run or ascent.number != (0 if merged is None else merged.number):
         return None
     if merged is not None:
-        ascent.settle(merged, plan.damping)
-    return ascent.propose(part.problem, share.of(part.problem.n_examples), plan)
+        ascent.settle(merged, change, plan.damping)
+    proposal: Proposal = ascent.propose(part.problem, share.of(part.problem.n_examples), plan)
+    return proposal
 
 
 def price(part: Part, plan: Plan, w: FloatArray, share: Share) -> Price:

@@ -14,8 +14,11 @@ from structlearn.solvers.base import PLANE_BYTES, GapSolver
 from structlearn.solvers.local_ascent import Merged, Plan, Price, Proposal
 from structlearn.solvers.states import DualState, dual_record
 from structlearn.waist.objective import MarginObjective
-from structlearn.waist.packed import add_packed, packed, unpacked
+from structlearn.waist.packed import NOTHING, Packed, add_packed, packed, unpacked
 from structlearn.waist.sharded import ShardedProblem
+
+#: Parts are put together so often at most while known planes are gone over: then there are several passes in between.
+MOST_EXCHANGES = 8
 
 
 @dataclass
@@ -35,7 +38,7 @@ class ShardedAscentState(DualState):
     certified, bias : float
         The relative gap of the last certificate, and that over its estimate.
     cached : int
-        How often the parts are put together next with planes that are known.
+        How many passes over planes that are known come next.
     """
 
     shares: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
@@ -48,10 +51,11 @@ class ShardedAscentState(DualState):
     cached: int = 2
 
     def __post_init__(self) -> None:
-        # Of this process, and no part of a saved state: which ascent the parts are in, what became of the last proposal of
-        # each, and how many had to begin anew since the last line of the history.
+        # No part of a saved state: which ascent the parts are in, what became of their last proposals, and how many had
+        # to begin anew since the last line of the history.
         self.run = uuid4().hex
         self.merged: list[Merged | None] = [None] * len(self.linear)
+        self.change: Packed = NOTHING
         self.restarted = 0
 
 
@@ -61,21 +65,23 @@ class ShardedAscent(GapSolver):
 
     Each part improves the multipliers of its own examples from the w of all, as `BlockCoordinate` does, and proposes a
     change of w. A change that is right for one part alone is too large where others change the same weights, so that it
-    counts σ′ times against itself meanwhile (Ma et al. 2015, CoCoA⁺). The changes are put together with the factors
+    counts σ′ times against itself meanwhile (Ma et al. 2015, CoCoA⁺). Changes are put together with the factors
     t ∈ [0, 1]^K that maximise the dual,
 
         D(t) = Σ_k (l_k + t_k l'_k) − ½ ‖w + Σ_k t_k Δ_k‖²,
 
-    a quadratic program of one variable a part: a mixture of two points of a part's dual is one, so that D is a bound for
-    every t, and never falls. The primal is taken over all examples at one w. So the certificate holds whatever becomes
-    of the parts: one that is lost begins with no planes, while its share of w stays until its proposals are better.
+    a quadratic program of one variable a part: a mixture of two points of a part's dual is one, so that D is a bound
+    for every t, and never falls. The primal is taken over all examples at one w. So the certificate holds whatever
+    becomes of the parts: one that is lost begins with no planes, while its share of w stays until its proposals are
+    better.
 
     Parameters
     ----------
     exchanges : int
         How often parts are put together while the oracle goes once over their examples.
     cached_exchanges : int
-        How often after that, with planes that are known; more often where these still hold most of the gap.
+        How often at least after that, with a pass over planes that are known; where these still hold most of the gap,
+        there are more passes, and up to eight exchanges.
     damping : float, optional
         σ′, from 1 to the number of parts; by default the square root of that.
     chunk_size : int, optional
@@ -102,7 +108,8 @@ class ShardedAscent(GapSolver):
             raise ValueError("ShardedAscent is for data in parts, see structlearn.distributed: use BlockCoordinate")
 
     def nbytes(self, problem: Any) -> int:
-        return super().nbytes(problem) + 16 * len(problem.begins) * problem.n_features
+        # Shares, proposals and what was merged of them.
+        return super().nbytes(problem) + 16 * len(problem.begins) * int(problem.n_features)
 
     def init_state(self, problem: ShardedProblem, objective: MarginObjective) -> ShardedAscentState:
         n_parts = len(problem.begins) - 1
@@ -126,11 +133,11 @@ class ShardedAscent(GapSolver):
         for turn in range(self.exchanges):
             self._exchange(state, problem, objective, turn, self.exchanges)
         asked = state.estimate
-        for turn in range(state.cached):
+        for turn in range(min(state.cached, MOST_EXCHANGES)):
             self._exchange(state, problem, objective, turn, 0)
         # Where the known planes still hold most of the gap, asking for more would not help.
         many = 2 * state.cached if state.estimate > 0.5 * asked else state.cached // 2
-        state.cached, state.estimate = min(max(many, self.cached_exchanges), 32), asked
+        state.cached, state.estimate = min(max(many, self.cached_exchanges), 64), asked
         remaining = state.estimate / max(self._dual(state) + state.estimate, 1e-300)
         due = state.bias * remaining <= max(self.tolerance, 0.5 * state.certified)
         if due or state.iteration + 1 >= self.max_iter:
@@ -150,6 +157,7 @@ class ShardedAscent(GapSolver):
             iteration=state.iteration,
             turn=turn,
             turns=turns,
+            passes=max(1, state.cached // MOST_EXCHANGES),
             damping=self.damping or float(np.sqrt(len(problem.begins) - 1)),
             chunk_size=self.chunk_size or max(min(n // 100, 512), min(n // 16, 64), 4),
             idle_passes=self.idle_passes,
@@ -173,28 +181,26 @@ class ShardedAscent(GapSolver):
         """One of each part; those that know nothing of this run, or not the last merge, begin anew."""
         shares = problem.shares(objective)
         found: list[Proposal | None] = problem.on_parts(
-            local_ascent.propose, plan, own=list(zip(shares, state.merged, strict=True))
+            local_ascent.propose, plan, state.change, own=list(zip(shares, state.merged, strict=True))
         )
         while lost := [k for k, proposal in enumerate(found) if proposal is None]:
             own = [(shares[k], packed(state.shares[k])) for k in lost]
             problem.on_parts(local_ascent.begin, plan, state.point, own=own, which=lost)
             state.restarted += len(lost) if state.iteration or plan.turn else 0
-            again = problem.on_parts(local_ascent.propose, plan, own=[(shares[k], None) for k in lost], which=lost)
+            again = problem.on_parts(
+                local_ascent.propose, plan, NOTHING, own=[(shares[k], None) for k in lost], which=lost
+            )
             for k, proposal in zip(lost, again, strict=True):
                 # Its own count of proposals begins anew.
                 state.merged[k] = None
                 found[k] = proposal
         return [proposal for proposal in found if proposal is not None]
 
-    def _certify(
-        self, state: ShardedAscentState, problem: ShardedProblem, objective: MarginObjective
-    ) -> None:
+    def _certify(self, state: ShardedAscentState, problem: ShardedProblem, objective: MarginObjective) -> None:
         """An exact pass over all examples of all parts at one w."""
         with state.timed("oracle_seconds"):
             plan = self.plan(state, problem, 0, 0)
-            found: list[Price] = problem.on_parts(
-                local_ascent.price, plan, state.point, own=problem.shares(objective)
-            )
+            found: list[Price] = problem.on_parts(local_ascent.price, plan, state.point, own=problem.shares(objective))
         for k, (size, each) in enumerate(zip(np.diff(problem.begins), found, strict=True)):
             if len(each.violations) != size:
                 raise ValueError(f"part {k} has {size} examples, but {len(each.violations)} were priced")
@@ -228,7 +234,8 @@ def _merge(state: ShardedAscentState, proposals: list[Proposal]) -> None:
         state.linear[k] += t * (proposal.linear - state.linear[k])
     for k, t in enumerate(factors.tolist()):
         earlier = state.merged[k]
-        state.merged[k] = Merged(1 if earlier is None else earlier.number + 1, packed(change), t)
+        state.merged[k] = Merged(1 if earlier is None else earlier.number + 1, t)
+    state.change = packed(change)
     # Summed anew, so that rounding does not add up.
     np.sum(state.shares, axis=0, out=state.point)
     state.dual = max(state.dual, float(state.linear.sum() - 0.5 * state.point @ state.point))

@@ -7,6 +7,7 @@ import numpy as np
 from structlearn.data.arrays import FloatArray, IntArray
 
 Packed = FloatArray | tuple[IntArray, FloatArray]
+NOTHING: Packed = (np.empty(0, np.int64), np.empty(0))
 
 
 def packed(vector: FloatArray) -> Packed:

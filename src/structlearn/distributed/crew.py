@@ -1,0 +1,258 @@
+"""Parts on the workers of a Dask cluster: who holds which, and what happens when a worker is lost."""
+
+from __future__ import annotations
+
+import math
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import uuid4
+
+from structlearn.distributed import worker
+from structlearn.distributed.engine import address_of, check_travels, dask_distributed
+from structlearn.distributed.sources import Source, computed
+from structlearn.distributed.traffic import Traffic, nbytes
+from structlearn.waist.sharded import Parts
+
+#: Arguments that are larger than this travel once to each worker, not with every task.
+LARGE = 2**20
+#: Seconds between two looks at whether the workers are still there.
+LOOK = 0.5
+#: How often in a call sending may fail, while the scheduler is there.
+MOST_FAILURES = 50
+
+
+class Crew(Parts):
+    """Parts that workers hold, each on one of them.
+
+    The client asks the worker that holds a part, and no other. Where that worker is lost, the part goes to the one that
+    holds least, which reads it again; a worker that comes anew takes over parts at the next call.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    sources : list of Source
+    sizes : list of int
+        How many examples each of them has.
+    model, spec
+        What parts are bound with.
+    patience : float
+        Seconds for which a cluster may be without any worker.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        sources: Sequence[Source],
+        sizes: Sequence[int],
+        model: Any,
+        spec: Any,
+        patience: float = 60.0,
+    ):
+        check_travels("the model", model)
+        self._dask = dask_distributed()
+        self._client = client
+        self._sources, self._sizes = sources, sizes
+        self._model, self._spec = model, spec
+        self._patience = patience
+        self._run = uuid4().hex
+        self._holder: dict[int, str] = {}
+        self._loaded: dict[int, str] = {}
+        self._moved_last: list[int] = []
+        self._failures = 0
+        self._there: set[str] = set()
+        self._looked = -math.inf
+        self.traffic = Traffic()
+        weakref.finalize(self, _forget, client, self._run, self._loaded).atexit = False
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+    def notes(self) -> dict[str, Any]:
+        return {"parts": len(self), "workers": len(set(self._holder.values()))} | self.traffic.told()
+
+    def ask(
+        self,
+        call: Callable[..., Any],
+        *common: Any,
+        own: Sequence[Any] | None = None,
+        which: Sequence[int] | None = None,
+    ) -> list[Any]:
+        asked = list(range(len(self))) if which is None else list(which)
+        mine = {k: () if own is None else (own[place],) for place, k in enumerate(asked)}
+        self._balance()
+        self._failures = 0
+        shared = _Shared(self._client, common, self.traffic)
+        open_tasks = {k: self._send(k, call, shared, mine[k]) for k in asked}
+        found: dict[int, Any] = {}
+        while open_tasks:
+            self._wait_for(open_tasks)
+            alive = self._alive()
+            for k, task in list(open_tasks.items()):
+                if self._holder[k] not in alive:
+                    task.cancel(reason=f"{self._holder[k]} is lost", force=True)
+                    self._assign(k, alive)
+                    open_tasks[k] = self._send(k, call, shared, mine[k])
+                elif task.status == "error":
+                    self._raise_or_repeat(k, task)
+                    open_tasks[k] = self._send(k, call, shared, mine[k])
+                elif task.status in ("cancelled", "lost"):
+                    open_tasks[k] = self._send(k, call, shared, mine[k])
+                elif task.status == "finished" and (answer := self._answer(k, task)) is not None:
+                    if isinstance(answer, worker.Reply):
+                        found[k] = answer.value
+                        del open_tasks[k]
+                    else:
+                        open_tasks[k] = self._send(k, call, shared, mine[k])
+        return [found[k] for k in asked]
+
+    def _send(self, k: int, call: Callable[..., Any], shared: _Shared, own: tuple[Any, ...]) -> Any:
+        """A task for the holder of a part: to load it if it has not, to answer otherwise."""
+        try:
+            return self._task(k, call, shared, own)
+        except (OSError, RuntimeError, TimeoutError, AttributeError, KeyError) as error:
+            # It may be the scheduler that is gone, or the one worker that large arguments went to.
+            self._alive(now=True)
+            self._failures += 1
+            if self._failures > MOST_FAILURES:
+                raise ConnectionError(f"{self._sources[k]} cannot be sent to {self._holder[k]}: {error}") from error
+            return _NotSent()
+
+    def _task(self, k: int, call: Callable[..., Any], shared: _Shared, own: tuple[Any, ...]) -> Any:
+        holder = self._holder[k]
+        if self._loaded.get(k) != holder:
+            source = self._sources[k]
+            needed = computed(self._client, source)
+            return self._submit(k, worker.load, source, self._model, self._spec, self._sizes[k], needed)
+        arguments: Any = own
+        if (size := nbytes(own)) > LARGE:
+            arguments = self._client.scatter([own], workers=[holder], hash=False)[0]
+        self.traffic.sent += size
+        return self._submit(k, worker.ask, call, shared.future(), arguments)
+
+    def _submit(self, k: int, function: Callable[..., Any], *arguments: Any) -> Any:
+        return self._client.submit(
+            function, self._run, k, *arguments, workers=[self._holder[k]], pure=False, key=f"part-{k}-{uuid4().hex}"
+        )
+
+    def _answer(self, k: int, task: Any) -> worker.Reply | str | None:
+        """What a task found: an answer, or that the part has been loaded, or is not there after all; None to wait."""
+        try:
+            value = task.result(timeout=self._patience)
+        except (self._dask.CancelledError, TimeoutError, OSError):
+            return "again"
+        if not isinstance(value, worker.Reply):
+            self._loaded[k] = self._holder[k]
+            return "loaded"
+        if value.absent:
+            self._loaded.pop(k, None)
+            return "absent"
+        self.traffic.received(self._holder[k], nbytes(value.value), value.seconds)
+        return value
+
+    def _raise_or_repeat(self, k: int, task: Any) -> None:
+        """Errors of the library and of the user's own code are raised; what a lost worker leaves behind is not."""
+        error = task.exception()
+        lost = (self._dask.scheduler.KilledWorker, self._dask.CancelledError, self._dask.comm.CommClosedError)
+        if not isinstance(error, lost):
+            raise error
+
+    def _wait_for(self, open_tasks: dict[int, Any]) -> None:
+        """Until one of the tasks is done, or it is time for a look at the workers."""
+        sent = [task for task in open_tasks.values() if not isinstance(task, _NotSent)]
+        try:
+            if sent:
+                self._dask.wait(sent, timeout=LOOK, return_when="FIRST_COMPLETED")
+        except TimeoutError:
+            return
+        except (self._dask.CancelledError, OSError, AttributeError):
+            time.sleep(0.05)
+
+    def _alive(self, *, now: bool = False) -> set[str]:
+        """The workers that are there, as of half a second ago at most; waits while there are none."""
+        if now or time.monotonic() - self._looked > LOOK:
+            self._there = self._look()
+            self._looked = time.monotonic()
+        return self._there
+
+    def _look(self) -> set[str]:
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                alive = set(self._client.nthreads())
+            except (OSError, RuntimeError, ValueError, TimeoutError, AttributeError) as error:
+                raise self._gone() from error
+            if self._client.status != "running":
+                raise self._gone()
+            if alive:
+                return alive
+            if time.monotonic() > deadline:
+                raise ConnectionError(
+                    f"the scheduler at {address_of(self._client)} has had no workers for {self._patience:g} s; a fit "
+                    "with the same checkpoint goes on"
+                )
+            time.sleep(LOOK)
+
+    def _gone(self) -> ConnectionError:
+        return ConnectionError(
+            f"the scheduler at {address_of(self._client)} is gone; a fit with the same checkpoint goes on"
+        )
+
+    def _balance(self) -> None:
+        """Gives every part a holder; parts that were lost last go first to workers that have come anew."""
+        alive = self._alive()
+        for k in range(len(self)):
+            if self._holder.get(k) not in alive:
+                self._assign(k, alive)
+        while True:
+            load = {each: sum(holder == each for holder in self._holder.values()) for each in sorted(alive)}
+            most, least = max(load, key=load.__getitem__), min(load, key=load.__getitem__)
+            if load[most] - load[least] < 2:
+                return
+            k = max((k for k, holder in self._holder.items() if holder == most), key=self._when_moved)
+            self._holder[k] = least
+
+    def _assign(self, k: int, alive: set[str]) -> None:
+        load = {each: sum(holder == each for holder in self._holder.values()) for each in sorted(alive)}
+        if k in self._holder:
+            self.traffic.lost += 1
+            self._moved_last.append(k)
+        self._holder[k] = min(load, key=load.__getitem__)
+
+    def _when_moved(self, k: int) -> int:
+        return max((place for place, moved in enumerate(self._moved_last) if moved == k), default=-1)
+
+
+class _NotSent:
+    """Stands for a task that could not be sent, and is sent anew."""
+
+    status = "cancelled"
+
+    def cancel(self, **options: Any) -> None: ...
+
+
+class _Shared:
+    """Arguments that all tasks of a call have: one object on every worker if they are large."""
+
+    def __init__(self, client: Any, arguments: tuple[Any, ...], traffic: Traffic):
+        self._client, self._arguments, self._traffic = client, arguments, traffic
+        self._future: Any = None
+
+    def future(self) -> Any:
+        size = nbytes(self._arguments)
+        if size <= LARGE:
+            self._traffic.sent += size
+            return self._arguments
+        if self._future is None or self._future.status != "finished":
+            self._future = self._client.scatter([self._arguments], broadcast=True, hash=False)[0]
+            self._traffic.sent += size * len(self._client.nthreads())
+        return self._future
+
+
+def _forget(client: Any, run: str, loaded: dict[int, str]) -> None:
+    """Tells the workers that they may give up the parts; nothing is waited for, and workers forget old runs anyhow."""
+    if client.status == "running":
+        for address in sorted(set(loaded.values())):
+            task = client.submit(worker.forget, run, workers=[address], pure=False)
+            dask_distributed().fire_and_forget(task)

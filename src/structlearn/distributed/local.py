@@ -1,0 +1,45 @@
+"""Clusters by a word: workers on this machine, or the scheduler at an address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from structlearn.data.options import whole_option
+from structlearn.distributed.engine import dask_distributed
+
+
+@contextmanager
+def workers_here(n_workers: int) -> Iterator[Any]:
+    """A client of so many workers on this machine, processes with one thread each, for a ``with`` block.
+
+    They listen on 127.0.0.1 alone and have no dashboard. As with all that starts processes, scripts do so below ``if
+    __name__ == "__main__"``.
+    """
+    distributed = dask_distributed()
+    n_workers = whole_option("n_workers", n_workers, 1)
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def scheduler_at(address: str, *, security: Any = None) -> Iterator[Any]:
+    """A client of the scheduler at an address, such as ``tcp://10.0.0.1:8786``, for a ``with`` block."""
+    distributed = dask_distributed()
+    try:
+        client = distributed.Client(address, timeout="30s", security=security)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ConnectionError(f"there is no scheduler at {address}: {error}") from None
+    with client:
+        yield client
