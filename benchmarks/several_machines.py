@@ -1,6 +1,6 @@
 """Training on several workers of Dask: random kills, and time, bytes and overhead against one process.
 
-    python benchmarks/several_machines.py kills [--runs 20] [--sentences 400] [--seed 0]
+    python benchmarks/several_machines.py kills [--runs 20] [--sentences 400] [--seed 0] [--tol 0.01]
     python benchmarks/several_machines.py speed CORPUS [--workers 1 2] [--tol 0.01] [--rounds 3] [--learner svm]
     python benchmarks/several_machines.py small [--sentences 200]
 
@@ -75,11 +75,11 @@ def check(svm: Any, corpus: Any, expected: Any) -> list[str]:
     return wrong
 
 
-def kills(n_runs: int, n_sentences: int, seed: int) -> None:
+def kills(n_runs: int, n_sentences: int, seed: int, tol: float) -> None:
     draw = random.Random(seed)
     folder = Path(tempfile.mkdtemp()) / "corpus"
     corpus = corpus_of(folder, n_sentences, seed)
-    expected = StructuralSVM(Chain(), tol=0.01).fit(corpus.X, corpus.Y)
+    expected = StructuralSVM(Chain(), tol=tol).fit(corpus.X, corpus.Y)
     print(f"{corpus!r}; one process: objective {expected.objective_:.4f}, gap {expected.duality_gap_:.4f}", flush=True)
     took = 0.0
     failed = 0
@@ -91,7 +91,7 @@ def kills(n_runs: int, n_sentences: int, seed: int) -> None:
             if moment is not None:
                 threading.Timer(moment, kill_one, (client, draw.random(), told)).start()
             begin = time.perf_counter()
-            svm = StructuralSVM(Chain(), tol=0.01).fit(data.X, data.Y)
+            svm = StructuralSVM(Chain(), tol=tol).fit(data.X, data.Y)
             seconds = time.perf_counter() - begin
         took = seconds if run == 0 else took
         wrong = check(svm, corpus, expected)
@@ -191,6 +191,7 @@ if __name__ == "__main__":
     of_kills.add_argument("--runs", type=int, default=20)
     of_kills.add_argument("--sentences", type=int, default=400)
     of_kills.add_argument("--seed", type=int, default=0)
+    of_kills.add_argument("--tol", type=float, default=0.01)
     for name in ("speed", "one"):
         of_speed = commands.add_parser(name)
         of_speed.add_argument("corpus")
@@ -202,7 +203,7 @@ if __name__ == "__main__":
     commands.add_parser("small").add_argument("--sentences", type=int, default=200)
     given = parser.parse_args()
     if given.command == "kills":
-        kills(given.runs, given.sentences, given.seed)
+        kills(given.runs, given.sentences, given.seed, given.tol)
     elif given.command == "one":
         print(json.dumps(one(given.corpus, given.learner, given.n, given.tol)))
     elif given.command == "speed":

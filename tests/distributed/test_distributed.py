@@ -16,7 +16,7 @@ import scipy.sparse as sp
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
 
-from structlearn import ConditionalRandomField, StructuralSVM, write_shards  # noqa: E402
+from structlearn import ConditionalRandomField, StructuralSVM, load, write_shards  # noqa: E402
 from structlearn.callbacks import Callback  # noqa: E402
 from structlearn.distributed import distribute, engine, workers_here  # noqa: E402
 from structlearn.distributed.data import merged_spec  # noqa: E402
@@ -271,3 +271,31 @@ def test_specs_that_do_not_go_together_are_refused():
     specs = [LinearSpec(("a",), 3), LinearSpec(("a",), 4)]
     with pytest.raises(ValueError, match="second has n_inputs=4, but first has 3"):
         merged_spec(specs, ["first", "second"])
+
+
+def structlearn(folder, *arguments):
+    return subprocess.run([sys.executable, "-m", "structlearn", *arguments], cwd=folder, capture_output=True, text=True)
+
+
+def test_the_command_line_trains_on_workers(tmp_path):
+    (tmp_path / "train.txt").write_text("the DET\ndog NOUN\n\na DET\ncat NOUN\nsleeps VERB\n\n" * 5)
+    assert structlearn(tmp_path, "prepare", "train.txt", "-o", "corpus", "--min-count", "1").returncode == 0
+    trained = structlearn(tmp_path, "train", "corpus", "-o", "tagger.slm", "--workers", "1")
+    assert trained.returncode == 0, trained.stderr
+    assert "1 part on 1 worker" in trained.stderr
+    assert load(tmp_path / "tagger.slm").predict([[("the",), ("cat",)]]) == [["DET", "NOUN"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train.txt", "--workers", "1"], "--workers and --cluster are for a folder that prepare wrote"),
+        (["corpus", "--workers", "1", "--cluster", "tcp://127.0.0.1:1"], "--workers and --cluster exclude each other"),
+    ],
+)
+def test_the_command_line_refuses(tmp_path, arguments, message):
+    (tmp_path / "train.txt").write_text("the DET\n")
+    structlearn(tmp_path, "prepare", "train.txt", "-o", "corpus", "--min-count", "1")
+    refused = structlearn(tmp_path, "train", *arguments)
+    assert refused.returncode == 1
+    assert message in refused.stderr

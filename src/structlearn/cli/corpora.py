@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,3 +60,19 @@ def build_for(corpus: Shards, choice: Choice, options: Mapping[str, Any]) -> Any
     built = build(reader, choice, in_terms_of_the_data(reader, choice, [], [list(corpus.classes)], dict(options)))
     built.steps[0] = (built.steps[0][0], corpus.features)
     return built
+
+
+@contextmanager
+def on_workers(corpus: Shards, n_workers: int | None, address: str | None) -> Iterator[tuple[Any, Any]]:
+    """The corpus as `fit` takes it: mapped here, or in parts on workers of this machine or of a cluster."""
+    if n_workers is None and address is None:
+        yield corpus.X, corpus.Y
+        return
+    if n_workers is not None and address is not None:
+        raise ValueError("--workers and --cluster exclude each other")
+    from structlearn.distributed import distribute
+    from structlearn.distributed.local import scheduler_at, workers_here
+
+    with scheduler_at(address) if address is not None else workers_here(n_workers or 1) as client:
+        parts = distribute(client, corpus)
+        yield parts.X, parts.Y

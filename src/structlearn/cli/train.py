@@ -96,6 +96,24 @@ def train(
         typer.Option(help="Where the state of the run is kept, so that the same command goes on after a crash."),
     ] = None,
     checkpoint_every: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="How often it is written.")] = 60.0,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Train a folder of [bold]prepare[/bold] by so many processes of this machine.",
+            rich_help_panel="Several machines",
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Train a folder of [bold]prepare[/bold] by the workers of the Dask scheduler at an address, such as "
+            "tcp://10.0.0.1:8786, which see the folder as well.",
+            rich_help_panel="Several machines",
+        ),
+    ] = None,
     quiet: data.Quiet = False,
     as_json: data.Json = False,
     options: Any = None,
@@ -120,10 +138,11 @@ def train(
         structlearn train photos -o pixels.slm --pairwise potts --nonnegative pairs
         structlearn train scenes.arff -o scenes.slm --pairs full
         structlearn train prepared_corpus -o tagger.slm --max-memory 1GB
+        structlearn train prepared_corpus -o tagger.slm --workers 4
         structlearn train rows.svmlight -o svm.slm --kernel rbf --gamma 0.1 --n-components 300
         structlearn train scenes.arff -o scenes.slm --learner vector-ridge --operator covariance
     """
-    from structlearn.cli.corpora import build_for, choice_for, opened
+    from structlearn.cli.corpora import build_for, choice_for, on_workers, opened
     from structlearn.cli.pipelines import (
         build,
         check_effects,
@@ -138,6 +157,8 @@ def train(
     atomic.check_writable(output)
     asked = {"format": format_name, "columns": columns, "separator": separator, "label": label, "partial": partial}
     corpus = opened(files, **asked, templates=templates, kernel=kernel)
+    if corpus is None and (workers is not None or cluster is not None):
+        raise ValueError("--workers and --cluster are for a folder that prepare wrote")
     show = not (quiet or as_json)
     examples: list[Any] = []
     if corpus is not None:
@@ -169,7 +190,8 @@ def train(
     try:
         with data.places(examples), refusals_in_flags(choice, reader.structure, options):
             if corpus is not None:
-                fit_last(estimator, corpus.X, corpus.Y, show=show, **how)
+                with on_workers(corpus, workers, cluster) as (X, Y):
+                    fit_last(estimator, X, Y, show=show, **how)
             else:
                 fit(estimator, X_taken, Y_taken, written, data.weights(examples), show=show, **how)
     except KeyboardInterrupt as interrupt:

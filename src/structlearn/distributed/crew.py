@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import uuid4
@@ -64,10 +63,17 @@ class Crew(Parts):
         self._there: set[str] = set()
         self._looked = -math.inf
         self.traffic = Traffic()
-        weakref.finalize(self, _forget, client, self._run, self._loaded).atexit = False
 
     def __len__(self) -> int:
         return len(self._sources)
+
+    def release(self) -> None:
+        """Tells workers that they may give up the parts; nothing is waited for, and they forget old runs anyhow."""
+        if self._client.status == "running":
+            for address in sorted(set(self._loaded.values())):
+                task = self._client.submit(worker.forget, self._run, workers=[address], pure=False)
+                self._dask.fire_and_forget(task)
+        self._loaded.clear()
 
     def notes(self) -> dict[str, Any]:
         return {"parts": len(self), "workers": len(set(self._holder.values()))} | self.traffic.told()
@@ -248,11 +254,3 @@ class _Shared:
             self._future = self._client.scatter([self._arguments], broadcast=True, hash=False)[0]
             self._traffic.sent += size * len(self._client.nthreads())
         return self._future
-
-
-def _forget(client: Any, run: str, loaded: dict[int, str]) -> None:
-    """Tells the workers that they may give up the parts; nothing is waited for, and workers forget old runs anyhow."""
-    if client.status == "running":
-        for address in sorted(set(loaded.values())):
-            task = client.submit(worker.forget, run, workers=[address], pure=False)
-            dask_distributed().fire_and_forget(task)

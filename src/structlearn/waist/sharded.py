@@ -58,6 +58,10 @@ class Parts(ABC):
         """What a line of the history says of the calls since the last time that it was asked for."""
         return {}
 
+    def release(self) -> None:
+        """Gives up what machines hold; they read it again if they are asked."""
+        return
+
 
 class PartsHere(Parts):
     """Parts in this process, for tests and as the plainest of all."""
@@ -163,6 +167,9 @@ class ShardedProblem(Problem):
 
     def notes(self) -> dict[str, Any]:
         return self.parts.notes()
+
+    def release(self) -> None:
+        self.parts.release()
 
     def sizes(self) -> dict[str, int]:
         return self._sizes
