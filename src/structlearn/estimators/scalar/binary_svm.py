@@ -9,11 +9,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from structlearn.callbacks import Progress
 from structlearn.data.memory import available_memory, memory_option
 from structlearn.data.options import choice_option, flag_option, real_option, whole_option
 from structlearn.estimators.base import price
 from structlearn.estimators.interruption import Interruption
+from structlearn.estimators.passes import Passes
 from structlearn.estimators.scalar.base import ScalarPredictor, read_classes, read_signs, with_weight
 from structlearn.estimators.training import class_weights
 from structlearn.kernels import Kernel, kernel_for, kernel_option
@@ -153,8 +153,13 @@ class BinarySVM(ScalarPredictor):
         largest = float(kernel.diagonal(X).max()) if self.slack == "hard" else np.inf
         margins = BinaryMargins(signs, weight, C, self.slack, bool(self.fit_intercept), largest)
         solver = self._solver()
-        with Interruption() as interruption, _Watch(self, interruption) as watch:
-            state, history = solver.run(kernel, X, margins, watch)
+        with Interruption() as interruption, Passes(self) as passes:
+
+            def observe(state: BinaryDualState) -> bool:
+                passes.observe(state.record)
+                return interruption.requested
+
+            state, history = solver.run(kernel, X, margins, observe)
         fitted = {"classes_": classes, "intercept_": state.bias} | self._expansion(kernel, X, numbers, state.beta)
         fitted |= {"C_": C, "objective_": state.primal, "duality_gap_": state.relative_gap}
         fitted |= {"history_": history, "n_iter_": max(state.iteration, 1), "converged_": solver.done(state)}
@@ -182,26 +187,3 @@ class BinarySVM(ScalarPredictor):
             memory = min(ROWS, (available_memory() or 2 * ROWS) // 2)
         solver = BinaryDual(tol=self.tol, max_memory=memory)
         return solver if self.max_iter is None else replace(solver, max_iter=self.max_iter)
-
-
-class _Watch:
-    """What happens after every iteration: a progress line, and the end if Ctrl-C asked for it."""
-
-    def __init__(self, svm: BinarySVM, interruption: Interruption):
-        self._svm = svm
-        self._interruption = interruption
-        self._progress = Progress() if svm.verbose else None
-
-    def __enter__(self) -> Self:
-        if self._progress is not None:
-            self._progress.setup(self._svm, None)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._progress is not None:
-            self._progress.teardown(self._svm, None)
-
-    def __call__(self, state: BinaryDualState) -> bool:
-        if self._progress is not None:
-            self._progress.show(self._svm, state.record)
-        return self._interruption.requested

@@ -35,8 +35,8 @@ class Passes:
             self._progress.teardown(self._estimator, None)
 
     def observe(self, record: dict[str, Any]) -> dict[str, Any]:
-        """The record of a pass, with its time."""
-        record["seconds"] = perf_counter() - self._begun
+        """The record of a pass, with its time if nobody has taken it."""
+        record.setdefault("seconds", perf_counter() - self._begun)
         if self._progress is not None:
             self._progress.show(self._estimator, record)
         return record
