@@ -65,6 +65,14 @@ def test_a_full_disk_is_said_and_the_same_command_goes_on(folder, run, monkeypat
     assert "made of these files before" in run("prepare", "train.txt", "-o", "corpus")[2]
 
 
+def test_progress_says_of_how_many(folder, run):
+    told = run("prepare", "train.txt", "-o", "corpus")[2]
+    counted = told[: told.index("\n")].rpartition("\r")[2]
+    assert counted.startswith("counting: ")
+    n = counted.split()[1]
+    assert f"writing: {n} of {n} sequences" in told
+
+
 def test_other_files_do_not_go_into_a_finished_corpus(folder, run):
     run("prepare", "train.txt", "-o", "corpus")
     status, _, errors = run("prepare", "test.txt", "-o", "corpus")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,7 +93,7 @@ def prepare(
     features.check_options()
     source = _source(listed, reader, features)
     begun = read_manifest(output) if (output / NAME).is_file() else None
-    show = not (quiet or as_json)
+    show, n_counted = not (quiet or as_json), 0
     if begun is not None and begun.complete and begun.source != source:
         raise FileExistsError(f"{output} holds a finished corpus of other files; give another folder, or remove it")
     if begun is not None and begun.complete and begun.source == source:
@@ -101,9 +103,11 @@ def prepare(
         if begun is not None and begun.source == source and begun.features is not None:
             features, _ = read_features(output, begun.features)
         else:
-            counted = (X for X, _ in _chunks(listed, wanted, encoding, reader, show and "counting"))
+            progress = _Progress("counting", show)
+            counted = (X for X, _ in _chunks(listed, wanted, encoding, reader, progress))
             features.fit_chunks(counted, max_memory=max_memory)
-        chunks = _chunks(listed, wanted, encoding, reader, show and "writing")
+            n_counted = progress.n_sequences
+        chunks = _chunks(listed, wanted, encoding, reader, _Progress("writing", show, n_counted))
         corpus = write_shards(chunks, output, features=features, source=source, reader=reader)
     if as_json:
         terminal.print_json(_facts(corpus))
@@ -125,19 +129,44 @@ def _source(files: list[str], reader: Reader, features: Any) -> str:
     return "; ".join([*listed, repr(reader), repr(features.get_params())])
 
 
+@dataclass
+class _Progress:
+    """A line on the terminal that says how many sequences there were, of how many if that is known."""
+
+    doing: str
+    shown: bool
+    n_in_all: int = 0
+    n_sequences: int = 0
+
+    def __post_init__(self) -> None:
+        self._begin = time.monotonic()
+
+    def add(self, n: int) -> None:
+        self.n_sequences += n
+        if self.shown:
+            typer.echo(f"\r{self.doing}: {self}", err=True, nl=False)
+
+    def end(self) -> None:
+        if self.shown and self.n_sequences:
+            typer.echo(err=True)
+
+    def __str__(self) -> str:
+        if not self.n_in_all:
+            return f"{self.n_sequences:,} sequences"
+        left = (time.monotonic() - self._begin) * max(0, self.n_in_all / self.n_sequences - 1.0)
+        soon = f", about {left / 60.0:.0f} min left" if left >= 60.0 else " " * 20
+        return f"{self.n_sequences:,} of {self.n_in_all:,} sequences{soon}"
+
+
 def _chunks(
-    files: list[str], wanted: Any, encoding: str, reader: Reader, doing: str | bool
+    files: list[str], wanted: Any, encoding: str, reader: Reader, progress: _Progress
 ) -> Iterator[tuple[list[Any], list[Any]]]:
     """Some thousand sequences at a time, of all files one after another."""
-    n_sequences = 0
     for file in files:
         _, examples = data.stream(file, wanted, encoding, given=reader)
         for chunk in data.batches(examples, CHUNK):
-            n_sequences += len(chunk)
-            if doing:
-                typer.echo(f"\r{doing}: {n_sequences:,} sequences", err=True, nl=False)
+            progress.add(len(chunk))
             if data.weights(chunk) is not None:
                 raise ValueError(f"{file} has weights of sequences, which prepare does not keep")
             yield data.labelled(reader, chunk)
-    if doing:
-        typer.echo(err=True)
+    progress.end()
