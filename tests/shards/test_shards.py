@@ -74,6 +74,22 @@ def test_weights_that_come_into_being_are_those_of_memory(corpus, monkeypatch):
     assert fitted[0].spec_.pairs is not None
 
 
+@pytest.mark.parametrize(
+    ("X", "Y"),
+    [
+        ([[[1.0, 0.0]]], [["a"]]),
+        ([np.zeros((2, 2)), [[1.0, 0.0]]], [["a", "b"], ["a"]]),
+        ([np.zeros((2, 0))], [["a", "b"]]),
+    ],
+    ids=["one token", "tokens without features", "no features at all"],
+)
+def test_corpora_with_next_to_nothing_in_them(tmp_path, X, Y):
+    corpus = write_shards([(X, Y)], tmp_path / "corpus")
+    fitted = [StructuralSVM(Chain(), C=10).fit(*data) for data in ((X, Y), (corpus.X, corpus.Y))]
+    assert np.array_equal(fitted[0].w_, fitted[1].w_)
+    assert fitted[1].predict(corpus.X) == fitted[0].predict(X)
+
+
 def test_numbers_in_double_precision(tmp_path):
     chunk = ([[[0.1, 2.0]]], [["a"]])
     with pytest.raises(ValueError, match=r"chunk 0: X has the feature 0\.1, .* give dtype='float64'"):
