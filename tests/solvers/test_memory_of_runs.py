@@ -32,6 +32,7 @@ from structlearn.solvers import (
     SubspacePursuit,
 )
 from structlearn.waist.objective import LikelihoodObjective, MarginObjective, Objective
+from structlearn.waist.sharded import PartsHere, ShardedProblem
 
 MARGIN = [
     BlockCoordinate(max_iter=8),
@@ -59,6 +60,9 @@ RUNS = [
     *((solver, LikelihoodObjective) for solver in LIKELIHOOD),
     (Perceptron(max_iter=3), Objective),
 ]
+SHARDED = solvers.ShardedAscent(max_iter=3)
+#: What a part of it holds where it is: its point, the one before, what it proposes and what is merged.
+OF_A_PART = 5
 #: Compiled code has at most two vectors over the weights that NumPy does not know of.
 COMPILED = 2
 
@@ -95,12 +99,21 @@ def counted(solver, problem, kind):
 
 
 def test_every_solver_is_measured():
-    measured = {type(solver) for solver, _ in RUNS} | {type(solver) for solver in (*PARTIAL, *SUMMED, *KERNELS, DRAWN)}
+    measured = {type(solver) for solver, _ in RUNS} | {
+        type(solver) for solver in (*PARTIAL, *SUMMED, *KERNELS, DRAWN, SHARDED)
+    }
     public = {getattr(solvers, name) for name in solvers.__all__}
     concrete = {
         kind for kind in public if isinstance(kind, type) and issubclass(kind, Solver) and kind.__subclasses__() == []
     }
     assert concrete <= measured
+
+
+def test_vectors_of_parts_are_beside_those_that_are_declared():
+    X, Y = sentences(20, 5, 50_000)
+    problem = ShardedProblem(PartsHere([bound(X[:10], Y[:10]), bound(X[10:], Y[10:])]))
+    most = SHARDED.nbytes(problem) + 2 * OF_A_PART * 8 * problem.n_features
+    assert 0.4 * most <= counted(SHARDED, problem, MarginObjective) <= most
 
 
 @pytest.mark.sample(2)
