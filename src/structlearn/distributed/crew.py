@@ -59,7 +59,7 @@ class Crew(Parts):
         self._holder: dict[int, str] = {}
         self._loaded: dict[int, str] = {}
         self._moved_last: list[int] = []
-        self._failures = 0
+        self._failures = self._waited = 0
         self._there: set[str] = set()
         self._looked = -math.inf
         self.traffic = Traffic()
@@ -88,7 +88,7 @@ class Crew(Parts):
         asked = list(range(len(self))) if which is None else list(which)
         mine = {k: () if own is None else (own[place],) for place, k in enumerate(asked)}
         self._balance()
-        self._failures = 0
+        self._failures = self._waited = 0
         shared = _Shared(self._client, common, self.traffic)
         open_tasks = {k: self._send(k, call, shared, mine[k]) for k in asked}
         found: dict[int, Any] = {}
@@ -145,8 +145,12 @@ class Crew(Parts):
     def _answer(self, k: int, task: Any) -> worker.Reply | str | None:
         """What a task found: an answer, or that the part has been loaded, or is not there after all; None to wait."""
         try:
-            value = task.result(timeout=self._patience)
-        except (self._dask.CancelledError, TimeoutError, OSError):
+            value = task.result(timeout=LOOK * 2**self._waited)
+        except TimeoutError:
+            # It may be large, or its worker is gone: what has become of that is looked at first.
+            self._waited = min(self._waited + 1, 10)
+            return None
+        except (self._dask.CancelledError, OSError):
             return "again"
         if not isinstance(value, worker.Reply):
             self._loaded[k] = self._holder[k]
