@@ -257,6 +257,12 @@ def test_outputs_of_other_data_are_refused(client, corpus):
         StructuralSVM(Chain()).fit(data.X, Y)
 
 
+def test_weights_that_depend_on_all_data_are_refused(client, corpus):
+    data = distribute(client, corpus)
+    with pytest.raises(ValueError, match="observed_only=True needs to see"):
+        StructuralSVM(Chain(observed_only=True)).fit(data.X, data.Y)
+
+
 def test_what_is_no_data_is_refused(client):
     with pytest.raises(TypeError, match="expected a folder of shards"):
         distribute(client, 3)

@@ -122,6 +122,8 @@ class Distributed(Elsewhere):
             raise TypeError(
                 f"{type(model).__name__}.initialize looks at all data, which no worker has; give its results as options"
             )
+        if getattr(model, "observed_only", False):
+            raise ValueError("observed_only=True needs to see which features occur with which labels in all data")
         check_travels("the model", model)
 
     def specify(self, model: Any) -> Any:
