@@ -49,14 +49,18 @@ class Costs:
         By the byte: a message is written and read.
     updates, growth : float
         Ascent takes updates · K^growth iterations with K parts.
-    cached_exchanges, certificates : float
-        By the iteration: exchanges without the oracle, and exact passes.
+    cached_exchanges, cached_growth : float
+        By the iteration: exchanges without the oracle, cached_exchanges · K^cached_growth and at most 32.
+    certificates : float
+        By the iteration: exact passes.
     sums, step : float
         Iterations of cutting planes over sums, and their seconds by the weight beside the sums.
     exchanges : float
         With the oracle, by the iteration.
-    call, spread : float
-        Assumed: seconds by the call of a worker, and how much workers differ, as a standard deviation.
+    call : float
+        By the call of a worker through Dask, as `check` found it.
+    spread : float
+        Assumed: how much workers differ, as a standard deviation.
     """
 
     asking: float
@@ -71,15 +75,17 @@ class Costs:
     updates: float
     growth: float
     cached_exchanges: float
+    cached_growth: float
     certificates: float
     sums: float
     step: float
     exchanges: float = 4.0
-    call: float = 2e-3
+    call: float = 1e-2
     spread: float = 0.05
 
 
-#: `measure` with 50,000 tokens in 1, 2 and 4 parts and 200,000 in 1 and 2, 18 November 2026, beside other work.
+#: `measure` with 50,000 and 200,000 tokens in 1, 2 and 4 parts, 18 November 2026, beside other work; `sums` and
+#: `step` are those of `check` with one worker and 100,008 tokens.
 MEASURED = Costs(
     asking=1.01e-6,
     cached=2.2e-7,
@@ -90,12 +96,13 @@ MEASURED = Costs(
     adding=4.3e-9,
     alone=8.3e-9,
     copying=7.3e-10,
-    updates=21.4,
-    growth=0.59,
-    cached_exchanges=3.44,
+    updates=22.0,
+    growth=0.54,
+    cached_exchanges=2.6,
+    cached_growth=0.55,
     certificates=0.24,
-    sums=99.0,
-    step=5.9e-7,
+    sums=672.0,
+    step=3.5e-7,
 )
 
 
@@ -150,8 +157,9 @@ def predicted(way: Way, tokens: float, workers: int, weights: float, costs: Cost
     if way == "sums":
         driver = weights * (workers * costs.adding + costs.step)
         return Prediction(*(costs.sums * each for each in (slow * share * costs.risk, messages, driver)))
-    exchanges = costs.exchanges + costs.cached_exchanges
-    by_tokens = costs.asking + costs.cached_exchanges * costs.cached + costs.certificates * costs.pricing
+    cached = min(costs.cached_exchanges * workers**costs.cached_growth, 32.0)
+    exchanges = costs.exchanges + cached
+    by_tokens = costs.asking + cached * costs.cached + costs.certificates * costs.pricing
     work = slow * (share * by_tokens + exchanges * weights * costs.shuffling)
     driver = exchanges * weights * (workers**2 * costs.merging + workers * costs.adding + costs.alone)
     rounds = costs.updates * workers**costs.growth
@@ -181,9 +189,8 @@ def sentences(n_tokens: int) -> tuple[Any, Any]:
 
 def timed_parts(problems: list[Any]) -> Any:
     """Parts that take turns in this process, whose seconds are kept by what they did."""
-    from structlearn.waist.sharded import PartsHere
-
     from structlearn.solvers import local_ascent
+    from structlearn.waist.sharded import PartsHere
 
     class Timed(PartsHere):
         def __init__(self) -> None:
@@ -208,9 +215,8 @@ def timed_parts(problems: list[Any]) -> Any:
 def ascent_here(X: Any, Y: Any, n_parts: int, tol: float) -> dict[str, Any]:
     """A run with so many parts: iterations, calls by kind, seconds by kind, and those of putting parts together."""
     from structlearn.solvers.sharded_ascent import ShardedAscent
-    from structlearn.waist.sharded import ShardedProblem
-
     from structlearn.waist.objective import MarginObjective
+    from structlearn.waist.sharded import ShardedProblem
 
     parts = timed_parts(parts_of(X, Y, n_parts))
     problem = ShardedProblem(parts)
@@ -224,10 +230,12 @@ def ascent_here(X: Any, Y: Any, n_parts: int, tol: float) -> dict[str, Any]:
 
 
 def sums_here(X: Any, Y: Any, tol: float) -> dict[str, Any]:
+    """Cutting planes over sums alone: planes of single examples, which would save passes, stay where the parts are."""
     from structlearn.solvers import OneSlack
     from structlearn.waist.objective import MarginObjective
+    from structlearn.waist.sharded import PartsHere, ShardedProblem
 
-    (problem,) = parts_of(X, Y, 1)
+    problem = ShardedProblem(PartsHere(parts_of(X, Y, 1)))
     objective = MarginObjective(np.ones(problem.n_examples), C=0.1 * problem.n_examples)
     begin = time.process_time()
     solution = OneSlack(tol=tol, max_iter=1000).run(problem, objective)
@@ -278,6 +286,7 @@ def fitted(runs: list[dict[str, Any]], sums: dict[str, Any], copying: float) -> 
     (merging, adding, alone), _ = nnls(put_together, np.ones(len(runs)))
     iterations = np.array([run["iterations"] for run in runs], float)
     growth, first = np.polyfit(np.log(k), np.log(iterations), 1)
+    cached_growth, first_cached = np.polyfit(np.log(k), np.log(total("cached") / iterations), 1)
     return Costs(
         asking=asking,
         cached=cached,
@@ -290,7 +299,8 @@ def fitted(runs: list[dict[str, Any]], sums: dict[str, Any], copying: float) -> 
         copying=copying,
         updates=math.exp(first),
         growth=float(growth),
-        cached_exchanges=float((total("cached") / iterations).mean()),
+        cached_exchanges=math.exp(first_cached),
+        cached_growth=float(cached_growth),
         certificates=float((total("price") / iterations).mean()),
         sums=float(sums["iterations"]),
         step=sums["beside"] / sums["weights"],
@@ -335,9 +345,8 @@ def _efficiency(way: Any, tokens: float, workers: int, weights: float, costs: Co
 
 def check(corpus: str, ways: list[str], workers: list[int], costs: Costs, network: Network) -> None:
     """Trains on a cluster of this machine and prints what was predicted of it before."""
-    from structlearn.distributed import distribute, workers_here
-
     from structlearn import StructuralSVM, open_shards
+    from structlearn.distributed import distribute, workers_here
     from structlearn.models import Chain
 
     shards = open_shards(corpus)
