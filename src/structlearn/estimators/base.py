@@ -32,7 +32,6 @@ from structlearn.estimators.training import (
     checked_weight,
     class_weights,
     is_given,
-    nonnegative_weights,
     restriction,
 )
 from structlearn.estimators.watch import Watch
@@ -396,29 +395,6 @@ def _warn_of_oracle(contradiction: str) -> None:
     )
 
 
-def price(C: Any, default: float, sample_weight: FloatArray) -> float:
-    """C as given, or the default times S = Σ s_i."""
-    return default * float(sample_weight.sum()) if C is None else float(C)
-
-
-def chosen_solver(given: Any, named: dict[str, type[Solver]], default: type[Solver]) -> Solver:
-    """The solver that was given, by name or as an object; "auto" is the default."""
-    if isinstance(given, Solver):
-        return given
-    if isinstance(given, str) and given == "auto":
-        return default()
-    if not isinstance(given, str) or given not in named:
-        names = ", ".join(map(repr, ["auto", *named]))
-        raise ValueError(f"solver is {given!r}; it may be {names} or a Solver object")
-    return named[given]()
-
-
 def relative_gap(record: dict[str, Any]) -> float:
     """(primal − dual)/primal, 0 when the primal is 0, NaN where there is no certificate."""
     return 0.0 if record["primal"] == 0.0 else float(record["gap"] / record["primal"])
-
-
-def margin_objective(svm: Any, sample_weight: FloatArray, problem: Problem) -> MarginObjective:
-    """What the options of a structural SVM, latent or not, ask to be minimised."""
-    nonnegative = nonnegative_weights(svm.nonnegative, problem)
-    return MarginObjective(sample_weight, price(svm.C, 0.1, sample_weight), svm.rescaling, svm.slack, nonnegative)

@@ -11,7 +11,8 @@ from structlearn.data.arrays import FloatArray
 from structlearn.data.fields import LARGEST
 from structlearn.data.options import flag_option, real_option, whole_option
 from structlearn.estimators.abilities import lacks, needs
-from structlearn.estimators.base import StructuredEstimator, chosen_solver, price
+from structlearn.estimators.base import StructuredEstimator
+from structlearn.estimators.training import chosen_solver, price
 from structlearn.solvers import (
     LBFGS,
     ContrastiveDivergence,

@@ -18,9 +18,8 @@ from structlearn.data.memory import memory_option
 from structlearn.data.networks import Networks
 from structlearn.data.options import whole_option
 from structlearn.data.tokens.sequences import NamedColumns, Sequences
-from structlearn.estimators.base import chosen_solver
 from structlearn.estimators.structural_svm import TOL, StructuralSVM
-from structlearn.estimators.training import Training
+from structlearn.estimators.training import Training, chosen_solver
 from structlearn.estimators.watch import Watch
 from structlearn.kernels import Kernel, kernel_for, kernel_option
 from structlearn.kernels.base import checked_rows

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.estimators.base import chosen_solver
 from structlearn.estimators.conditional_random_field import ConditionalRandomField
 from structlearn.estimators.latent import LatentEstimator
-from structlearn.estimators.training import Training
+from structlearn.estimators.training import Training, chosen_solver
 from structlearn.solvers import LBFGS, ExpectationMaximization, Solver
 from structlearn.waist.latent_parts import LatentPartProblem
 from structlearn.waist.objective import LikelihoodObjective

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.estimators.base import chosen_solver, margin_objective
 from structlearn.estimators.latent import LatentEstimator
-from structlearn.estimators.training import Training
+from structlearn.estimators.training import Training, chosen_solver, margin_objective
 from structlearn.solvers import BlockCoordinate, ConcaveConvex, NSlack, OneSlack, Solver, Subgradient
 from structlearn.waist.objective import MarginObjective, Rescaling, Slack
 from structlearn.waist.problem import Problem

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.estimators.base import StructuredEstimator, chosen_solver, margin_objective
-from structlearn.estimators.training import is_given
+from structlearn.estimators.base import StructuredEstimator
+from structlearn.estimators.training import chosen_solver, is_given, margin_objective
 from structlearn.solvers import (
     BlockCoordinate,
     ExcessiveGap,

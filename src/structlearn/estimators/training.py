@@ -169,3 +169,26 @@ def class_weights(class_weight: Any, Y: Sequence[Any]) -> FloatArray:
     except TypeError:
         raise ValueError("class_weight needs labels that can be sorted, but those in Y are of several types") from None
     return np.asarray(compute_class_weight(class_weight, classes=labels, y=given))[codes]
+
+
+def price(C: Any, default: float, sample_weight: FloatArray) -> float:
+    """C as given, or the default times S = Σ s_i."""
+    return default * float(sample_weight.sum()) if C is None else float(C)
+
+
+def chosen_solver(given: Any, named: dict[str, type[Solver]], default: type[Solver]) -> Solver:
+    """The solver that was given, by name or as an object; "auto" is the default."""
+    if isinstance(given, Solver):
+        return given
+    if isinstance(given, str) and given == "auto":
+        return default()
+    if not isinstance(given, str) or given not in named:
+        names = ", ".join(map(repr, ["auto", *named]))
+        raise ValueError(f"solver is {given!r}; it may be {names} or a Solver object")
+    return named[given]()
+
+
+def margin_objective(svm: Any, sample_weight: FloatArray, problem: Problem) -> MarginObjective:
+    """What the options of a structural SVM, latent or not, ask to be minimised."""
+    nonnegative = nonnegative_weights(svm.nonnegative, problem)
+    return MarginObjective(sample_weight, price(svm.C, 0.1, sample_weight), svm.rescaling, svm.slack, nonnegative)

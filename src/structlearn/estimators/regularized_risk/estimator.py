@@ -10,12 +10,12 @@ import numpy as np
 from structlearn.contract import available_if
 from structlearn.data.arrays import FloatArray
 from structlearn.data.options import flag_option, real_option, whole_option
-from structlearn.estimators.base import price
 from structlearn.estimators.regularized_risk.losses import Logistic, RiskLoss
 from structlearn.estimators.regularized_risk.minimization import Minimization
 from structlearn.estimators.regularized_risk.objective import Risk
 from structlearn.estimators.regularized_risk.regularizers import Regularizer
 from structlearn.estimators.scalar.base import ScalarPredictor, read_classes, read_numbers, read_signs, with_weight
+from structlearn.estimators.training import price
 from structlearn.kernels import Kernel, pivoted_cholesky
 from structlearn.kernels.base import length
 from structlearn.kernels.gram import cholesky_coordinates

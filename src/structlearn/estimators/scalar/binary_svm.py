@@ -11,11 +11,10 @@ import numpy as np
 
 from structlearn.data.memory import available_memory, memory_option
 from structlearn.data.options import choice_option, flag_option, real_option, whole_option
-from structlearn.estimators.base import price
 from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.passes import Passes
 from structlearn.estimators.scalar.base import ScalarPredictor, read_classes, read_signs, with_weight
-from structlearn.estimators.training import class_weights
+from structlearn.estimators.training import class_weights, price
 from structlearn.kernels import Kernel, kernel_for, kernel_option
 from structlearn.kernels.base import length
 from structlearn.kernels.gram import check_kernel

@@ -13,10 +13,9 @@ import numpy as np
 from structlearn.contract import library_version
 from structlearn.data.arrays import FloatArray
 from structlearn.data.options import jobs_option, real_option, whole_option
-from structlearn.estimators.base import price
 from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.passes import Passes
-from structlearn.estimators.training import checked_weight
+from structlearn.estimators.training import checked_weight, price
 from structlearn.estimators.vector_valued.base import VectorPredictor, check_kinds, check_vectors, operator_of
 from structlearn.estimators.vector_valued.systems import DecomposableSystem, Regression, gram
 from structlearn.kernels import Kernel
