@@ -76,7 +76,7 @@ def test_sites_are_written_as_a_table(finder, run):
 
 
 def test_the_table_may_go_to_a_file_and_has_one_heading_however_many_batches(finder, run, monkeypatch):
-    monkeypatch.setattr("structlearn.cli.data.BATCH", 7)
+    monkeypatch.setattr("structlearn.annotation.examples.BATCH", 7)
     folder, _, model = finder
     assert run("predict", model, folder / "new.fasta", "--latent", "-o", folder / "sites.tsv") == (0, "", "")
     lines = (folder / "sites.tsv").read_text().splitlines()

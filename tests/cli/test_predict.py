@@ -76,7 +76,7 @@ def test_json_lines_tell_what_the_library_tells(crf, run, run_json):
 
 def test_samples_go_on_from_batch_to_batch(crf, run, monkeypatch):
     Path("same.txt").write_text("the\ncan\n\n" * 40)
-    monkeypatch.setattr("structlearn.cli.data.BATCH", 1)
+    monkeypatch.setattr("structlearn.annotation.examples.BATCH", 1)
     drawn = [tuple(map(tuple, told["samples"])) for told in lines(run("predict", crf, "same.txt", "--samples", "9")[1])]
     assert len(set(drawn)) > 1
 

@@ -244,7 +244,7 @@ def test_a_file_with_predictions_is_the_file_line_by_line(name, predicted):
 @pytest.mark.parametrize("name", CASES)
 def test_standard_output_gets_the_same_bytes_as_a_file_however_many_batches(name, predicted, run, monkeypatch):
     folder = predicted(name)
-    monkeypatch.setattr("structlearn.cli.data.BATCH", 1)
+    monkeypatch.setattr("structlearn.annotation.examples.BATCH", 1)
     printed = run("predict", folder / "model.slm", folder / "new", "--encoding", CASES[name].encoding)
     assert printed == (folder / "written").read_bytes()
 

@@ -34,6 +34,7 @@ def compare(
         structlearn compare crf.slm svm.slm test.txt
         structlearn compare chain.slm segments.slm test.txt --json
     """
+    from structlearn.annotation.examples import as_taken, labelled, places
     from structlearn.evaluation import compare_evaluations, evaluate, loss_of
 
     if file == "-":
@@ -43,9 +44,9 @@ def compare(
     for path in (first, second):
         saved = with_jobs(data.read_model(path), n_jobs)
         reader, examples = data.read([file], format_name, encoding, given=saved.reader)
-        data.labelled(reader, examples)
-        with data.places(examples):
-            judged.append(evaluate(saved.estimator, *data.as_taken(saved.estimator, examples), scheme=scheme))
+        labelled(reader, examples)
+        with places(examples):
+            judged.append(evaluate(saved.estimator, *as_taken(saved.estimator, examples), scheme=scheme))
         losses.add(loss_of(saved.estimator))
     found = compare_evaluations(*judged, with_loss=len(losses) == 1)
     if as_json:

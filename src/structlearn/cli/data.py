@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import codecs
-import re
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from structlearn.cli.options import checked
 
 if TYPE_CHECKING:
-    from structlearn.io.format import Example, Format, Reader
-    from structlearn.io.text import Lines
+    from structlearn.io.format import Example, Reader
     from structlearn.persistence.model_file import Saved
-
-#: Examples that are held in memory at once, so that a pipe without end can be labelled.
-BATCH = 4096
 
 
 def check_format(name: str) -> None:
@@ -178,50 +171,29 @@ def stream(
 
     The format is that of the model (`given`) unless another one is wanted; without either it is recognised.
     """
-    first, *others = in_folder(file)
+    first, *others = files_of(file)
     reader, examples = _stream(first, wanted, encoding, given, partial)
     rest = (example for other in others for example in _stream(other, wanted, encoding, reader, partial)[1])
     return reader, chain(examples, rest)
 
 
-def in_folder(file: str) -> list[str]:
-    """The files of a folder in the order of their names, without hidden ones; what is no folder is itself."""
+def files_of(file: str) -> list[str]:
+    """The files of a folder; what is no folder is itself."""
     if file == "-" or not Path(file).is_dir():
         return [file]
-    from structlearn.io.formats import without_companions
-    from structlearn.shards.manifest import is_corpus
+    from structlearn.io.paths import in_folder
+    from structlearn.shards.manifest import check_no_corpus
 
-    if is_corpus(Path(file)):
-        raise ValueError(f"{file} was made by prepare, for train; give the files of words that it was made of")
-    paths = sorted(path for path in Path(file).iterdir() if path.is_file() and not path.name.startswith("."))
-    found = list(map(str, without_companions(paths)))
-    if not found:
-        raise ValueError(f"{file} is a folder without files")
-    return found
+    check_no_corpus(Path(file))
+    return in_folder(file)
 
 
 def _stream(
     file: str, wanted: Reader | str | None, encoding: str, given: Reader | None, partial: bool
 ) -> tuple[Reader, Iterator[Example]]:
-    from structlearn.io.formats import read_examples
+    from structlearn.io.formats import preferred, read_examples
 
-    return read_examples(file, encoding=encoding, partial=partial, **_chosen(wanted, given))
-
-
-@contextmanager
-def kept(file: str, wanted: Reader | str | None, encoding: str, given: Reader | None) -> Iterator[tuple[Format, Lines]]:
-    """The format of a file, chosen as by `stream`, and its lines, which can be written as they were."""
-    from structlearn.io.formats import format_of
-    from structlearn.io.text import open_text
-
-    with open_text(file, encoding, keep=True) as lines:
-        yield format_of(lines, **_chosen(wanted, given)), lines
-
-
-def _chosen(wanted: Reader | str | None, given: Reader | None) -> dict[str, Any]:
-    if given is not None and wanted in (None, given.name):
-        return {"format": given, "check": wanted is None}
-    return {"format": wanted}
+    return read_examples(file, encoding=encoding, partial=partial, **preferred(wanted, given))
 
 
 def read(
@@ -254,146 +226,20 @@ def read_model(path: str, *, to_look_at: bool = False) -> Saved:
     return saved
 
 
-def labelled(reader: Reader, examples: Sequence[Example]) -> tuple[list[Any], list[Any]]:
-    """X and Y, refused if an example has no labels."""
-    if reader.partial and reader.structure == "row":
-        # Of single examples whose labels are known in part, those without one are not known.
-        return [example.x for example in examples], [example.y for example in examples]
-    for example in examples:
-        if example.y is None and reader.structure == "pair":
-            lengths = " and ".join(str(len(sequence)) for sequence in example.x)
-            raise ValueError(f"{example.place}: these sequences are not aligned: {lengths} letters without a gap")
-        if example.y is None:
-            output = "HEAD and DEPREL" if reader.structure == "dependencies" else "a label"
-            columns = f": expected the columns {', '.join(reader.inputs)} and {output}" if reader.inputs else ""
-            where = f"{example.file or 'an example'}, taken for {reader.name},"
-            line = f" at line {example.line}" if example.line else ""
-            raise ValueError(f"{where} has no labels{line}{columns}")
-    return [example.x for example in examples], [example.y for example in examples]
-
-
-def as_taken(estimator: Any, examples: Sequence[Example]) -> tuple[list[Any], list[Any]]:
-    """Inputs and labels of files as the model takes them.
-
-    Tags such as B-NP and I-NP become segments where it predicts these. Where it searches, the first sequence of a pair
-    is looked for among the second ones of all pairs.
-    """
-    from structlearn.persistence.model_file import steps_of
-
-    _, last = steps_of(estimator)
-    X, Y = [example.x for example in examples], [example.y for example in examples]
-    if searches(last):
-        return _among_all(X, Y)
-    return X, _segments(examples) if predicts_segments(last) else Y
-
-
-def _segments(examples: Sequence[Example]) -> list[Any]:
-    from structlearn.data.tokens.segments import from_bio
-    from structlearn.data.tokens.tags import is_tag
-
-    for example in examples:
-        wrong = next((label for label in example.y if not is_tag(label)), None)
-        if wrong is not None:
-            raise ValueError(
-                f"{example.place}: the label {wrong!r} is no tag such as B-NP, I-NP and O, which are read as segments"
-            )
-    return [from_bio(example.y, f"Y[{i}]") for i, example in enumerate(examples)]
-
-
-def _among_all(X: Sequence[tuple[Any, Any]], Y: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Queries with all second sequences as candidates, and the place of the right one with its alignment."""
-    if len(X) < 2:
-        raise ValueError("a search needs at least two pairs: the others are what the right one is told from")
-    inputs, outputs = [], []
-    for i, ((query, own), matches) in enumerate(zip(X, Y, strict=True)):
-        # The same sequence in another pair is no decoy.
-        places = [j for j, (_, other) in enumerate(X) if j == i or other != own]
-        inputs.append((query, [X[j][1] for j in places]))
-        outputs.append((places.index(i), matches))
-    return inputs, outputs
-
-
-def as_labels(estimator: Any, outputs: Any) -> Any:
-    """Outputs of the model as labels of files: segments become tags, in the scheme of the training file."""
-    from structlearn.data.tokens.segments import to_bio
-    from structlearn.persistence.model_file import steps_of
-
-    _, last = steps_of(estimator)
-    if not predicts_segments(last):
-        return outputs
-    return [to_bio(segments, last.training_.get("tags", "BIO")) for segments in outputs]
-
-
-def searches(estimator: Any) -> bool:
-    """Whether a learner's inputs are queries with candidates, of which it finds one."""
-    return hasattr(getattr(estimator, "model", None), "ranked")
-
-
-def predicts_segments(estimator: Any) -> bool:
-    """Whether outputs are segments, which files have as tags."""
-    return getattr(getattr(estimator, "model", None), "kind", None) == "segments"
-
-
-def weights(examples: Sequence[Example]) -> list[float] | None:
-    """What the examples cost in training; None if all cost the same, 1."""
-    given = [example.weight for example in examples]
-    return None if all(weight == 1.0 for weight in given) else given
-
-
-@contextmanager
-def places(examples: Sequence[Example]) -> Iterator[None]:
-    """Errors about X[i] or Y[i] also name the file and the line of the example; warnings name these instead."""
-    show = warnings.showwarning
-
-    def place(told: re.Match[str]) -> str:
-        return examples[int(told[1])].place if int(told[1]) < len(examples) else told[0]
-
-    def with_places(message: Warning | str, *where: Any, **more: Any) -> None:
-        show(re.sub(r"\bX\[(\d+)\]", place, str(message)), *where, **more)
-
-    try:
-        with warnings.catch_warnings():
-            warnings.showwarning = with_places
-            yield
-    except ValueError as error:
-        told = re.match(r"[XY]\[(\d+)\]", str(error))
-        if told is None or int(told[1]) >= len(examples):
-            raise
-        raise ValueError(f"{examples[int(told[1])].place}: {error}") from error
-
-
-def batches(examples: Iterator[Example], size: int = BATCH) -> Iterator[list[Example]]:
-    while batch := list(islice(examples, size)):
-        yield batch
-
-
 @contextmanager
 def writing(path: str | None, *, not_over: str, encoding: str = "utf-8") -> Iterator[Callable[[str], None]]:
     """A function that writes text to standard output as it comes, or to a file that appears when all is written."""
+    from structlearn.io.text import text_writer
+
     if path is None or path == "-":
         sys.stdout.flush()
-        yield _encoded(sys.stdout.buffer, encoding)
+        yield text_writer(sys.stdout.buffer, encoding)
         sys.stdout.buffer.flush()
         return
     from structlearn.persistence import atomic
 
     atomic.check_writable(Path(path))
-    if Path(path).exists() and not_over != "-" and any(map(Path(path).samefile, in_folder(not_over))):
+    if Path(path).exists() and not_over != "-" and any(map(Path(path).samefile, files_of(not_over))):
         raise ValueError(f"{path} is the file that is read; give the output another name")
     with atomic.writing(Path(path)) as file:
-        yield _encoded(file, encoding)
-
-
-def _encoded(file: BinaryIO, encoding: str) -> Callable[[str], None]:
-    from structlearn.io.text import text_encoding
-
-    encoder = codecs.getincrementalencoder(text_encoding(encoding))("surrogateescape")
-
-    def write(text: str) -> None:
-        try:
-            file.write(encoder.encode(text))
-        except UnicodeEncodeError as error:
-            line = text[: error.start].count("\n")
-            raise ValueError(f"this cannot be written in {encoding}: {text.splitlines()[line]!r}") from error
-
-    return write
+        yield text_writer(file, encoding)

@@ -49,15 +49,16 @@ def evaluate(
     """
     from dataclasses import replace
 
+    from structlearn.annotation.examples import as_taken, labelled, places
     from structlearn.cli.summaries.tokens import TERMS
     from structlearn.evaluation import evaluate as judge
 
     saved = with_jobs(data.read_model(model), n_jobs)
     wanted = data.layout(format_name, columns, separator, label, saved.reader)
     reader, examples = data.read([file], wanted, encoding, given=saved.reader)
-    data.labelled(reader, examples)
-    with data.places(examples):
-        judged = judge(saved.estimator, *data.as_taken(saved.estimator, examples), scheme=scheme)
+    labelled(reader, examples)
+    with places(examples):
+        judged = judge(saved.estimator, *as_taken(saved.estimator, examples), scheme=scheme)
     if reader.structure == "translation":
         # A table is what becomes of them.
         judged = replace(judged, example=TERMS[reader.structure].example)

@@ -65,6 +65,7 @@ def explain(
         structlearn explain parser.slm test.mrg --example 3 --against second
         structlearn explain tagger.slm test.txt --example 17 --json
     """
+    from structlearn.annotation.examples import places
     from structlearn.estimators import explain as explained
     from structlearn.estimators.abilities import lacks
     from structlearn.persistence.model_file import steps_of
@@ -79,7 +80,7 @@ def explain(
     wanted = data.layout(format_name, columns, separator, label, saved.reader)
     _, examples = data.stream(file, wanted, encoding, given=saved.reader)
     chosen = _chosen(examples, example, file)
-    with data.places([chosen]):
+    with places([chosen]):
         asked = _question(saved.estimator, last, chosen, against, token)
         try:
             why = explained(saved.estimator, chosen.x, token, asked.label, asked.against)
@@ -108,6 +109,8 @@ def _chosen(examples: Any, number: int, file: str) -> Example:
 
 def _question(estimator: Any, last: Any, example: Example, against: str | None, token: int | None) -> Question:
     """What the prediction is compared with, as it was asked for or as it is most of use."""
+    from structlearn.annotation.examples import as_taken
+
     if token is not None and (last.model_.kind != "sequences" or not isinstance(example.x, list)):
         raise ValueError(f"--token is for the labels of tokens, which a {last.model_.class_name} does not give")
     if token is not None and not -len(example.x) <= token < len(example.x):
@@ -120,7 +123,7 @@ def _question(estimator: Any, last: Any, example: Example, against: str | None, 
     if against == "second" or example.y is None:
         return Question(None, None, "the second best")
     X = _transformed(estimator, [example.x])
-    truth = data.as_taken(estimator, [example])[1][0]
+    truth = as_taken(estimator, [example])[1][0]
     problem = last._bind(X, [truth])
     outputs = problem.predict(last.w_)
     predicted = problem.present(outputs)[0]
@@ -157,10 +160,12 @@ def _k_best(estimator: Any, last: Any, example: Example, k: int, token: int | No
 
 def _draw(estimator: Any, last: Any, example: Example) -> None:
     """The prediction, as `predict --draw` shows it, where it can be drawn."""
+    from structlearn.annotation.examples import as_taken
+
     X = _transformed(estimator, [example.x])
     latent = last.predict_latent(X)[0] if hasattr(last, "predict_latent") else None
     width = terminal.picture_width()
-    truth = None if example.y is None else data.as_taken(estimator, [example])[1][0]
+    truth = None if example.y is None else as_taken(estimator, [example])[1][0]
     drawing = last.model_.latent_drawing(example.x, last.predict(X)[0], latent, truth, width=width)
     if drawing is not None:
         terminal.console().print(drawing, end="\n\n", soft_wrap=True)

@@ -94,55 +94,24 @@ def predict(
         structlearn predict tagger.slm new.txt --k-best 5 > best.jsonl
         structlearn predict pixels.slm photos -o labelled_photos
     """
-    from structlearn.cli.predictions.distributions import Wanted, json_lines
-    from structlearn.cli.predictions.images import write_images
-    from structlearn.cli.predictions.searches import rankings
-    from structlearn.cli.predictions.written import annotated, drawn, tabled
-    from structlearn.io.format import Reader
-    from structlearn.io.images import ImageReader
+    from structlearn.annotation.examples import searches
+    from structlearn.cli.predictions.distributions import Wanted
+    from structlearn.cli.predictions.form import Form, Kind
     from structlearn.persistence.model_file import steps_of
 
-    given_json, as_json = as_json, as_json or k_best is not None or samples is not None
-    forms = {"--draw": draw, "--latent": latent, "JSON lines": as_json}
-    if sum(forms.values()) > 1:
-        raise ValueError(f"{' and '.join(name for name, given in forms.items() if given)} exclude each other")
+    of_json = as_json or k_best is not None or samples is not None
+    asked = {"--draw": draw, "--latent": latent, "JSON lines": of_json}
+    if sum(asked.values()) > 1:
+        raise ValueError(f"{' and '.join(name for name, given in asked.items() if given)} exclude each other")
     saved = with_jobs(data.read_model(model), n_jobs)
     _, last = steps_of(saved.fitted)
-    if data.searches(last) != (candidates is not None):
-        told = "needs --candidates FILE to search in" if data.searches(last) else "has no use for --candidates"
+    if searches(last) != (candidates is not None):
+        told = "needs --candidates FILE to search in" if searches(last) else "has no use for --candidates"
         raise ValueError(f"the model in {model} {told}")
-    if candidates is not None:
-        with data.writing(output, not_over=file) as write:
-            for text in rankings(saved.fitted, file, candidates, encoding, k_best, as_json=given_json):
-                write(text)
-        return
     more = Wanted(probabilities, k_best, samples, seed)
-    more.check(saved.fitted)
+    if candidates is None:
+        more.check(saved.fitted)
     wanted = data.layout(format_name, columns, separator, label, saved.reader)
-    given = None if saved.reader is None else saved.reader.before_predictions()
-    wanted = wanted.before_predictions() if isinstance(wanted, Reader) else wanted
-    if not any(forms.values()) and isinstance(given, ImageReader):
-        write_images(saved.fitted, given, file, output)
-        return
-    if not any(forms.values()):
-        with data.writing(output, not_over=file, encoding=encoding) as write:
-            reader, text = given, "\n"
-            for each in data.in_folder(file):
-                if not text.endswith("\n"):
-                    write("\n")
-                with data.kept(each, wanted, encoding, reader) as (reader, lines):
-                    for text in annotated(saved.fitted, reader, lines, with_probabilities=probabilities):
-                        write(text)
-        return
-    reader, examples = data.stream(file, wanted, encoding, given=given)
-    if as_json:
-        texts = json_lines(saved.fitted, reader, more)
-    elif latent:
-        texts = tabled(saved.fitted, reader)
-    else:
-        texts = drawn(saved.fitted, reader, to_file=output is not None)
-    with data.writing(output, not_over=file) as write:
-        for batch in data.batches(examples):
-            with data.places(batch):
-                for text in texts(batch):
-                    write(text)
+    kind: Kind = "drawn" if draw else "tabled" if latent else "json" if of_json else "beside"
+    form = Form(kind if candidates is None else "ranked", more, wanted, encoding, candidates, as_json)
+    form.write(saved.fitted, saved.reader, file, output)

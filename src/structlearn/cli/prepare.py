@@ -75,7 +75,7 @@ def prepare(
     from structlearn.shards.features_file import read_features
     from structlearn.shards.manifest import NAME, read_manifest
 
-    listed = [path for file in files for path in data.in_folder(file)]
+    listed = [path for file in files for path in data.files_of(file)]
     if "-" in listed:
         raise ValueError(
             "prepare reads its files more than once, and goes on with them later: standard input is no file"
@@ -162,11 +162,13 @@ def _chunks(
     files: list[str], wanted: Any, encoding: str, reader: Reader, progress: _Progress
 ) -> Iterator[tuple[list[Any], list[Any]]]:
     """Some thousand sequences at a time, of all files one after another."""
+    from structlearn.annotation.examples import batches, labelled, weights
+
     for file in files:
         _, examples = data.stream(file, wanted, encoding, given=reader)
-        for chunk in data.batches(examples, CHUNK):
+        for chunk in batches(examples, CHUNK):
             progress.add(len(chunk))
-            if data.weights(chunk) is not None:
+            if weights(chunk) is not None:
                 raise ValueError(f"{file} has weights of sequences, which prepare does not keep")
-            yield data.labelled(reader, chunk)
+            yield labelled(reader, chunk)
     progress.end()

@@ -39,6 +39,7 @@ def report(
         structlearn report tagger.slm test.txt -o report.html
         structlearn report tagger.slm test.txt -o report.html --learning-curve train.txt
     """
+    from structlearn.annotation.examples import places
     from structlearn.persistence import atomic
     from structlearn.persistence.model_file import steps_of
     from structlearn.report import write_report
@@ -53,12 +54,14 @@ def report(
     curve = None
     if learning_curve is not None:
         curve = _read(saved.estimator, *data.read([learning_curve], format_name, encoding, given=saved.reader))
-    with data.places(examples):
+    with places(examples):
         write_report(output, saved.estimator, X, Y, title=title, data_name=file, learning_curve=curve)
     if not quiet:
         typer.echo(output)
 
 
 def _read(estimator: Any, reader: Reader, examples: list[Example]) -> tuple[list[Any], list[Any]]:
-    data.labelled(reader, examples)
-    return data.as_taken(estimator, examples)
+    from structlearn.annotation.examples import as_taken, labelled
+
+    labelled(reader, examples)
+    return as_taken(estimator, examples)

@@ -142,6 +142,7 @@ def train(
         structlearn train rows.svmlight -o svm.slm --kernel rbf --gamma 0.1 --n-components 300
         structlearn train scenes.arff -o scenes.slm --learner vector-ridge --operator covariance
     """
+    from structlearn.annotation.examples import as_taken, labelled, places, weights
     from structlearn.cli.corpora import build_for, choice_for, on_workers, opened
     from structlearn.cli.pipelines import (
         build,
@@ -169,12 +170,12 @@ def train(
         label = data.implied_label(label, model, format_name, files)
         wanted = data.as_asked(data.layout(format_name, columns, separator, label), options)
         reader, examples = data.read(files, wanted, encoding, partial=partial)
-        X, Y = data.labelled(reader, examples)
+        X, Y = labelled(reader, examples)
         written = read_templates(templates, reader)
         choice = chosen(reader.structure, reader.described, learner, model, kernel, partial=partial)
         check_effects(options, reader, [choice])
         estimator = build(reader, choice, in_terms_of_the_data(reader, choice, X, Y, options), written)
-        X_taken, Y_taken = data.as_taken(estimator, examples)
+        X_taken, Y_taken = as_taken(estimator, examples)
         if show:
             _tell_what_was_guessed(reader, wanted, model_file.steps_of(estimator)[1], X, Y)
     _, last = model_file.steps_of(estimator)
@@ -182,18 +183,18 @@ def train(
     how: dict[str, Any] = {}
     if validation is not None:
         _, held_out = data.read([validation], format_name, encoding, given=reader)
-        data.labelled(reader, held_out)
-        how["validation"] = data.as_taken(estimator, held_out)
+        labelled(reader, held_out)
+        how["validation"] = as_taken(estimator, held_out)
     if checkpoint is not None:
         how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
     interrupted = None
     try:
-        with data.places(examples), refusals_in_flags(choice, reader.structure, options):
+        with places(examples), refusals_in_flags(choice, reader.structure, options):
             if corpus is not None:
                 with on_workers(corpus, workers, cluster) as (X, Y):
                     fit_last(estimator, X, Y, show=show, **how)
             else:
-                fit(estimator, X_taken, Y_taken, written, data.weights(examples), show=show, **how)
+                fit(estimator, X_taken, Y_taken, written, weights(examples), show=show, **how)
     except KeyboardInterrupt as interrupt:
         if not (hasattr(last, "w_") or hasattr(last, "weights_")):
             raise
@@ -241,11 +242,12 @@ def _tell_what_was_guessed(reader: Any, wanted: Any, learner: Any, X: list[Any],
 
 def save(estimator: Any, output: Path, reader: Any, files: Sequence[str], labels: Sequence[Any]) -> None:
     """Writes the model with what it was made from; if that fails now, after all the work, then somewhere else."""
+    from structlearn.annotation.examples import predicts_segments
     from structlearn.data.tokens.tags import scheme_of
     from structlearn.persistence import model_file
 
     _, last = model_file.steps_of(estimator)
-    if data.predicts_segments(last):
+    if predicts_segments(last):
         last.training_["tags"] = scheme_of(labels)
     last.training_ |= {
         "files": list(files),

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from structlearn.cli import data
 from structlearn.cli.choices import Choice, chosen
 from structlearn.cli.components import LEARNERS, MODELS
 from structlearn.cli.options import asked, check_values, option_value
@@ -209,6 +208,7 @@ def run(tasks: Sequence[Task], jobs: int, *, show: bool) -> list[Trial]:
 
 def _follow(task: Task) -> list[Trial]:
     """Trains on one part of the examples with growing C, and scores on the rest."""
+    from structlearn.annotation.examples import as_labels, as_taken, searches
     from structlearn.cli.pipelines import features, fit_features, fit_learner
     from structlearn.evaluation import model_of
     from structlearn.persistence.model_file import steps_of
@@ -217,11 +217,11 @@ def _follow(task: Task) -> list[Trial]:
     train, test = ([task.examples[i] for i in part] for part in (task.train, task.test))
     estimator = task.build(task.path[0])
     _, last = steps_of(estimator)
-    X_train, Y_train = data.as_taken(estimator, train)
+    X_train, Y_train = as_taken(estimator, train)
     X_train = fit_features(estimator, X_train, task.templates)
-    X_test, Y_test = data.as_taken(estimator, test)
+    X_test, Y_test = as_taken(estimator, test)
     X_test = features(estimator, X_test)
-    Y_test = Y_test if data.searches(last) else [example.y for example in test]
+    Y_test = Y_test if searches(last) else [example.y for example in test]
     if "warm_start" in last.get_params():
         last.set_params(warm_start=len(task.path) > 1 and _ends_the_same(last))
     weight = task.weight[task.train]
@@ -232,7 +232,7 @@ def _follow(task: Task) -> list[Trial]:
             last.set_params(C=setting.options["C"] * share)
         with task.refusals(setting):
             fit_learner(last, X_train, Y_train, weight)
-        predicted = data.as_labels(estimator, last.predict(X_test))
+        predicted = as_labels(estimator, last.predict(X_test))
         metric, score = _score(model_of(last), X_test, task, Y_test, predicted)
         trials.append(Trial(setting, task.fold, metric, score, time.perf_counter() - begin))
         begin = time.perf_counter()

@@ -126,6 +126,7 @@ def tune(
     """
     import numpy as np
 
+    from structlearn.annotation.examples import as_taken, labelled, places, weights
     from structlearn.cli import trials
     from structlearn.cli.pipelines import (
         build,
@@ -145,10 +146,10 @@ def tune(
     label = data.implied_label(label, model, format_name, files)
     wanted = data.as_asked(data.layout(format_name, columns, separator, label), options)
     reader, examples = data.read(files, wanted, encoding, partial=partial)
-    X, Y = data.labelled(reader, examples)
-    weight = np.ones(len(X)) if (given := data.weights(examples)) is None else np.asarray(given)
+    X, Y = labelled(reader, examples)
+    weight = np.ones(len(X)) if (given := weights(examples)) is None else np.asarray(given)
     held_out = [] if validation is None else data.read([validation], format_name, encoding, given=reader)[1]
-    X_held_out, Y_held_out = data.labelled(reader, held_out)
+    X_held_out, Y_held_out = labelled(reader, held_out)
     written = read_templates(templates, reader)
     choices = trials.asked_choices(reader, learner, model, kernel, partial=partial)
     check_effects([*options, *values], reader, choices)
@@ -194,8 +195,8 @@ def tune(
         typer.echo(_in_words(results, results[best]))
     if output is not None:
         estimator = make(settings[best])
-        with data.places(examples), refusals(settings[best]):
-            fit(estimator, *data.as_taken(estimator, examples), written, given, show=show)
+        with places(examples), refusals(settings[best]):
+            fit(estimator, *as_taken(estimator, examples), written, given, show=show)
         save(estimator, output, reader, files, Y)
 
 

@@ -103,6 +103,13 @@ def format_of(lines: Lines, format: Format | str | None = None, *, check: bool =
     return format
 
 
+def preferred(wanted: Reader | str | None, given: Reader | None) -> dict[str, Any]:
+    """Options of `format_of` and `read_examples` for the format that is wanted, or else that of a model, `given`."""
+    if given is not None and wanted in (None, given.name):
+        return {"format": given, "check": wanted is None}
+    return {"format": wanted}
+
+
 def without_companions(paths: Sequence[Path]) -> list[Path]:
     """The files of a folder that hold examples: no label images, and no XML files with the labels of ARFF files.
 

@@ -6,7 +6,7 @@ import codecs
 import io
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -243,6 +243,20 @@ def open_text(source: Source, encoding: str = "utf-8", *, keep: bool = False) ->
         raise ValueError(f"a path, '-' or a file opened for reading bytes is needed, not {type(source).__name__}")
     name = getattr(stream, "name", None)
     yield Lines(_pieces(stream), name if isinstance(name, str) else "stream", encoding, keep=keep)
+
+
+def text_writer(file: BinaryIO, encoding: str) -> Callable[[str], None]:
+    """A function that writes text to a file in an encoding."""
+    encoder = codecs.getincrementalencoder(text_encoding(encoding))("surrogateescape")
+
+    def write(text: str) -> None:
+        try:
+            file.write(encoder.encode(text))
+        except UnicodeEncodeError as error:
+            line = text[: error.start].count("\n")
+            raise ValueError(f"this cannot be written in {encoding}: {text.splitlines()[line]!r}") from error
+
+    return write
 
 
 def quoted(text: str) -> str:

@@ -37,6 +37,12 @@ def is_corpus(folder: Path) -> bool:
     return (folder / NAME).is_file() and any((folder / f"{name}.bin").is_file() for name in ARRAYS)
 
 
+def check_no_corpus(folder: Path) -> None:
+    """Refuses shards in the place of files."""
+    if is_corpus(folder):
+        raise ValueError(f"{folder} was made by prepare, for train; give the files of words that it was made of")
+
+
 @dataclass(frozen=True, slots=True)
 class Shard:
     """How much of everything a shard has, and a digest of its part of every array."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from structlearn.cli import data
+from structlearn.annotation.examples import as_labels, batches, places
 from structlearn.cli.pipelines import features
 from structlearn.data.biosequences.matches import to_gapped
 from structlearn.data.trees import brackets, format_tree
@@ -71,7 +71,7 @@ def json_lines(estimator: Any, reader: Reader, wanted: Wanted) -> Writer:
     random = np.random.RandomState(wanted.seed)
 
     def shown(examples: Sequence[Example], outputs: Any) -> list[Any]:
-        written = zip(examples, data.as_labels(estimator, outputs), strict=True)
+        written = zip(examples, as_labels(estimator, outputs), strict=True)
         return [_plain(reader, example, y) for example, y in written]
 
     def texts(batch: Sequence[Example]) -> Iterator[str]:
@@ -110,12 +110,12 @@ def with_probability(estimator: Any, reader: Reader, examples: Iterator[Example]
     if not isinstance(reader, Columns):
         raise ValueError(f"--probabilities has no place in {reader.name} files; with --json it is there")
     _, last = steps_of(estimator)
-    for batch in data.batches(examples):
-        with data.places(batch):
+    for batch in batches(examples):
+        with places(batch):
             X = features(estimator, [example.x for example in batch])
             outputs = last.predict(X)
             parts = _parts(reader, last, X, outputs)
-        for example, y, told in zip(batch, data.as_labels(estimator, outputs), parts, strict=True):
+        for example, y, told in zip(batch, as_labels(estimator, outputs), parts, strict=True):
             text = reader.annotate(example, y)
             beside = [f"{_of(label, by_label):.{DIGITS}f}" for by_label, label in zip(told, y, strict=True)]
             yield replace(example, source=tuple(text.removesuffix("\n").split("\n"))), beside

@@ -1,4 +1,4 @@
-"""Predictions as text: in the format of the file, as pictures, or as a table of latent parts."""
+"""Predictions as text for people: pictures, or a table of latent parts."""
 
 from __future__ import annotations
 
@@ -6,48 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from structlearn.cli import data
-from structlearn.cli.predictions.distributions import Writer, with_probability
-from structlearn.features.template_columns import Vocabulary
-from structlearn.features.templates import Field
-from structlearn.io.beside import beside
-from structlearn.io.columns import Columns
-from structlearn.io.format import Example, Format, Reader
-from structlearn.io.text import Lines
+from structlearn.cli.predictions.distributions import Writer
+from structlearn.io.format import Example, Reader
 from structlearn.persistence.model_file import steps_of
-
-
-def annotated(estimator: Any, reader: Format, lines: Lines, *, with_probabilities: bool = False) -> Iterator[str]:
-    """The text of a file as it was, with predictions, and how probable they are."""
-    predicted = with_probability if with_probabilities else _predicted
-    return beside(lines, reader, predicted(estimator, reader, reader.read(lines)))
-
-
-def _predicted(estimator: Any, reader: Reader, examples: Iterator[Example]) -> Iterator[tuple[Example, Any]]:
-    for batch in data.batches(examples):
-        if isinstance(reader, Columns) and batch[0].y is None:
-            _check_last_input(estimator, reader, batch)
-        with data.places(batch):
-            outputs = data.as_labels(estimator, estimator.predict([example.x for example in batch]))
-        yield from zip(batch, outputs, strict=True)
-
-
-def _check_last_input(estimator: Any, reader: Columns, batch: Sequence[Example]) -> None:
-    """Refuses labels in the place of the last input: lines may lack their label, but no other column."""
-    steps, last = steps_of(estimator)
-    name = reader.inputs[-1]
-    numbering = getattr(steps[0][1], "numbering_", None) if steps else None
-    known = numbering.texts.get((Field(name, "", 0),)) if isinstance(numbering, Vocabulary) else None
-    if len(reader.inputs) == 1 or not known:
-        return
-    values = {token[-1] for example in batch for token in example.x}
-    labels = values & set(map(str, last.classes_))
-    if len(labels) > len(values & set(known)):
-        n, shown = len(reader.columns), ", ".join(sorted(labels - set(known))[:3])
-        raise ValueError(
-            f"{batch[0].place}: column {reader.columns.index(name) + 1} of {n} holds labels ({shown}) where the model "
-            f"has {name!r}; it learnt from {n + 1} columns, of which only the label may be left out"
-        )
 
 
 def drawn(estimator: Any, reader: Reader, *, to_file: bool) -> Writer:
