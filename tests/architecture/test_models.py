@@ -15,7 +15,7 @@ from tests.architecture.layers import modules, room
 #: Who may know a model by its class, to make one: no other module has it in its hands.
 MAKERS = {
     ("structlearn.estimators.generative.gibbs_motif", "Motif"),
-    ("structlearn.evaluation.scoring", "Chain"),
+    ("structlearn.evaluation.judging", "Chain"),
     ("structlearn.features.crfpp", "Chain"),
     ("structlearn.outputs.label_sequences", "Chain"),
     ("structlearn.outputs.labels", "MultiLabel"),

@@ -14,8 +14,9 @@ from rich.text import Text
 from structlearn.data.arrays import FloatArray
 from structlearn.data.tokens.segments import from_bio
 from structlearn.data.tokens.tags import Scheme
+from structlearn.evaluation.judging import kind_of, loss_of
 from structlearn.evaluation.result import Evaluation, as_text
-from structlearn.evaluation.scoring import evaluate, kind_of, loss_of
+from structlearn.evaluation.scoring import evaluate
 from structlearn.metrics import Comparison, Interval, mcnemar
 from structlearn.models.base import Kind
 from structlearn.wording import count
@@ -143,7 +144,8 @@ def compare_evaluations(first: Evaluation, second: Evaluation, *, with_loss: boo
     """Two evaluations of the same examples, made with the same `random_state`; refused if they are of others."""
     if first.n_examples != second.n_examples:
         raise ValueError(f"the first was evaluated on {first.n_examples} examples, the second on {second.n_examples}")
-    if first.kind == second.kind != "outputs" and first.truths != second.truths:
+    both_kept = len(first.truths) == len(second.truths)
+    if both_kept and first.kind == second.kind != "outputs" and first.truths != second.truths:
         i = next(i for i, (a, b) in enumerate(zip(first.truths, second.truths, strict=True)) if a != b)
         raise ValueError(f"the two were evaluated on other examples: the truths of number {i} differ")
     names = [name for name in first.intervals if name in second.intervals and (with_loss or name != "loss")]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from structlearn.data.arrays import IntArray
+from structlearn.data.arrays import Flags, IntArray
 from structlearn.data.labels import is_partial, known_labels, observed_classes, plain
 from structlearn.data.tokens.segments import to_bio
 from structlearn.data.tokens.tags import Scheme, is_tag, spans
@@ -25,11 +26,11 @@ def token_labels(kind: Kind, Y: Any) -> list[list[Any]]:
     return list(Y)
 
 
-def known_in_part(kind: Kind, Y: Any) -> bool:
-    """Whether true labels are missing or uncertain."""
-    if kind == "examples" or any(y is None for y in Y):
-        return any(map(is_partial, Y))
-    return any(is_partial(label) for y in Y if not isinstance(y, np.ndarray) for label in y)
+def known_in_part(kind: Kind, Y: Any) -> Flags:
+    """Of which examples true labels are missing or uncertain."""
+    if kind == "examples":
+        return np.array([is_partial(y) for y in Y], bool)
+    return np.array([y is None or (not isinstance(y, np.ndarray) and any(map(is_partial, y))) for y in Y], bool)
 
 
 def known_only(kind: Kind, Y: Any, guesses: list[list[Any]]) -> tuple[list[list[Any]], list[list[Any]]]:
@@ -49,28 +50,36 @@ def known_only(kind: Kind, Y: Any, guesses: list[list[Any]]) -> tuple[list[list[
     return truths, kept
 
 
-def in_order(classes: Sequence[Any], truths: list[list[Any]], guesses: list[list[Any]]) -> tuple[Any, ...]:
-    """The labels that occur, those of the model first and in its order."""
-    seen = dict.fromkeys(label for sequences in (truths, guesses) for y in sequences for label in y)
-    known = [label for label in classes if label in seen]
-    return (*known, *observed_classes(label for label in seen if label not in set(classes)))
+class ClassCounts(NamedTuple):
+    """How often each class is correct, predicted and true in each example, (n, 3 n_classes)."""
+
+    classes: tuple[Any, ...]
+    counts: sp.csr_array
 
 
-def label_codes(labels: tuple[Any, ...], sequences: list[list[Any]]) -> IntArray:
+def in_order(classes: Sequence[Any], seen: Iterable[Any]) -> tuple[Any, ...]:
+    """The labels that were seen, those of the model first and in its order."""
+    occur = dict.fromkeys(seen)
+    known = [label for label in classes if label in occur]
+    return (*known, *observed_classes(label for label in occur if label not in set(classes)))
+
+
+def label_counts(truths: list[list[Any]], guesses: list[list[Any]]) -> tuple[ClassCounts, sp.coo_array]:
+    """Counts of the labels that occur, as they come, and how often each is true where which is predicted."""
+    labels = tuple(dict.fromkeys(chain.from_iterable((*truths, *guesses))))
     number = {label: code for code, label in enumerate(labels)}
-    return np.array([number[label] for y in sequences for label in y], np.int64)
-
-
-def label_counts(which: IntArray, true: IntArray, found: IntArray, n: int, n_labels: int) -> sp.csr_array:
-    """How often each label is correct, predicted and true in each example, (n, 3 n_labels)."""
+    true, found = (np.array([number[label] for y in some for label in y], np.int64) for some in (truths, guesses))
+    which = np.repeat(np.arange(len(truths)), [len(y) for y in truths])
     right = true == found
     rows = np.concatenate([which[right], which, which])
     columns = np.concatenate([3 * true[right], 3 * found + 1, 3 * true + 2])
-    return sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, 3 * n_labels))
+    confusion = sp.coo_array((np.ones(len(true), np.int64), (true, found)), shape=(len(labels),) * 2)
+    confusion.sum_duplicates()
+    return ClassCounts(labels, _counted(rows, columns, len(truths), len(labels))), confusion
 
 
-def span_counts(kind: Kind, Y: Any, predicted: Any, scheme: Scheme) -> tuple[tuple[str, ...], sp.csr_array]:
-    """How often each type of spans is correct, predicted and true in each example, (n, 3 n_types), and the types."""
+def span_counts(kind: Kind, Y: Any, predicted: Any, scheme: Scheme) -> ClassCounts:
+    """Counts of each type of spans."""
     true, found = (
         [set(_spans(kind, y, scheme, f"{name}[{i}]")) for i, y in enumerate(outputs)]
         for name, outputs in (("Y", Y), ("Y_pred", predicted))
@@ -81,10 +90,16 @@ def span_counts(kind: Kind, Y: Any, predicted: Any, scheme: Scheme) -> tuple[tup
         for column, some in enumerate((y & p, p, y))
         for kind, _, _ in some
     ]
-    types = tuple(sorted({kind for _, kind, _ in triples}, key=str)) or ("_",)
+    types = tuple(sorted({kind for _, kind, _ in triples}, key=str))
     number = {kind: k for k, kind in enumerate(types)}
     places = np.array([(i, 3 * number[kind] + column) for i, kind, column in triples], np.int64).reshape(-1, 2)
-    return types, sp.csr_array((np.ones(len(places)), tuple(places.T)), shape=(len(true), 3 * len(types)))
+    return ClassCounts(types, _counted(places[:, 0], places[:, 1], len(true), len(types)))
+
+
+def _counted(rows: IntArray, columns: IntArray, n: int, n_classes: int) -> sp.csr_array:
+    """How often a row and a column come together, in as few bytes as they take."""
+    counts = sp.csr_array((np.ones(len(rows), np.int64), (rows, columns)), shape=(n, 3 * n_classes))
+    return counts.astype(np.min_scalar_type(int(counts.data.max(initial=0))))
 
 
 def _spans(kind: Kind, y: Any, scheme: Scheme, where: str) -> list[tuple[Any, int, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,11 +53,6 @@ class Evaluation:
         What the model measures beyond these, see `Model.measures`: of trees, the F1 of their brackets.
     confusion : Confusion or None
     n_examples, n_tokens : int
-    predicted : list or array
-        What `predict` gives.
-    truths, guesses : list of lists
-        True and predicted labels of the tokens, for segments tags such as B-NP, I-NP and O; of whole outputs,
-        these.
     right : (n_examples,)
         Whether the whole output is.
     resampled : mapping to arrays
@@ -68,6 +63,11 @@ class Evaluation:
         no score for the truth, since training never saw such a label.
     example, place : str
         What an input is called, and what has a label: a token or, in graphs, a node.
+    predicted : list or array
+        What `predict` gives; empty, as are the next two, where examples were evaluated piece by piece.
+    truths, guesses : list of lists
+        True and predicted labels of the tokens, for segments tags such as B-NP, I-NP and O; of whole outputs,
+        these.
     """
 
     kind: Kind
@@ -84,15 +84,15 @@ class Evaluation:
     confusion: Confusion | None
     n_examples: int
     n_tokens: int
-    predicted: Any
-    truths: list[list[Any]]
-    guesses: list[list[Any]]
     right: npt.NDArray[np.bool_]
     losses: FloatArray
     margins: FloatArray
     resampled: Mapping[str, FloatArray]
     example: str = "example"
     place: str = "token"
+    predicted: Any = ()
+    truths: Sequence[list[Any]] = ()
+    guesses: Sequence[list[Any]] = ()
 
     @property
     def intervals(self) -> dict[str, Interval]:

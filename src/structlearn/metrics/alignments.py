@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
 from structlearn.data.arrays import FloatArray
-from structlearn.metrics.measures import Measures
-from structlearn.metrics.scores import ratio
+from structlearn.metrics.measures import Columns, Formulas, Measures
+from structlearn.metrics.resampled import quotient
 
 Matches = Sequence[tuple[int, int]]
 
@@ -69,13 +69,11 @@ def alignment_measures(
     found = [{(int(i), int(j)) for i, j in y} for y in Y_pred]
     both = zip(true, found, strict=True)
     counts = np.array([(len(y & p), len(p), 1) for y, p in both], np.float64).reshape(-1, 3)
-
-    def mean(k: int) -> Callable[[FloatArray], FloatArray]:
-        return lambda sums: ratio(sums[..., k], sums[..., -1])
-
-    formulas = {f"q{shift or ''}": mean(k) for k, shift in enumerate(shifts)}
-    formulas["precision"] = lambda sums: ratio(sums[..., -3], sums[..., -2])
     right = np.array([y == p for y, p in zip(true, found, strict=True)], bool)
-    return Measures(
-        np.column_stack([*(q_scores(Y, Y_pred, shift, reading) for shift in shifts), counts]), formulas, right
-    )
+    means = [q_scores(Y, Y_pred, shift, reading) for shift in shifts]
+    columns = [*(f"q{shift or ''}" for shift in shifts), "true", "predicted", "examples"]
+    return Measures(np.column_stack([*means, counts]), _formulas, right, columns)
+
+
+def _formulas(columns: Columns) -> Formulas:
+    return {str(name): quotient(k, -1) for k, name in enumerate(columns[:-3])} | {"precision": quotient(-3, -2)}

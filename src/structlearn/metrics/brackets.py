@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from structlearn.data.trees import ROOTS, Bracket, Tree, as_tree, leaves, nodes
-from structlearn.metrics.measures import Measures
-from structlearn.metrics.scores import Report, f1, ratio, report
+from structlearn.metrics.measures import Columns, Formulas, Measures
+from structlearn.metrics.resampled import quotient
+from structlearn.metrics.scores import Report, f1, report
 
 #: Tags of the Penn Treebank's punctuation, which evalb's usual parameters delete.
 PUNCTUATION = (",", ":", "``", "''", ".")
@@ -127,20 +128,20 @@ def bracket_measures(Y: Sequence[Any], Y_pred: Sequence[Any]) -> Measures:
             np.ones(len(Y), np.int64),
         ]
     )
-    return Measures(
-        counts,
-        {
-            "f1": lambda sums: f1(sums[..., :3]),
-            "precision": lambda sums: ratio(sums[..., 0], sums[..., 1]),
-            "recall": lambda sums: ratio(sums[..., 0], sums[..., 2]),
-            "unlabelled_f1": lambda sums: f1(sums[..., 3:6]),
-            "unlabelled_precision": lambda sums: ratio(sums[..., 3], sums[..., 4]),
-            "unlabelled_recall": lambda sums: ratio(sums[..., 3], sums[..., 5]),
-            "crossing_brackets": lambda sums: ratio(sums[..., 6], sums[..., 8]),
-            "parsed": lambda sums: ratio(sums[..., 7], sums[..., 8]),
-        },
-        correct_trees(Y, Y_pred),
-    )
+    return Measures(counts, _formulas, correct_trees(Y, Y_pred))
+
+
+def _formulas(columns: Columns) -> Formulas:
+    return {
+        "f1": lambda sums: f1(sums[..., :3]),
+        "precision": quotient(0, 1),
+        "recall": quotient(0, 2),
+        "unlabelled_f1": lambda sums: f1(sums[..., 3:6]),
+        "unlabelled_precision": quotient(3, 4),
+        "unlabelled_recall": quotient(3, 5),
+        "crossing_brackets": quotient(6, 8),
+        "parsed": quotient(7, 8),
+    }
 
 
 def _true_and_found(

@@ -8,7 +8,7 @@ where the definitions let them, as in the reference scorer (Pradhan et al. 2014)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,8 @@ import numpy as np
 import scipy
 
 from structlearn.data.arrays import FloatArray
-from structlearn.metrics.measures import Measures
+from structlearn.metrics.measures import Columns, Formulas, Measures
+from structlearn.metrics.resampled import Formula, quotient
 from structlearn.metrics.scores import Score, ratio
 
 Clusters = list[list[Hashable]]
@@ -120,8 +121,11 @@ def coreference_measures(Y: Sequence[Any], Y_pred: Sequence[Any]) -> Measures:
     (0.6381, 0.6667)
     """
     counts = np.column_stack([coreference_counts(Y, Y_pred), pair_losses(Y, Y_pred), np.ones(len(Y))])
+    return Measures(counts, _formulas, counts[:, 16] == 0.0)
 
-    def f1_of(measure: str) -> Callable[[FloatArray], FloatArray]:
+
+def _formulas(columns: Columns) -> Formulas:
+    def f1_of(measure: str) -> Formula:
         at = 4 * MEASURES.index(measure)
 
         def f1(sums: FloatArray) -> FloatArray:
@@ -133,14 +137,8 @@ def coreference_measures(Y: Sequence[Any], Y_pred: Sequence[Any]) -> Measures:
     def conll(sums: FloatArray) -> FloatArray:
         return np.asarray(sum(f1_of(name)(sums) for name in ("muc", "b_cubed", "ceaf_e")) / 3.0)
 
-    formulas: dict[str, Callable[[FloatArray], FloatArray]] = {"conll": conll}
-    formulas |= {f"{name}_f1": f1_of(name) for name in MEASURES}
-    formulas |= {
-        "muc_precision": lambda sums: ratio(sums[..., 0], sums[..., 1]),
-        "muc_recall": lambda sums: ratio(sums[..., 2], sums[..., 3]),
-        "pair_loss": lambda sums: ratio(sums[..., 16], sums[..., 17]),
-    }
-    return Measures(counts, formulas, counts[:, 16] == 0.0)
+    formulas: dict[str, Formula] = {"conll": conll} | {f"{name}_f1": f1_of(name) for name in MEASURES}
+    return formulas | {"muc_precision": quotient(0, 1), "muc_recall": quotient(2, 3), "pair_loss": quotient(16, 17)}
 
 
 def _counts(key: Clusters, response: Clusters) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from structlearn.data.dependency_trees import split_tree
 from structlearn.data.examples import is_listed
-from structlearn.metrics.measures import Measures
+from structlearn.metrics.measures import Columns, Formulas, Measures
 from structlearn.metrics.resampled import quotient
 from structlearn.metrics.scores import Report, ratio, report
 
@@ -119,17 +119,29 @@ def dependency_measures(Y: Sequence[Any], Y_pred: Sequence[Any], X: Sequence[Any
     pairs = _pairs(Y, Y_pred, None)
     roots = [_roots(pair.heads) == _roots(pair.found_heads) for pair in pairs]
     whole = counts[:, :2] == counts[:, 3:]
-    columns = [counts, np.column_stack([roots, whole, np.ones(len(Y), bool)])]
-    formulas = {"las": quotient(1, 3), "uas": quotient(0, 3), "label_accuracy": quotient(2, 3)}
+    blocks = [counts, np.column_stack([roots, whole, np.ones(len(Y), bool)])]
+    columns: list[Hashable] = list(range(8))
     if X is not None:
-        columns.append(dependency_counts(Y, Y_pred, ignore=punctuation(X)))
-        formulas["las_without_punctuation"] = quotient(9, 11)
-        formulas["uas_without_punctuation"] = quotient(8, 11)
+        blocks.append(dependency_counts(Y, Y_pred, ignore=punctuation(X)))
+        columns += range(8, 12)
+    labelled = np.array([pair.labels is not None for pair in pairs], bool)
+    if labelled.any():
+        blocks.append(labelled[:, None])
+        columns.append(_LABELLED)
+    return Measures(np.column_stack(blocks), _formulas, whole[:, 1], columns)
+
+
+#: A column of sentences whose true tree has labels.
+_LABELLED = "labelled"
+
+
+def _formulas(columns: Columns) -> Formulas:
+    formulas = {"las": quotient(1, 3), "uas": quotient(0, 3), "label_accuracy": quotient(2, 3)}
+    if 8 in columns:
+        formulas |= {"las_without_punctuation": quotient(9, 11), "uas_without_punctuation": quotient(8, 11)}
     formulas |= {"correct_roots": quotient(4, 7), "unlabelled_trees": quotient(5, 7)}
-    if all(pair.labels is None for pair in pairs):
-        for name in ("las", "label_accuracy", "las_without_punctuation", "unlabelled_trees"):
-            formulas.pop(name, None)
-    return Measures(np.column_stack(columns), formulas, whole[:, 1])
+    about_labels = ("las", "label_accuracy", "las_without_punctuation", "unlabelled_trees")
+    return {name: formula for name, formula in formulas.items() if _LABELLED in columns or name not in about_labels}
 
 
 def punctuation(X: Sequence[Sequence[Any]]) -> list[list[bool]]:

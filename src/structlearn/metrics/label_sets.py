@@ -6,7 +6,8 @@ example: ``[{"red", "round"}, set()]``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,8 @@ import scipy.sparse as sp
 
 from structlearn.data.arrays import Flags, FloatArray, IntArray
 from structlearn.data.labels import observed_classes
-from structlearn.metrics.measures import Measures
+from structlearn.metrics.measures import Columns, Formulas, Measures, class_columns, classes_in
+from structlearn.metrics.resampled import Formula, quotient
 from structlearn.metrics.scores import Report, f1, ratio, report
 
 #: A table of zeros and ones, or a collection of labels for each example.
@@ -136,22 +138,38 @@ def label_set_measures(
     >>> {name: round(score, 4) for name, score in found.items()}
     {'label_accuracy': 0.75, 'example_f1': 0.8333, 'micro_f1': 0.8, 'macro_f1': 0.5}
     """
-    true, found, names = _tables(Y, Y_pred, labels)
+    if first not in _SCORES:
+        raise ValueError(f"first is {first!r}; it may be {', '.join(map(repr, _SCORES))}")
+    true, found, names = _tables(Y, Y_pred, labels, some=False)
     n = len(true)
     by_example = _counts(true, found, axis=1)
     # Correct, predicted and true of each label, which one example has once at most.
     by_label = np.stack([true & found, found, true], axis=-1).reshape(n, -1)
-    columns = [(true == found).mean(axis=1), _f1_of_each(by_example), np.ones(n), by_example, by_label]
-    formulas: dict[str, Callable[[FloatArray], FloatArray]] = {
-        "label_accuracy": lambda sums: ratio(sums[..., 0], sums[..., 2]),
-        "example_f1": lambda sums: ratio(sums[..., 1], sums[..., 2]),
+    counts = [(true != found).sum(axis=1), _f1_of_each(by_example), np.ones(n), by_example, by_label]
+    columns = [*range(6), *class_columns(names, _PARTS)]
+    return Measures(np.column_stack(counts), partial(_formulas, first), (true == found).all(axis=1), columns)
+
+
+_SCORES = ("label_accuracy", "example_f1", "micro_f1", "macro_f1")
+_PARTS = ("correct", "predicted", "true")
+
+
+def _formulas(first: str, columns: Columns) -> Formulas:
+    names, by_label = classes_in(columns, _PARTS)
+    if not names:
+        raise ValueError(_NO_LABELS)
+
+    def accuracy(sums: FloatArray) -> FloatArray:
+        decisions = len(names) * sums[..., 2]
+        return ratio(decisions - sums[..., 0], decisions)
+
+    formulas: dict[str, Formula] = {
+        "label_accuracy": accuracy,
+        "example_f1": quotient(1, 2),
         "micro_f1": lambda sums: f1(sums[..., 3:6]),
-        "macro_f1": lambda sums: f1(sums[..., 6:].reshape(*sums.shape[:-1], len(names), 3)).mean(axis=-1),
+        "macro_f1": lambda sums: f1(sums[..., by_label]).mean(axis=-1),
     }
-    if first not in formulas:
-        raise ValueError(f"first is {first!r}; it may be {', '.join(map(repr, formulas))}")
-    formulas = {first: formulas[first]} | formulas
-    return Measures(np.column_stack(columns), formulas, (true == found).all(axis=1))
+    return {first: formulas[first]} | formulas
 
 
 class _Tables(NamedTuple):
@@ -160,8 +178,11 @@ class _Tables(NamedTuple):
     labels: tuple[Any, ...]
 
 
-def _tables(Y: LabelSets, Y_pred: LabelSets, labels: Sequence[Any] | None = None) -> _Tables:
-    """Both as tables of the same labels."""
+_NO_LABELS = "no example has a label, and labels does not say which there are"
+
+
+def _tables(Y: LabelSets, Y_pred: LabelSets, labels: Sequence[Any] | None = None, *, some: bool = True) -> _Tables:
+    """Both as tables of the same labels; refused if there are none, but where `some` need not be."""
     n, n_pred = (each.shape[0] if sp.issparse(each) else len(each) for each in (Y, Y_pred))
     if n != n_pred:
         raise ValueError(f"Y has {n} examples but Y_pred has {n_pred}")
@@ -170,7 +191,10 @@ def _tables(Y: LabelSets, Y_pred: LabelSets, labels: Sequence[Any] | None = None
     if _is_table(Y) != _is_table(Y_pred):
         raise ValueError("one of Y and Y_pred is a table, the other has collections of labels")
     if not _is_table(Y):
-        return _from_collections(Y, Y_pred, labels)
+        tables = _from_collections(Y, Y_pred, labels)
+        if some and not tables.labels:
+            raise ValueError(_NO_LABELS)
+        return tables
     true, found = _table(Y, "Y"), _table(Y_pred, "Y_pred")
     if true.shape != found.shape:
         raise ValueError(f"Y has {true.shape[1]} labels but Y_pred has {found.shape[1]}")
@@ -198,8 +222,6 @@ def _from_collections(Y: Any, Y_pred: Any, labels: Sequence[Any] | None) -> _Tab
         [_collection(y, f"{name}[{i}]") for i, y in enumerate(each)] for name, each in (("Y", Y), ("Y_pred", Y_pred))
     ]
     names = observed_classes(label for some in sets for y in some for label in y) if labels is None else tuple(labels)
-    if not names:
-        raise ValueError("no example has a label, and labels does not say which there are")
     places = {label: k for k, label in enumerate(names)}
     tables = np.zeros((2, len(Y), len(names)), np.bool_)
     for which, some in enumerate(sets):

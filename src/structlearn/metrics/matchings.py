@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.metrics.measures import Measures
+from structlearn.metrics.measures import Columns, Formulas, Measures
+from structlearn.metrics.resampled import quotient
 from structlearn.metrics.scores import ratio
 
 Pairs = Iterable[tuple[int, int]]
@@ -56,19 +57,17 @@ def matching_measures(Y: Sequence[Pairs], Y_pred: Sequence[Pairs]) -> Measures:
     >>> matching_measures([[(0, 0), (1, 1)]], [[(0, 0)]]).scores()
     {'f1': 0.6666666666666666, 'precision': 1.0, 'recall': 0.5, 'alignment_error_rate': 0.33333333333333337}
     """
+    right = np.array([set(map(tuple, y)) == set(map(tuple, found)) for y, found in zip(Y, Y_pred, strict=True)], bool)
+    return Measures(pair_counts(Y, Y_pred), _formulas, right)
 
-    def precision(sums: FloatArray) -> FloatArray:
-        return ratio(sums[..., 1], sums[..., 2])
 
-    def recall(sums: FloatArray) -> FloatArray:
-        return ratio(sums[..., 0], sums[..., 3])
+def _formulas(columns: Columns) -> Formulas:
+    precision, recall = quotient(1, 2), quotient(0, 3)
 
     def f1(sums: FloatArray) -> FloatArray:
         return ratio(2.0 * precision(sums) * recall(sums), precision(sums) + recall(sums))
 
-    formulas = {"f1": f1, "precision": precision, "recall": recall, "alignment_error_rate": _error_rate}
-    right = np.array([set(map(tuple, y)) == set(map(tuple, found)) for y, found in zip(Y, Y_pred, strict=True)], bool)
-    return Measures(pair_counts(Y, Y_pred), formulas, right)
+    return {"f1": f1, "precision": precision, "recall": recall, "alignment_error_rate": _error_rate}
 
 
 def _error_rate(sums: FloatArray | IntArray) -> FloatArray:

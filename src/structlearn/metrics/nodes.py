@@ -6,14 +6,16 @@ pixels whose true label is among `ignore`, such as those that nobody has labelle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from structlearn.data.arrays import Flags, FloatArray, IntArray, LabelArray
 from structlearn.data.labels import is_partial, read_label_sequences
-from structlearn.metrics.measures import Measures
+from structlearn.metrics.measures import Columns, Formulas, Measures, class_columns, classes_in
+from structlearn.metrics.resampled import quotient
 from structlearn.metrics.scores import ratio
 
 LabelArrays = Sequence[Any]
@@ -93,22 +95,32 @@ def node_measures(Y: LabelArrays, Y_pred: LabelArrays, *, ignore: Ignored = (), 
     >>> found.scores(), found.right
     ({'node_accuracy': 0.75, 'mean_iou': 0.5}, array([ True, False]))
     """
-    coded = _coded(Y, Y_pred, ignore)
-    _, counts = _counts(coded)
+    coded = _coded(Y, Y_pred, ignore, some=False)
+    labels, counts = _counts(coded)
     right = coded.counted & (coded.true == coded.predicted)
     n_right, n_counted = (np.bincount(coded.examples[flags], minlength=len(Y)) for flags in (right, coded.counted))
+    return Measures(
+        np.column_stack([n_right, n_counted, counts.reshape(len(Y), -1)]),
+        partial(_formulas, place),
+        np.asarray(n_right == n_counted),
+        ["right", "counted", *class_columns(labels, _PARTS)],
+    )
+
+
+_PARTS = ("correct", "predicted", "true")
+
+
+def _formulas(place: str, columns: Columns) -> Formulas:
+    labels, by_label = classes_in(columns, _PARTS)
+    if not labels:
+        raise ValueError(_NOTHING_COUNTS)
 
     def mean_of_labels(sums: FloatArray) -> FloatArray:
-        # One example alone has no resamples, whose shape has to be said in full.
-        each = sums[..., 2:].reshape(*sums.shape[:-1], counts.shape[1], 3)
+        each = sums[..., by_label]
         occurs = each[..., 1:].sum(axis=-1) > 0
         return ratio(_iou(each).sum(axis=-1), occurs.sum(axis=-1))
 
-    return Measures(
-        np.column_stack([n_right, n_counted, counts.reshape(len(Y), -1)]),
-        {f"{place}_accuracy": lambda sums: ratio(sums[..., 0], sums[..., 1]), "mean_iou": mean_of_labels},
-        np.asarray(n_right == n_counted),
-    )
+    return {f"{place}_accuracy": quotient(0, 1), "mean_iou": mean_of_labels}
 
 
 def typed_node_measures(Y: Sequence[Any], Y_pred: Sequence[Any]) -> Measures:
@@ -130,18 +142,18 @@ def typed_node_measures(Y: Sequence[Any], Y_pred: Sequence[Any]) -> Measures:
             for true, label in zip((y or {}).get(kind) or (), guess.get(kind, ()), strict=False):
                 if not is_partial(true):
                     counts[i, k] += (true == label, 1)
-
-    def accuracy(which: slice) -> Callable[[FloatArray], FloatArray]:
-        def formula(sums: FloatArray) -> FloatArray:
-            both = sums.reshape(*sums.shape[:-1], -1, 2)[..., which, :].sum(axis=-2)
-            return ratio(both[..., 0], both[..., 1])
-
-        return formula
-
-    formulas = {"node_accuracy": accuracy(slice(None))}
-    formulas |= {f"{kind}_accuracy": accuracy(slice(k, k + 1)) for k, kind in enumerate(types)}
     both = counts.sum(axis=1)
-    return Measures(counts.reshape(len(Y), -1), formulas, np.asarray(both[:, 0] == both[:, 1]))
+    return Measures(
+        np.column_stack([both, counts.reshape(len(Y), -1)]),
+        _typed_formulas,
+        np.asarray(both[:, 0] == both[:, 1]),
+        ["right", "counted", *class_columns(types, ("right", "counted"))],
+    )
+
+
+def _typed_formulas(columns: Columns) -> Formulas:
+    both = {name[0]: k for k, name in enumerate(columns) if isinstance(name, tuple) and name[1] == "right"}
+    return {"node_accuracy": quotient(0, 1)} | {f"{kind}_accuracy": quotient(k, k + 1) for kind, k in both.items()}
 
 
 class _Coded(NamedTuple):
@@ -159,7 +171,11 @@ class _Coded(NamedTuple):
         return np.asarray(~self.ignored[self.true])
 
 
-def _coded(Y: LabelArrays, Y_pred: LabelArrays, ignore: Ignored) -> _Coded:
+_NOTHING_COUNTS = "Y has no labels that count: there are none, or all are ignored"
+
+
+def _coded(Y: LabelArrays, Y_pred: LabelArrays, ignore: Ignored, *, some: bool = True) -> _Coded:
+    """Refused if no label counts, but where `some` need not."""
     if len(Y) != len(Y_pred):
         raise ValueError(f"Y has {len(Y)} examples but Y_pred has {len(Y_pred)}")
     if not len(Y):
@@ -175,8 +191,8 @@ def _coded(Y: LabelArrays, Y_pred: LabelArrays, ignore: Ignored) -> _Coded:
     ignored = np.array([label in ignore for label in both.classes], np.bool_)
     examples = np.repeat(np.arange(len(pairs)), both.lengths[: len(pairs)])
     coded = _Coded(both.classes, ignored, both.flat[:n], both.flat[n:], examples, len(pairs))
-    if not coded.counted.any():
-        raise ValueError("Y has no labels that count: there are none, or all are ignored")
+    if some and not coded.counted.any():
+        raise ValueError(_NOTHING_COUNTS)
     return coded
 
 

@@ -8,7 +8,7 @@ a query without relevant documents has 0 by every measure.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,8 @@ import numpy as np
 from structlearn.data.arrays import FloatArray
 from structlearn.data.queries import Gain, gains_of
 from structlearn.data.ragged import Ragged
-from structlearn.metrics.measures import Measures
-from structlearn.metrics.scores import ratio
+from structlearn.metrics.measures import Columns, Formulas, Measures
+from structlearn.metrics.resampled import quotient
 
 
 def precision_at_k(Y: Sequence[Any], rankings: Sequence[Any], k: int, *, threshold: float = 0.0) -> FloatArray:
@@ -116,6 +116,10 @@ def ranked_relevance(Y: Sequence[Any], rankings: Sequence[Any]) -> list[FloatArr
     return ordered
 
 
+#: A column of those queries of which one has a relevance without a gain.
+_WITHOUT_GAIN = "without gain"
+
+
 def ranking_measures(
     Y: Sequence[Any], rankings: Sequence[Any], threshold: float, k: int | None, first: str = "mean_average_precision"
 ) -> Measures:
@@ -133,15 +137,24 @@ def ranking_measures(
     values["mean_average_precision"] = average_precision(Y, rankings, threshold=threshold)
     values["mean_reciprocal_rank"] = reciprocal_rank(Y, rankings, threshold=threshold)
     # Of relevances that have no gain the other measures still say something.
-    with suppress(ValueError):
+    try:
         values[f"ndcg_at_{k or 10}"] = ndcg(Y, rankings, k or 10)
-    first = first if first in values else "mean_average_precision"
-    values = {first: values[first]} | values
-    formulas = {
-        name: lambda sums, column=column: ratio(sums[..., column], sums[..., -1]) for column, name in enumerate(values)
-    }
+    except ValueError:
+        values[_WITHOUT_GAIN] = np.ones(len(Y))
     right = np.array([bool((np.diff(y) <= 0).all()) for y in ranked_relevance(Y, rankings)])
-    return Measures(np.column_stack([*values.values(), np.ones(len(Y))]), formulas, right)
+    columns = ["queries", *values]
+    return Measures(np.column_stack([np.ones(len(Y)), *values.values()]), partial(_formulas, first), right, columns)
+
+
+def _formulas(first: str, columns: Columns) -> Formulas:
+    graded = _WITHOUT_GAIN not in columns
+    formulas = {
+        str(name): quotient(k, 0)
+        for k, name in enumerate(columns)
+        if name not in ("queries", _WITHOUT_GAIN) and (graded or not str(name).startswith("ndcg"))
+    }
+    first = first if first in formulas else "mean_average_precision"
+    return {first: formulas[first]} | formulas
 
 
 def _checked(k: int) -> int:

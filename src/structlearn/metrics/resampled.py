@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from structlearn.data.arrays import FloatArray
+from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.metrics.scores import f1, ratio
 from structlearn.metrics.significance import DRAWN_AT_ONCE, Interval
 
@@ -31,25 +31,59 @@ class ClassScore(NamedTuple):
     predicted: int
 
 
+class WholeCounts(NamedTuple):
+    """Whole numbers of neighbouring examples: where these begin, a row for each, and where its columns stand in sums.
+
+    Sums of whole numbers are exact, so that they can be summed in whatever pieces they come, and take little room.
+    """
+
+    begin: int
+    counts: sp.csr_array
+    columns: IntArray
+
+
 class ResampledSums:
     """Counts of each example, (n_examples, n_columns), summed over all examples and over resamples of them.
 
     `bootstrap_counts` finds the interval of one score; this finds those of hundreds with the same resamples.
+
+    Parameters
+    ----------
+    counts : (n_examples, k)
+    random_state : int
+    whole : sequence of WholeCounts
+        What stands in the columns from k on.
+    n_columns : int, optional
+        Of all; k by default.
     """
 
-    def __init__(self, counts: sp.csr_array, random_state: int):
-        n = counts.shape[0]
-        self.total = np.asarray(counts.sum(axis=0))
+    def __init__(
+        self,
+        counts: sp.csr_array,
+        random_state: int,
+        whole: Sequence[WholeCounts] = (),
+        n_columns: int | None = None,
+    ):
+        n, k = counts.shape
+
+        def summed(times: FloatArray) -> FloatArray:
+            """The sums of some resamples (n, size), which have each example so often."""
+            sums = np.zeros((n_columns or k, times.shape[1]))
+            sums[:k] = counts.T @ times
+            for begin, part, columns in whole:
+                sums[columns] += part.T @ times[begin : begin + part.shape[0]]
+            return np.asarray(sums.T)
+
+        self.total = summed(np.ones((n, 1)))[0]
         n_resamples = int(np.clip(MOST_DRAWN // n, FEWEST_RESAMPLES, RESAMPLES)) if n > 1 else 0
         batch = max(1, DRAWN_AT_ONCE // n)
         random = np.random.default_rng(random_state)
-        columns = sp.csr_array(counts.T)
         drawn = []
         for begin in range(0, n_resamples, batch):
             size = min(batch, n_resamples - begin)
             places = random.integers(n, size=(size, n)) + n * np.arange(size)[:, None]
             times = np.bincount(places.ravel(), minlength=size * n).reshape(size, n)
-            drawn.append((columns @ times.T.astype(np.float64)).T)
+            drawn.append(summed(times.T.astype(np.float64)))
         self.resampled = np.concatenate(drawn) if drawn else np.empty((0, len(self.total)))
 
     def interval(self, metric: Formula) -> Interval:

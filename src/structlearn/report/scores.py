@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -130,7 +130,7 @@ def _figure(title: str, value: str, interval: str, words: str) -> Html:
     )
 
 
-def _baseline(truths: list[list[Any]]) -> str:
+def _baseline(truths: Sequence[list[Any]]) -> str:
     counts = Counter(label for y in truths for label in y)
     label, n = counts.most_common(1)[0]
     return f"always saying “{shortened(str(label), 24)}” would reach {percent(n / counts.total())}"

@@ -16,7 +16,8 @@ from structlearn.data.fields import LARGEST
 from structlearn.data.options import whole_option
 from structlearn.data.ragged import Ragged, places_of, reduced
 from structlearn.metrics import Measures
-from structlearn.metrics.scores import ratio
+from structlearn.metrics.measures import Columns, Formulas
+from structlearn.metrics.resampled import quotient
 from structlearn.models.alignment.alignment import Alignment
 from structlearn.models.alignment.features import AlignmentSpec
 from structlearn.models.alignment.problem import AlignmentProblem
@@ -160,7 +161,7 @@ class Homologues(Model):
         places = [y if isinstance(y, numbers.Integral) else y[0] for y in Y]
         right = np.array([place == guess for place, guess in zip(places, predicted, strict=True)], bool)
         counts = np.column_stack([right, np.ones(len(right))])
-        return Measures(counts, {"found": lambda sums: ratio(sums[..., 0], sums[..., 1])}, right)
+        return Measures(counts, _formulas, right)
 
     def n_weights(self, spec: AlignmentSpec) -> int:
         return self._aligner().n_weights(spec)
@@ -170,6 +171,10 @@ class Homologues(Model):
 
     def _aligner(self) -> Alignment:
         return Alignment(ends="local") if self.alignment is None else self.alignment
+
+
+def _formulas(columns: Columns) -> Formulas:
+    return {"found": quotient(0, 1)}
 
 
 class HomologuesProblem(Problem):
