@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
-from structlearn import load, open_shards
+from structlearn import load, open_shards, write_shards
 from structlearn.cli import prepare
 
 
@@ -113,3 +113,56 @@ def test_a_damaged_corpus_is_named(folder, run):
     status, _, errors = run("train", "corpus")
     assert status == 1
     assert "labels.bin has" in errors
+
+
+@pytest.mark.parametrize("features", [[], ["--n-hashed", 500]])
+def test_a_prepared_corpus_is_evaluated_as_its_files(folder, run, run_json, monkeypatch, features):
+    monkeypatch.setattr("structlearn.evaluation.scoring.PART", 40)
+    run("train", "train.txt", "-o", "tagger.slm", "-c", 5, *features)
+    run("prepare", "train.txt", "-o", "corpus", *features)
+    run("prepare", "test.txt", "-o", "held_out", "--features", "tagger.slm")
+    run("prepare", "test.txt", "-o", "like", "--features", "corpus")
+    for corpus, file in (("corpus", "train.txt"), ("held_out", "test.txt"), ("like", "test.txt")):
+        assert run_json("evaluate", "tagger.slm", corpus) == run_json("evaluate", "tagger.slm", file)
+    assert open_shards("held_out").n_features == open_shards("corpus").n_features
+    told = run("evaluate", "tagger.slm", "held_out")[2]
+    n = open_shards("held_out").n_examples
+    assert told.rpartition("\r")[2].startswith(f"evaluating: {n} of {n} sequences")
+    assert told.count("\r") > 3
+    assert "made of these files before" in run("prepare", "test.txt", "-o", "held_out", "--features", "tagger.slm")[2]
+
+
+def test_labels_that_training_never_saw_are_told_of_a_corpus_as_well(folder, run):
+    run("train", "train.txt", "-o", "tagger.slm", "-c", 5)
+    (folder / "new.txt").write_text("dog NEVER\n")
+    run("prepare", "new.txt", "-o", "corpus", "--features", "tagger.slm")
+    status, _, errors = run("evaluate", "tagger.slm", "corpus")
+    assert (status, "1 example has labels that training never saw" in errors) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["evaluate", "tagger.slm", "corpus"], "tagger.slm has other features than corpus; evaluate the files that"),
+        (["evaluate", "hmm.slm", "corpus"], "corpus is for models that label tokens by weights of their features"),
+        (["evaluate", "segments.slm", "corpus"], "corpus is for models that label tokens by weights of their features"),
+        (["evaluate", "tagger.slm", "corpus", "--columns", "word,tag"], "--columns has no effect here"),
+        (["evaluate", "tagger.slm", "python"], "python was written from Python and not by prepare"),
+        (["predict", "tagger.slm", "corpus"], "it holds features and no words; give the files of words"),
+        (["compare", "tagger.slm", "tagger.slm", "corpus"], "it holds features and no words"),
+        (["report", "tagger.slm", "corpus"], "it holds features and no words"),
+        (["tune", "corpus"], "it holds features and no words"),
+        (["prepare", "test.txt", "-o", "c", "--features", "corpus", "--n-hashed", 9], "--n-hashed has no effect here"),
+        (["prepare", "test.txt", "-o", "c", "--features", "hmm.slm"], "hmm.slm has no features of words"),
+        (["prepare", "test.txt", "-o", "c", "--features", "train.txt"], "train.txt"),
+    ],
+)
+def test_what_a_corpus_is_not_for(folder, run, words, told, tagger):
+    run("prepare", "train.txt", "-o", "corpus", "--min-count", 2)
+    run("train", "train.txt", "-o", "hmm.slm", "--learner", "hmm")
+    run("train", "train.txt", "-o", "segments.slm", "--model", "segments", "--tol", 0.9)
+    write_shards([([np.eye(2)], [["a", "b"]])], "python")
+    status, _, errors = run(*words)
+    assert status in (1, 2)
+    assert told in " ".join(errors.split())
+    assert not (folder / "c").exists()

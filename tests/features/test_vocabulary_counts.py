@@ -26,6 +26,7 @@ def test_counted_in_chunks_as_at_once(templates, min_count, boundary):
     chunked.check_learnt()
     chunked.numbering_._check()
     assert np.array_equal(once.get_feature_names_out(), chunked.get_feature_names_out())
+    assert once.digest() == chunked.digest()
     rows = [features.transform(X).tokens for features in (once, chunked)]
     assert rows[0].shape == rows[1].shape
     assert not (rows[0] != rows[1]).nnz
@@ -35,6 +36,20 @@ def test_hashed_features_need_no_look():
     chunked = TextFeatures(columns=("word", "pos"), n_hashed=100).fit_chunks(iter(()))
     once = TextFeatures(columns=("word", "pos"), n_hashed=100).fit(X)
     assert not (chunked.transform(X).tokens != once.transform(X).tokens).nnz
+
+
+def test_features_that_differ_anywhere_have_another_digest():
+    options = {"columns": ("word", "pos"), "templates": ["word[0]", "word[-1]|pos[0]"]}
+    others = [
+        options | {"boundary": False},
+        options | {"min_count": 2},
+        options | {"templates": options["templates"][::-1]},
+        options | {"n_hashed": 100},
+        options | {"n_hashed": 101},
+    ]
+    made = [TextFeatures(**each).fit(X) for each in (options, *others)]
+    made.append(TextFeatures(**options).fit(X[1:]))
+    assert len({features.digest() for features in made}) == len(made)
 
 
 def test_what_is_forgotten_is_the_rarest_and_said():

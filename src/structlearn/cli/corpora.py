@@ -1,4 +1,4 @@
-"""Folders that `structlearn prepare` wrote, for `train`."""
+"""Folders that `structlearn prepare` wrote, for `train` and `evaluate`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from structlearn.cli.choices import Choice, chosen
 from structlearn.cli.options import flag
 
 if TYPE_CHECKING:
+    from structlearn.persistence.model_file import Saved
     from structlearn.shards import Shards
 
 #: What learns from features of tokens that are in files.
@@ -35,7 +36,9 @@ def opened(files: Sequence[str], **given: Any) -> Shards | None:
 
     corpus = open_shards(files[0])
     if corpus.features is None or corpus.reader is None:
-        raise ValueError(f"{files[0]} was not written by prepare but from Python; train there: fit(corpus.X, corpus.Y)")
+        raise ValueError(
+            f"{files[0]} was written from Python and not by prepare; there fit and evaluate take corpus.X and corpus.Y"
+        )
     return corpus
 
 
@@ -60,6 +63,26 @@ def build_for(corpus: Shards, choice: Choice, options: Mapping[str, Any]) -> Any
     built = build(reader, choice, in_terms_of_the_data(reader, choice, [], [list(corpus.classes)], dict(options)))
     built.steps[0] = (built.steps[0][0], corpus.features)
     return built
+
+
+def check_learnt_from(corpus: Shards, saved: Saved) -> None:
+    """Refuses a model that gives words other features than the corpus has, or that needs more than these."""
+    from structlearn.evaluation import kind_of
+    from structlearn.features import TextFeatures
+    from structlearn.persistence.model_file import steps_of
+
+    steps, last = steps_of(saved.fitted)
+    if not hasattr(last, "w_") or kind_of(last) != "sequences":
+        raise ValueError(
+            f"{corpus.path} is for models that label tokens by weights of their features; {saved.path} takes files"
+        )
+    makers = [*(step for _, step in steps[:-1]), corpus.features]
+    digests = {each.digest() if isinstance(each, TextFeatures) else id(each) for each in makers}
+    if len(makers) != 2 or len(digests) != 1:
+        raise ValueError(
+            f"{saved.path} has other features than {corpus.path}; evaluate the files that this was made of, or prepare "
+            f"them with --features {saved.path}"
+        )
 
 
 @contextmanager

@@ -11,7 +11,10 @@ from structlearn.cli.jobs import Jobs, with_jobs
 from structlearn.wording import count
 
 if TYPE_CHECKING:
+    from structlearn.data.tokens.tags import Scheme
     from structlearn.evaluation import Evaluation
+    from structlearn.persistence.model_file import Saved
+    from structlearn.shards import Shards
 
 SpanScheme = Annotated[
     Literal["conlleval", "BIO", "IOB1", "BIOES"],
@@ -42,31 +45,55 @@ def evaluate(
 
     Labels that training never saw count as wrong. Intervals are 95 % bootstrap intervals over examples.
 
+    A folder that prepare wrote with the features of the model is evaluated part by part.
+
     \b
         structlearn evaluate tagger.slm test.txt
+        structlearn evaluate tagger.slm prepared_corpus
         structlearn evaluate tagger.slm test.txt --json
         structlearn evaluate tagger.slm labelled.txt --columns word,chunk,_ --label chunk
     """
     from dataclasses import replace
 
     from structlearn.annotation.examples import as_taken, labelled, places
+    from structlearn.cli.corpora import opened
     from structlearn.cli.summaries.tokens import TERMS
     from structlearn.evaluation import evaluate as judge
 
     saved = with_jobs(data.read_model(model), n_jobs)
-    wanted = data.layout(format_name, columns, separator, label, saved.reader)
-    reader, examples = data.read([file], wanted, encoding, given=saved.reader)
-    labelled(reader, examples)
-    with places(examples):
-        judged = judge(saved.estimator, *as_taken(saved.estimator, examples), scheme=scheme)
-    if reader.structure == "translation":
-        # A table is what becomes of them.
-        judged = replace(judged, example=TERMS[reader.structure].example)
+    corpus = opened([file], format=format_name, columns=columns, separator=separator, label=label)
+    if corpus is not None:
+        judged = _of_parts(corpus, saved, scheme, show=not as_json)
+    else:
+        wanted = data.layout(format_name, columns, separator, label, saved.reader)
+        reader, examples = data.read([file], wanted, encoding, given=saved.reader)
+        labelled(reader, examples)
+        with places(examples):
+            judged = judge(saved.estimator, *as_taken(saved.estimator, examples), scheme=scheme)
+        if reader.structure == "translation":
+            # A table is what becomes of them.
+            judged = replace(judged, example=TERMS[reader.structure].example)
     _tell_of_unseen_labels(saved.estimator, judged)
     if as_json:
         terminal.print_json(judged.to_dict())
     else:
         terminal.console().print(judged)
+
+
+def _of_parts(corpus: Shards, saved: Saved, scheme: Scheme, *, show: bool) -> Evaluation:
+    """The evaluation of features in files, of which a part is in memory at a time."""
+    from structlearn.cli.corpora import check_learnt_from
+    from structlearn.evaluation import evaluation_of, pieces_of
+    from structlearn.persistence.model_file import steps_of
+
+    check_learnt_from(corpus, saved)
+    progress = terminal.Progress("evaluating", show, corpus.n_examples)
+    pieces = []
+    for piece in pieces_of(steps_of(saved.fitted)[1], corpus.X, corpus.Y, scheme=scheme):
+        pieces.append(piece)
+        progress.add(len(piece))
+    progress.end()
+    return evaluation_of(pieces)
 
 
 def _tell_of_unseen_labels(estimator: Any, judged: Evaluation) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +10,12 @@ import typer
 
 from structlearn.cli import data, terminal
 from structlearn.cli.components import TRANSFORMERS
-from structlearn.cli.options import checked, parameters
+from structlearn.cli.options import checked, flag, parameters
 from structlearn.cli.train import Templates
 from structlearn.wording import count
 
 if TYPE_CHECKING:
+    from structlearn.features import TextFeatures
     from structlearn.io.format import Reader
     from structlearn.shards import Shards
 
@@ -45,6 +44,15 @@ def prepare(
     n_hashed: Annotated[
         int | None, typer.Option(min=1, help=_WORDS["n_hashed"].help, rich_help_panel="Features")
     ] = None,
+    features_of: Annotated[
+        str | None,
+        typer.Option(
+            "--features",
+            metavar="FROM",
+            help="A model, or a folder that [bold]prepare[/bold] wrote, whose features these files get: for evaluate.",
+            rich_help_panel="Features",
+        ),
+    ] = None,
     max_memory: Annotated[
         str,
         typer.Option(
@@ -57,7 +65,7 @@ def prepare(
     quiet: data.Quiet = False,
     as_json: data.Json = False,
 ) -> None:
-    """Make features of files that are larger than memory, for train.
+    """Make features of files that are larger than memory, for train and evaluate.
 
     Words are counted in one pass and written with their features in another; with --n-hashed one pass does both. What
     train then holds in memory are weights, planes and a part of the files. If it is stopped, or the disk is full, the
@@ -66,11 +74,9 @@ def prepare(
     \b
         structlearn prepare part1.txt.gz part2.txt.gz -o corpus --min-count 3
         structlearn train corpus -o tagger.slm --max-memory 1GB
-        structlearn predict tagger.slm new.txt
+        structlearn prepare test.txt.gz -o held_out --features tagger.slm
+        structlearn evaluate tagger.slm held_out
     """
-    from structlearn.cli.pipelines import read_templates
-    from structlearn.features import TextFeatures
-    from structlearn.features.crfpp import CrfppTemplates
     from structlearn.shards import open_shards, write_shards
     from structlearn.shards.features_file import read_features
     from structlearn.shards.manifest import NAME, read_manifest
@@ -80,18 +86,17 @@ def prepare(
         raise ValueError(
             "prepare reads its files more than once, and goes on with them later: standard input is no file"
         )
-    wanted = data.layout(format_name, columns, separator, label)
-    reader, _ = data.stream(listed[0], wanted, encoding)
+    learnt, given = None, None
+    if features_of is not None:
+        learnt, given = _features_of(
+            features_of, {"templates": templates, "min_count": min_count, "n_hashed": n_hashed}
+        )
+    wanted = data.layout(format_name, columns, separator, label, given)
+    reader, _ = data.stream(listed[0], wanted, encoding, given=given)
     if reader.structure != "words":
         raise ValueError(f"prepare is for sequences of words with labels; {listed[0]} is taken for {reader.name}")
-    written = read_templates(templates, reader)
-    if isinstance(written, CrfppTemplates):
-        if written.pair_templates:
-            raise ValueError(f"{templates} has features of label pairs, B with values, which prepare does not make")
-        written = written.templates
-    features = TextFeatures(written, columns=reader.inputs, min_count=min_count, n_hashed=n_hashed)
-    features.check_options()
-    source = _source(listed, reader, features)
+    features = _new_features(reader, templates, min_count, n_hashed) if learnt is None else learnt
+    source = _source(listed, reader, repr(features.get_params()) if learnt is None else learnt.digest())
     begun = read_manifest(output) if (output / NAME).is_file() else None
     show, n_counted = not (quiet or as_json), 0
     if begun is not None and begun.complete and begun.source != source:
@@ -100,14 +105,14 @@ def prepare(
         typer.echo(f"{output} was made of these files before", err=True) if show else None
         corpus = open_shards(output)
     else:
-        if begun is not None and begun.source == source and begun.features is not None:
+        if learnt is None and begun is not None and begun.source == source and begun.features is not None:
             features, _ = read_features(output, begun.features)
-        else:
-            progress = _Progress("counting", show)
+        elif learnt is None:
+            progress = terminal.Progress("counting", show)
             counted = (X for X, _ in _chunks(listed, wanted, encoding, reader, progress))
             features.fit_chunks(counted, max_memory=max_memory)
             n_counted = progress.n_sequences
-        chunks = _chunks(listed, wanted, encoding, reader, _Progress("writing", show, n_counted))
+        chunks = _chunks(listed, wanted, encoding, reader, terminal.Progress("writing", show, n_counted))
         corpus = write_shards(chunks, output, features=features, source=source, reader=reader)
     if as_json:
         terminal.print_json(_facts(corpus))
@@ -122,44 +127,50 @@ def _facts(corpus: Shards) -> dict[str, Any]:
     return sizes | {"labels": len(corpus.classes), "shards": len(corpus), "corpus": str(corpus.path)}
 
 
-def _source(files: list[str], reader: Reader, features: Any) -> str:
+def _new_features(reader: Reader, templates: Path | None, min_count: int, n_hashed: int | None) -> TextFeatures:
+    """What has yet to count words."""
+    from structlearn.cli.pipelines import read_templates
+    from structlearn.features import TextFeatures
+    from structlearn.features.crfpp import CrfppTemplates
+
+    written = read_templates(templates, reader)
+    if isinstance(written, CrfppTemplates):
+        if written.pair_templates:
+            raise ValueError(f"{templates} has features of label pairs, B with values, which prepare does not make")
+        written = written.templates
+    features = TextFeatures(written, columns=reader.inputs, min_count=min_count, n_hashed=n_hashed)
+    features.check_options()
+    return features
+
+
+def _features_of(path: str, others: dict[str, Any]) -> tuple[TextFeatures, Reader]:
+    """What a model, or a corpus, makes of words, and the format of the files it learnt from."""
+    from structlearn.cli.corpora import opened
+    from structlearn.features import TextFeatures
+    from structlearn.persistence.model_file import steps_of
+
+    for name, value in others.items():
+        if value not in (None, 1):
+            raise ValueError(f"{flag(name)} has no effect here: the features are those of {path}")
+    corpus = opened([path])
+    if corpus is not None:
+        return corpus.features, corpus.reader
+    saved = data.read_model(path)
+    steps, _ = steps_of(saved.fitted)
+    if len(steps) != 2 or not isinstance(steps[0][1], TextFeatures) or saved.reader is None:
+        raise ValueError(f"{path} has no features of words that prepare could make")
+    return steps[0][1], saved.reader
+
+
+def _source(files: list[str], reader: Reader, features: str) -> str:
     """What a corpus is made of: the same files, unchanged, read and taken in the same way."""
     stats = [(str(Path(file).resolve()), Path(file).stat()) for file in files]
     listed = [f"{path} ({stat.st_size} bytes, {stat.st_mtime_ns})" for path, stat in stats]
-    return "; ".join([*listed, repr(reader), repr(features.get_params())])
-
-
-@dataclass
-class _Progress:
-    """A line on the terminal that says how many sequences there were, of how many if that is known."""
-
-    doing: str
-    shown: bool
-    n_in_all: int = 0
-    n_sequences: int = 0
-
-    def __post_init__(self) -> None:
-        self._begin = time.monotonic()
-
-    def add(self, n: int) -> None:
-        self.n_sequences += n
-        if self.shown:
-            typer.echo(f"\r{self.doing}: {self}", err=True, nl=False)
-
-    def end(self) -> None:
-        if self.shown and self.n_sequences:
-            typer.echo(err=True)
-
-    def __str__(self) -> str:
-        if not self.n_in_all:
-            return f"{self.n_sequences:,} sequences"
-        left = (time.monotonic() - self._begin) * max(0, self.n_in_all / self.n_sequences - 1.0)
-        soon = f", about {left / 60.0:.0f} min left" if left >= 60.0 else " " * 20
-        return f"{self.n_sequences:,} of {self.n_in_all:,} sequences{soon}"
+    return "; ".join([*listed, repr(reader), features])
 
 
 def _chunks(
-    files: list[str], wanted: Any, encoding: str, reader: Reader, progress: _Progress
+    files: list[str], wanted: Any, encoding: str, reader: Reader, progress: terminal.Progress
 ) -> Iterator[tuple[list[Any], list[Any]]]:
     """Some thousand sequences at a time, of all files one after another."""
     from structlearn.annotation.examples import batches, labelled, weights

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -122,3 +124,32 @@ def _finite(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_finite(item) for item in value]
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+@dataclass
+class Progress:
+    """A line on the terminal that says how many sequences there were, of how many if that is known."""
+
+    doing: str
+    shown: bool
+    n_in_all: int = 0
+    n_sequences: int = 0
+
+    def __post_init__(self) -> None:
+        self._begin = time.monotonic()
+
+    def add(self, n: int) -> None:
+        self.n_sequences += n
+        if self.shown:
+            typer.echo(f"\r{self.doing}: {self}", err=True, nl=False)
+
+    def end(self) -> None:
+        if self.shown and self.n_sequences:
+            typer.echo(err=True)
+
+    def __str__(self) -> str:
+        if not self.n_in_all:
+            return f"{self.n_sequences:,} sequences"
+        left = (time.monotonic() - self._begin) * max(0, self.n_in_all / self.n_sequences - 1.0)
+        soon = f", about {left / 60.0:.0f} min left" if left >= 60.0 else " " * 20
+        return f"{self.n_sequences:,} of {self.n_in_all:,} sequences{soon}"

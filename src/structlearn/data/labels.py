@@ -94,15 +94,24 @@ class LabelSequences(Ragged):
         labels = [self.classes[code] for code in self.flat.tolist()]
         return [labels[begin:end] for begin, end in pairwise(self.offsets.tolist())]
 
-    def coded(
-        self, classes: tuple[Any, ...], offsets: IntArray, *, allow_unknown: bool = False, words: Words = SEQUENCES
-    ) -> LabelArray:
-        """Codes among other classes, −1 for what is none of them, where the sequences of X begin at these offsets."""
+    def between(self, begin: int, end: int) -> LabelSequences:
+        """The labels of neighbouring sequences, without a copy."""
+        offsets = self.offsets[begin : end + 1]
+        return LabelSequences(self.flat[offsets[0] : offsets[-1]], offsets - offsets[0], self.classes)
+
+    def check_lengths(self, offsets: IntArray, words: Words = SEQUENCES) -> None:
+        """Refuses labels that are not those of sequences which begin at these offsets."""
         if len(self) != len(offsets) - 1:
             raise ValueError(f"X has {len(offsets) - 1} {words.example}s but Y has {len(self)}")
         if not np.array_equal(self.offsets, offsets):
             i = int(np.argmax(self.lengths != np.diff(offsets)))
             raise ValueError(f"Y[{i}] has {self.lengths[i]} labels but X[{i}] has {np.diff(offsets)[i]} {words.places}")
+
+    def coded(
+        self, classes: tuple[Any, ...], offsets: IntArray, *, allow_unknown: bool = False, words: Words = SEQUENCES
+    ) -> LabelArray:
+        """Codes among other classes, −1 for what is none of them, where the sequences of X begin at these offsets."""
+        self.check_lengths(offsets, words)
         codes: LabelArray = self.flat
         if self.classes == classes:
             return codes

@@ -4,7 +4,7 @@ from structlearn.evaluation.comparison import ModelComparison, ScoreDifference, 
 from structlearn.evaluation.judging import kind_of, last_step, loss_of, model_of
 from structlearn.evaluation.pieces import Piece, evaluation_of
 from structlearn.evaluation.result import Evaluation
-from structlearn.evaluation.scoring import evaluate, evaluate_piece
+from structlearn.evaluation.scoring import evaluate, evaluate_piece, pieces_of
 
 __all__ = [
     "Evaluation",
@@ -20,4 +20,5 @@ __all__ = [
     "last_step",
     "loss_of",
     "model_of",
+    "pieces_of",
 ]

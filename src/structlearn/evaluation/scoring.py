@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -9,12 +10,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from structlearn.data.labels import LabelSequences
+from structlearn.data.tokens.sequences import Sequences
 from structlearn.data.tokens.tags import Scheme
 from structlearn.evaluation.judging import Judged, judge, last_step, model_of
 from structlearn.evaluation.pieces import Outputs, Piece, counted, evaluation_of
 from structlearn.evaluation.result import Evaluation
 from structlearn.kernels.base import length
 from structlearn.persistence.steps import Steps
+
+#: Tokens that are evaluated together, of a corpus in files.
+PART = 2**18
 
 
 def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", random_state: int = 0) -> Evaluation:
@@ -25,6 +30,8 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
 
     Labels in Y that training never saw count as wrong. Where a matrix prices mistakes, it has no price for them, and
     they cost as much as the worst of all mistakes.
+
+    Of a corpus in files, see `structlearn.open_shards`, a part is in memory at a time, and outputs are not kept.
 
     Parameters
     ----------
@@ -49,6 +56,8 @@ def evaluate(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleval", ra
     >>> found.predicted[1]
     ['DET', 'NOUN', 'VERB']
     """
+    if isinstance(X, Sequences) and isinstance(Y, LabelSequences):
+        return evaluation_of(pieces_of(estimator, X, Y, scheme=scheme), random_state=random_state)
     piece, outputs = _counted(estimator, X, Y, scheme)
     return replace(evaluation_of([piece], random_state=random_state), **outputs._asdict())
 
@@ -65,6 +74,25 @@ def evaluate_piece(estimator: Any, X: Any, Y: Any, *, scheme: Scheme = "conlleva
         As for `evaluate`; there may be no examples.
     """
     return _counted(estimator, X, Y, scheme)[0]
+
+
+def pieces_of(estimator: Any, X: Sequences, Y: LabelSequences, *, scheme: Scheme = "conlleval") -> Iterator[Piece]:
+    """The pieces that neighbouring sequences of a corpus make, so many that a part of its files is in memory at a time.
+
+    Parameters
+    ----------
+    estimator, X, Y, scheme
+        As for `evaluate`.
+    """
+    Y.check_lengths(X.offsets)
+    begin = 0
+    while begin < len(X):
+        end = max(begin + 1, int(np.searchsorted(X.offsets, X.offsets[begin] + PART, "right")) - 1)
+        try:
+            yield evaluate_piece(estimator, X.between(begin, end), Y.between(begin, end), scheme=scheme)
+        except ValueError as error:
+            raise ValueError(f"of sequences {begin} to {end - 1}, {error}") from error
+        begin = end
 
 
 def _counted(estimator: Any, X: Any, Y: Any, scheme: Scheme) -> tuple[Piece, Outputs]:

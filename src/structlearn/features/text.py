@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterable, Sequence
+from hashlib import blake2b
 from typing import Any, Self
 
 import numpy as np
@@ -150,6 +152,13 @@ class TextFeatures(Estimator):
         if isinstance(self.numbering_, Hashing):
             raise ValueError(f"features that are hashed (n_hashed={self.n_hashed}) have no names")
         return np.array(self.numbering_.names(), object)
+
+    def digest(self) -> str:
+        """One short text, the same for all that make the same columns of all words, however they learnt them."""
+        check_is_fitted(self)
+        known = list(self.numbering_.names()) if isinstance(self.numbering_, Vocabulary) else self.numbering_.n_columns
+        made_of = [list(self.columns), bool(self.boundary), self.templates_, known]
+        return blake2b(json.dumps(made_of).encode(), digest_size=16).hexdigest()
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import TransformerTags

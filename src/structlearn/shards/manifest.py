@@ -40,7 +40,10 @@ def is_corpus(folder: Path) -> bool:
 def check_no_corpus(folder: Path) -> None:
     """Refuses shards in the place of files."""
     if is_corpus(folder):
-        raise ValueError(f"{folder} was made by prepare, for train; give the files of words that it was made of")
+        raise ValueError(
+            f"{folder} was made by prepare, for train and evaluate: it holds features and no words; give the files of "
+            "words that it was made of"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,10 +113,9 @@ class Shards:
             raise IndexError(f"shards {begin} to {end - 1} are asked for, but there are {len(self)}")
         for k in range(begin, end):
             self._check(k)
-        places = {name: (self._manifest.part(name, begin), self._manifest.part(name, end - 1)) for name in ARRAYS}
-        part = {name: self._arrays[name][first.start : last.stop] for name, (first, last) in places.items()}
-        offsets = part["offsets"] - part["offsets"][0]
-        return self._pair(part | {"offsets": offsets, "row_starts": part["row_starts"] - part["row_starts"][0]})
+        begins = self._manifest.begins("examples")
+        X, Y = self._pair
+        return X.between(begins[begin], begins[end]), Y.between(begins[begin], begins[end])
 
     @property
     def n_examples(self) -> int:
@@ -166,18 +165,21 @@ class Shards:
         """The format of the files that it was made from, or None."""
         return self._features_and_reader[1]
 
-    @cached_property
+    @property
     def _all(self) -> tuple[Sequences, LabelSequences]:
         for k in range(len(self)):
             self._check(k)
-        return self._pair(self._arrays)
+        return self._pair
 
     @cached_property
     def _features_and_reader(self) -> tuple[Any, Any]:
         digest = self._manifest.features
         return (None, None) if digest is None else features_file.read_features(self.path, digest)
 
-    def _pair(self, arrays: dict[str, npt.NDArray[Any]]) -> tuple[Sequences, LabelSequences]:
+    @cached_property
+    def _pair(self) -> tuple[Sequences, LabelSequences]:
+        """All of it, without a look at what is in it."""
+        arrays = self._arrays
         tokens = TokenMatrix(arrays["row_starts"], arrays["columns"], arrays["values"], self.n_features)
         offsets = arrays["offsets"]
         return Sequences.made_of(tokens, offsets), LabelSequences(arrays["labels"], offsets, self.classes)

@@ -81,6 +81,12 @@ class TokenMatrix:
         values, columns = self.values[entries].astype(np.float64), np.array(self.columns[entries])
         return compressed_rows(starts, columns, values, (len(starts) - 1, self.n_columns))
 
+    def between(self, begin: int, end: int) -> TokenMatrix:
+        """Neighbouring rows, without a copy of their entries."""
+        starts = self.indptr[begin : end + 1]
+        entries = slice(starts[0], starts[-1])
+        return TokenMatrix(starts - starts[0], self.columns[entries], self.values[entries], self.n_columns)
+
     def column_counts(self) -> IntArray:
         """How many tokens have each feature."""
         counts = np.zeros(self.n_columns, np.int64)

@@ -21,6 +21,7 @@ from structlearn.data.matrices import (
     stacked_csr,
 )
 from structlearn.data.ragged import Ragged, locate, offsets_of, places_of
+from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.wording import shown
 
 _MADE_OF_TEXT = "is a dict or a list of its features, which structlearn.features.TextFeatures makes of words"
@@ -75,6 +76,13 @@ class Sequences(Ragged):
     @property
     def tokens(self) -> Any:
         return self.flat
+
+    def between(self, begin: int, end: int) -> Sequences:
+        """Neighbouring sequences; of tokens in files nothing is read."""
+        offsets, tokens = self.offsets[begin : end + 1], self.flat
+        rows = int(offsets[0]), int(offsets[-1])
+        part = tokens.between(*rows) if isinstance(tokens, TokenMatrix) else tokens[slice(*rows)]
+        return Sequences.made_of(part, offsets - offsets[0], self.names)
 
     def take(self, which: npt.ArrayLike) -> Sequences:
         places, offsets = places_of(self.offsets, which)
