@@ -39,12 +39,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def client():
-    with workers_here(2) as client:
-        yield client
-
-
 @pytest.fixture
 def corpus(tmp_path):
     return write_shards([(X[k : k + 10], Y[k : k + 10]) for k in range(0, N, 10)], tmp_path / "corpus")

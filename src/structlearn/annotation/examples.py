@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -100,7 +101,10 @@ def weights(examples: Sequence[Example]) -> list[float] | None:
 
 @contextmanager
 def places(examples: Sequence[Example]) -> Iterator[None]:
-    """Errors about X[i] or Y[i] also name the file and the line of the example; warnings name these instead."""
+    """Errors about X[i] or Y[i] also name the file and the line of the example; warnings name these instead.
+
+    Warnings are left as they are in other threads than the main one: how they are shown is a matter of the process.
+    """
     show = warnings.showwarning
 
     def place(told: re.Match[str]) -> str:
@@ -110,6 +114,9 @@ def places(examples: Sequence[Example]) -> Iterator[None]:
         show(re.sub(r"\bX\[(\d+)\]", place, str(message)), *where, **more)
 
     try:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
         with warnings.catch_warnings():
             warnings.showwarning = with_places
             yield

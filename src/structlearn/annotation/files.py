@@ -12,6 +12,7 @@ from structlearn.features.template_columns import Vocabulary
 from structlearn.features.templates import Field
 from structlearn.io.beside import beside
 from structlearn.io.columns import Columns
+from structlearn.io.compression import PACKED
 from structlearn.io.format import Example, Format, Reader
 from structlearn.io.formats import format_of, image_reader, preferred
 from structlearn.io.images import ImageReader
@@ -67,6 +68,18 @@ def annotate_images(estimator: Any, reader: ImageReader, source: Path, target: P
         labels = estimator.predict([example.x for example in examples])
     with atomic.writing(target) as stream:
         reader.write_file(source, labels, stream)
+
+
+def annotated_name(reader: Reader | None, file: str) -> str:
+    """What a file with predictions is called in a folder of such; text is written as it is, not packed.
+
+    >>> annotated_name(None, "files/a.conll.gz")
+    'a.conll'
+    """
+    path = Path(file)
+    if isinstance(reader, ImageReader):
+        return reader.written_name(path)
+    return path.stem if path.suffix.lower() in PACKED else path.name
 
 
 @contextmanager

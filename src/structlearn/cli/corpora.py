@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from structlearn.cli.choices import Choice, chosen
 from structlearn.cli.options import flag
+from structlearn.cli.workers import are_asked, asked_for
 
 if TYPE_CHECKING:
     from structlearn.persistence.model_file import Saved
@@ -88,14 +89,11 @@ def check_learnt_from(corpus: Shards, saved: Saved) -> None:
 @contextmanager
 def on_workers(corpus: Shards, n_workers: int | None, address: str | None) -> Iterator[tuple[Any, Any]]:
     """The corpus as `fit` takes it: mapped here, or in parts on workers of this machine or of a cluster."""
-    if n_workers is None and address is None:
+    if not are_asked(n_workers, address):
         yield corpus.X, corpus.Y
         return
-    if n_workers is not None and address is not None:
-        raise ValueError("--workers and --cluster exclude each other")
     from structlearn.distributed import distribute
-    from structlearn.distributed.local import scheduler_at, workers_here
 
-    with scheduler_at(address) if address is not None else workers_here(n_workers or 1) as client:
+    with asked_for(n_workers, address) as client:
         parts = distribute(client, corpus)
         yield parts.X, parts.Y

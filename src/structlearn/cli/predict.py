@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from structlearn.cli import data
 from structlearn.cli.jobs import Jobs, with_jobs
+from structlearn.cli.workers import Cluster, Workers
 
 
 def predict(
@@ -58,6 +60,9 @@ def predict(
     as_json: Annotated[
         bool, typer.Option("--json", help="Write one JSON object an example, with its input and all that was asked.")
     ] = False,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    quiet: data.Quiet = False,
 ) -> None:
     """Label new examples.
 
@@ -81,6 +86,9 @@ def predict(
     with tabs between names, score and both sequences aligned; --k-best K keeps the best K, --json has an object a
     query.
 
+    With --workers or --cluster the file may be a folder or a pattern of files, and -o is the folder in which each of
+    them is written as without; a file that cannot be read ends the run, and those that are done stay.
+
     \b
         structlearn predict tagger.slm new.txt > labelled.txt
         zcat text.gz | structlearn predict tagger.slm
@@ -93,10 +101,12 @@ def predict(
         structlearn predict tagger.slm new.txt --n-jobs -1 > labelled.txt
         structlearn predict tagger.slm new.txt --k-best 5 > best.jsonl
         structlearn predict pixels.slm photos -o labelled_photos
+        structlearn predict tagger.slm 'files/*.conll' -o labelled --workers 4
     """
     from structlearn.annotation.examples import searches
     from structlearn.cli.predictions.distributions import Wanted
     from structlearn.cli.predictions.form import Form, Kind
+    from structlearn.cli.workers import are_asked, asked_for, files_done
     from structlearn.persistence.model_file import steps_of
 
     of_json = as_json or k_best is not None or samples is not None
@@ -114,4 +124,16 @@ def predict(
     wanted = data.layout(format_name, columns, separator, label, saved.reader)
     kind: Kind = "drawn" if draw else "tabled" if latent else "json" if of_json else "beside"
     form = Form(kind if candidates is None else "ranked", more, wanted, encoding, candidates, as_json)
-    form.write(saved.fitted, saved.reader, file, output)
+    if not are_asked(workers, cluster):
+        form.write(saved.fitted, saved.reader, file, output)
+        return
+    from structlearn.distributed.files import files_of
+    from structlearn.distributed.predictions import write_files
+
+    if output is None or "-" in (file, output):
+        raise ValueError("--workers and --cluster read files and write a folder of such: say which, by -o")
+    files = files_of(file)
+    names = [form.name_of(saved.reader, each) for each in files]
+    with asked_for(workers, cluster) as client, files_done("predicted", shown=not quiet) as progress:
+        travelling = saved.fitted, saved.reader
+        write_files(client, travelling, files, names, Path(output), form.write, progress=progress)

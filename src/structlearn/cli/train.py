@@ -16,6 +16,7 @@ from structlearn.cli import data, terminal
 from structlearn.cli.choices import Choice, chosen
 from structlearn.cli.components import KERNELS, LEARNERS, LIKELIHOODS, MODELS
 from structlearn.cli.options import flag
+from structlearn.cli.workers import Cluster, Workers
 from structlearn.wording import count
 
 if TYPE_CHECKING:
@@ -96,24 +97,8 @@ def train(
         typer.Option(help="Where the state of the run is kept, so that the same command goes on after a crash."),
     ] = None,
     checkpoint_every: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="How often it is written.")] = 60.0,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Train a folder of [bold]prepare[/bold] by so many processes of this machine.",
-            rich_help_panel="Several machines",
-        ),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Train a folder of [bold]prepare[/bold] by the workers of the Dask scheduler at an address, such as "
-            "tcp://10.0.0.1:8786, which see the folder as well.",
-            rich_help_panel="Several machines",
-        ),
-    ] = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
     quiet: data.Quiet = False,
     as_json: data.Json = False,
     options: Any = None,

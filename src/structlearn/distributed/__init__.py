@@ -10,10 +10,14 @@ from structlearn.lazy import names
 if TYPE_CHECKING:
     from structlearn.distributed.data import Distributed, distribute
     from structlearn.distributed.local import workers_here
+    from structlearn.distributed.predictions import predict_files
 
-__all__ = ["Distributed", "distribute", "workers_here"]
+__all__ = ["Distributed", "distribute", "predict_files", "workers_here"]
 
-_find, __dir__ = names(__name__, {"Distributed": "data", "distribute": "data", "workers_here": "local"})
+_find, __dir__ = names(
+    __name__,
+    {"Distributed": "data", "distribute": "data", "predict_files": "predictions", "workers_here": "local"},
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from uuid import uuid4
 
 from structlearn.distributed import worker
-from structlearn.distributed.engine import address_of, check_travels, dask_distributed
+from structlearn.distributed.engine import check_travels, dask_distributed
 from structlearn.distributed.sources import Source, computed
 from structlearn.distributed.traffic import Traffic, nbytes
+from structlearn.distributed.watch import LOOK, Watch
 from structlearn.waist.sharded import Parts
 
 #: Arguments that are larger than this travel once to each worker, not with every task.
 LARGE = 2**20
-#: Seconds between two looks at whether the workers are still there.
-LOOK = 0.5
 #: How often in a call sending may fail, while the scheduler is there.
 MOST_FAILURES = 50
 
@@ -54,14 +51,12 @@ class Crew(Parts):
         self._client = client
         self._sources, self._sizes = sources, sizes
         self._model, self._spec = model, spec
-        self._patience = patience
+        self._watch = Watch(client, patience, "; a fit with the same checkpoint goes on")
         self._run = uuid4().hex
         self._holder: dict[int, str] = {}
         self._loaded: dict[int, str] = {}
         self._moved_last: list[int] = []
         self._failures = self._waited = 0
-        self._there: set[str] = set()
-        self._looked = -math.inf
         self.traffic = Traffic()
 
     def __len__(self) -> int:
@@ -93,8 +88,9 @@ class Crew(Parts):
         open_tasks = {k: self._send(k, call, shared, mine[k]) for k in asked}
         found: dict[int, Any] = {}
         while open_tasks:
-            self._wait_for(open_tasks)
-            alive = self._alive()
+            if sent := [task for task in open_tasks.values() if not isinstance(task, _NotSent)]:
+                self._watch.wait(sent)
+            alive = self._watch.alive()
             for k, task in list(open_tasks.items()):
                 if self._holder[k] not in alive:
                     task.cancel(reason=f"{self._holder[k]} is lost", force=True)
@@ -119,7 +115,7 @@ class Crew(Parts):
             return self._task(k, call, shared, own)
         except (OSError, RuntimeError, TimeoutError, AttributeError, KeyError) as error:
             # It may be the scheduler that is gone, or the one worker that large arguments went to.
-            self._alive(now=True)
+            self._watch.alive(now=True)
             self._failures += 1
             if self._failures > MOST_FAILURES:
                 raise ConnectionError(f"{self._sources[k]} cannot be sent to {self._holder[k]}: {error}") from error
@@ -168,50 +164,9 @@ class Crew(Parts):
         if not isinstance(error, lost):
             raise error
 
-    def _wait_for(self, open_tasks: dict[int, Any]) -> None:
-        """Until one of the tasks is done, or it is time for a look at the workers."""
-        sent = [task for task in open_tasks.values() if not isinstance(task, _NotSent)]
-        try:
-            if sent:
-                self._dask.wait(sent, timeout=LOOK, return_when="FIRST_COMPLETED")
-        except TimeoutError:
-            return
-        except (self._dask.CancelledError, OSError, AttributeError):
-            time.sleep(0.05)
-
-    def _alive(self, *, now: bool = False) -> set[str]:
-        """The workers that are there, as of half a second ago at most; waits while there are none."""
-        if now or time.monotonic() - self._looked > LOOK:
-            self._there = self._look()
-            self._looked = time.monotonic()
-        return self._there
-
-    def _look(self) -> set[str]:
-        deadline = time.monotonic() + self._patience
-        while True:
-            try:
-                alive = set(self._client.nthreads())
-            except (OSError, RuntimeError, ValueError, TimeoutError, AttributeError) as error:
-                raise self._gone() from error
-            if self._client.status != "running":
-                raise self._gone()
-            if alive:
-                return alive
-            if time.monotonic() > deadline:
-                raise ConnectionError(
-                    f"the scheduler at {address_of(self._client)} has had no workers for {self._patience:g} s; a fit "
-                    "with the same checkpoint goes on"
-                )
-            time.sleep(LOOK)
-
-    def _gone(self) -> ConnectionError:
-        return ConnectionError(
-            f"the scheduler at {address_of(self._client)} is gone; a fit with the same checkpoint goes on"
-        )
-
     def _balance(self) -> None:
         """Gives every part a holder; parts that were lost last go first to workers that have come anew."""
-        alive = self._alive()
+        alive = self._watch.alive()
         for k in range(len(self)):
             if self._holder.get(k) not in alive:
                 self._assign(k, alive)
@@ -223,7 +178,7 @@ class Crew(Parts):
             k = max((k for k, holder in self._holder.items() if holder == most), key=self._when_moved)
             self._holder[k] = least
 
-    def _assign(self, k: int, alive: set[str]) -> None:
+    def _assign(self, k: int, alive: Iterable[str]) -> None:
         load = {each: sum(holder == each for holder in self._holder.values()) for each in sorted(alive)}
         if k in self._holder:
             self.traffic.lost += 1

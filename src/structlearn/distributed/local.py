@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from structlearn.data.options import whole_option
 from structlearn.distributed.engine import dask_distributed
+from structlearn.models.own.processes import without_interrupts
 
 
 @contextmanager
@@ -17,20 +19,24 @@ def workers_here(n_workers: int) -> Iterator[Any]:
     They listen on 127.0.0.1 alone and have no dashboard. As with all that starts processes, scripts do so below ``if
     __name__ == "__main__"``.
     """
-    distributed = dask_distributed()
+    dask_distributed()
     n_workers = whole_option("n_workers", n_workers, 1)
-    with (
-        distributed.LocalCluster(
+    with _cluster(n_workers) as cluster, dask_distributed().Client(cluster) as client:
+        yield client
+
+
+def _cluster(n_workers: int) -> Any:
+    """What goes wrong in them is raised here, so that they need not write it to the terminal as well."""
+    with without_interrupts():
+        return dask_distributed().LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
             dashboard_address=None,
             scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
+            silence_logs=logging.CRITICAL,
+        )
 
 
 @contextmanager

@@ -38,14 +38,14 @@ class Survey:
 
 
 def count_examples(source: Any, needed: Any) -> int:
-    with _named(source):
+    with named(source):
         X, _ = source.read(needed)
         return int(X.shape[0] if hasattr(X, "shape") else len(X))
 
 
 def survey(source: Any, needed: Any, model: Any) -> Survey:
     """What a model learns about a part alone."""
-    with _named(source):
+    with named(source):
         X, Y = model.read(*source.read(needed))
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         return Survey(model.specify(X, Y), n)
@@ -54,7 +54,7 @@ def survey(source: Any, needed: Any, model: Any) -> Survey:
 def load(run: str, k: int, source: Any, model: Any, spec: Any, n_examples: int, needed: Any) -> float:
     """Makes a part of its source, and keeps it; returns the seconds that it took."""
     begin = time.perf_counter()
-    with _named(source):
+    with named(source):
         X, Y = model.read(*source.read(needed))
         problem = model.bind(spec, X, Y)
         if problem.n_examples != n_examples:
@@ -84,8 +84,8 @@ def forget(run: str) -> None:
         _RUNS.pop(run, None)
 
 
-class _named:  # noqa: N801
-    """Errors about a part name it."""
+class named:  # noqa: N801
+    """Errors about a part, or a file, name it."""
 
     def __init__(self, source: Any):
         self._source = source

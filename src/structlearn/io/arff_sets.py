@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from structlearn.io.arff import ENTRY, FIELD, TEXT, Attribute, Rows, comment_start, read_contents, read_header
+from structlearn.io.compression import PACKED
 from structlearn.io.format import Example, Format, Structure
 from structlearn.io.mulan import BINARY, read_label_names
 from structlearn.io.text import Lines, quoted
 
 MEKA = re.compile(r"-[Cc]\s+(-?[0-9]{1,6})\b")
-#: How the names of packed files end, and what names say of the part of the data, which the XML file is not about.
-PACKED = (".gz", ".bz2", ".xz")
+#: What names say of the part of the data, which the XML file is not about.
 PART = re.compile(r"[-_.](?:train|test|dev|valid|validation)$", re.IGNORECASE)
 
 

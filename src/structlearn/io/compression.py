@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Protocol
 
+#: How the names of packed files end.
+PACKED = (".gz", ".bz2", ".xz")
 #: The most that is unpacked at a time, in bytes.
 PIECE = 1 << 16
 #: How much an archive may unpack to, in bytes, before its ratio is looked at, and the ratio that is then too much.

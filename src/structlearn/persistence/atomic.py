@@ -22,6 +22,16 @@ def check_writable(path: Path) -> None:
         raise PermissionError(f"the folder {path.parent} is not writable; {path.name} cannot be written there")
 
 
+def check_folder(path: Path) -> None:
+    """Refuses, before any work, a folder in which no files can be written, nor made where there is none."""
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(f"{path} is a file; give the name of a folder")
+    if not path.exists() and not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.absolute().parent} to make {path.name} in")
+    if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+        raise PermissionError(f"no files can be written in {path}")
+
+
 def write(path: Path, data: bytes) -> None:
     """Writes a whole file at once; see `writing`."""
     with writing(path) as file:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from structlearn.annotation.examples import batches, places
-from structlearn.annotation.files import annotated, kept, predicted
+from structlearn.annotation.files import annotated, annotated_name, kept, predicted
 from structlearn.cli import data
 from structlearn.cli.predictions.distributions import Wanted, json_lines, with_probability
 from structlearn.cli.predictions.images import write_images
@@ -43,6 +44,11 @@ class Form:
     encoding: str
     candidates: str | None = None
     as_json: bool = False
+
+    def name_of(self, reader: Reader | None, file: str) -> str:
+        """What is written of a file is called so in a folder of such."""
+        ends = {"drawn": ".txt", "tabled": ".tsv", "json": ".jsonl", "ranked": ".jsonl" if self.as_json else ".tsv"}
+        return annotated_name(reader, file) if self.kind == "beside" else Path(file).name + ends[self.kind]
 
     def write(self, estimator: Any, reader: Reader | None, file: str, output: str | None) -> None:
         """Writes what is wanted of a file, or of all files of a folder one after another."""

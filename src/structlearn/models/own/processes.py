@@ -135,7 +135,7 @@ class Processes:
         futures: list[Any] = []
         try:
             executor = self._started(problem)
-            with _without_interrupts():
+            with without_interrupts():
                 futures += [executor.submit(_answer, method, part) for part in parts]
             return [future.result() for future in futures]
         except BrokenProcessPool as error:
@@ -203,7 +203,7 @@ class _Nowhere:
 
 
 @contextmanager
-def _without_interrupts() -> Iterator[None]:
+def without_interrupts() -> Iterator[None]:
     """Ctrl-C reaches all processes of a terminal: those that start here leave it to this one."""
     if not hasattr(signal, "pthread_sigmask"):
         yield

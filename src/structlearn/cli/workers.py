@@ -1,0 +1,61 @@
+"""Processes of this machine, or the workers of a cluster, for commands that can be shared out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Annotated, Any
+
+import typer
+
+PANEL = "Several machines"
+
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="By so many processes of this machine, which share out the files.",
+        rich_help_panel=PANEL,
+    ),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="By the workers of the Dask scheduler at an address, such as tcp://10.0.0.1:8786, which see the same "
+        "files.",
+        rich_help_panel=PANEL,
+    ),
+]
+
+
+def are_asked(workers: int | None, cluster: str | None) -> bool:
+    if workers is not None and cluster is not None:
+        raise ValueError("--workers and --cluster exclude each other")
+    return workers is not None or cluster is not None
+
+
+def asked_for(workers: int | None, cluster: str | None) -> AbstractContextManager[Any]:
+    """A client of the workers that are asked for, for a ``with`` block."""
+    from structlearn.distributed.local import scheduler_at, workers_here
+
+    return scheduler_at(cluster) if cluster is not None else workers_here(workers or 1)
+
+
+@contextmanager
+def files_done(doing: str, *, shown: bool) -> Iterator[Callable[[int, int], None]]:
+    """A line on the terminal that says how many files are done."""
+    told = False
+
+    def tell(n_done: int, n: int) -> None:
+        nonlocal told
+        told = shown
+        if shown:
+            typer.echo(f"\r{doing}: {n_done:,} of {n:,} files", err=True, nl=False)
+
+    try:
+        yield tell
+    finally:
+        if told:
+            typer.echo(err=True)
