@@ -9,6 +9,7 @@ import pytest
 
 from structlearn import load, open_shards, write_shards
 from structlearn.cli import prepare
+from structlearn.shards.lock import claimed
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +64,17 @@ def test_a_full_disk_is_said_and_the_same_command_goes_on(folder, run, monkeypat
     for path in (folder / "whole").glob("*.bin"):
         assert path.read_bytes() == (folder / "corpus" / path.name).read_bytes()
     assert "made of these files before" in run("prepare", "train.txt", "-o", "corpus")[2]
+
+
+def test_a_second_command_is_refused_before_it_counts(folder, run):
+    with claimed("corpus"):
+        status, _, errors = run("prepare", "train.txt", "-o", "corpus")
+    assert (status, "counting" in errors) == (1, False)
+    assert "corpus is being written by another process" in errors
+    (folder / "odd.txt").write_text("the DET\ndog\n")
+    assert run("prepare", "odd.txt", "-o", "corpus")[0] == 1
+    assert not (folder / "corpus").exists()
+    assert run("prepare", "train.txt", "-o", "corpus")[0] == 0
 
 
 def test_progress_says_of_how_many(folder, run):

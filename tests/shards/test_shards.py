@@ -158,7 +158,7 @@ def test_a_full_disk_leaves_whole_shards_and_the_same_call_goes_on(tmp_path, mon
         write_shards(CHUNKS, folder)
     assert raised.value.errno == errno.ENOSPC
     monkeypatch.undo()
-    assert not [name for name in contents(folder) if name.startswith(".")]
+    assert not list(folder.glob(".*"))
     begun = writing.read_manifest(folder) if at else None
     for path in folder.glob("*.bin"):
         assert path.stat().st_size == (begun.nbytes(path.stem) if begun.shards else 0)
@@ -212,7 +212,7 @@ def test_a_folder_with_something_else_stays(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signal")
 def test_a_killed_process_leaves_whole_shards(tmp_path):
     code = """
-import os, pickle, signal, sys
+import pickle, signal, sys
 from structlearn.shards import writing
 chunks = pickle.load(sys.stdin.buffer)
 append, done = writing._Writer._append, []
@@ -220,13 +220,21 @@ def last(writer, name, array):
     append(writer, name, array)
     done.append(name)
     if len(done) == 8:
-        os.kill(os.getpid(), signal.SIGKILL)
+        print("half of a shard", flush=True)
+        signal.pause()
 writing._Writer._append = last
 writing.write_shards(chunks, sys.argv[1])
 """
     folder = tmp_path / "corpus"
-    ended = subprocess.run([sys.executable, "-c", code, str(folder)], input=pickle.dumps(CHUNKS), check=False)
-    assert ended.returncode == -signal.SIGKILL
+    command = [sys.executable, "-c", code, str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
+        pickle.dump(CHUNKS, writer.stdin)
+        writer.stdin.close()
+        assert writer.stdout.readline() == b"half of a shard\n"
+        with pytest.raises(BlockingIOError, match="corpus is being written by another process"):
+            write_shards(CHUNKS, folder)
+        writer.kill()
+    assert writer.returncode == -signal.SIGKILL
     assert len(writing.read_manifest(folder).shards) == 1
     again = write_shards(CHUNKS, folder)
     assert contents(again.path) == contents(write_shards(CHUNKS, tmp_path / "whole").path)

@@ -77,9 +77,11 @@ def prepare(
         structlearn prepare test.txt.gz -o held_out --features tagger.slm
         structlearn evaluate tagger.slm held_out
     """
-    from structlearn.shards import open_shards, write_shards
+    from structlearn.shards import open_shards
     from structlearn.shards.features_file import read_features
+    from structlearn.shards.lock import claimed
     from structlearn.shards.manifest import NAME, read_manifest
+    from structlearn.shards.writing import write_claimed
 
     listed = [path for file in files for path in data.files_of(file)]
     if "-" in listed:
@@ -97,23 +99,26 @@ def prepare(
         raise ValueError(f"prepare is for sequences of words with labels; {listed[0]} is taken for {reader.name}")
     features = _new_features(reader, templates, min_count, n_hashed) if learnt is None else learnt
     source = _source(listed, reader, repr(features.get_params()) if learnt is None else learnt.digest())
+    show = not (quiet or as_json)
     begun = read_manifest(output) if (output / NAME).is_file() else None
-    show, n_counted = not (quiet or as_json), 0
     if begun is not None and begun.complete and begun.source != source:
         raise FileExistsError(f"{output} holds a finished corpus of other files; give another folder, or remove it")
-    if begun is not None and begun.complete and begun.source == source:
+    if begun is not None and begun.complete:
         typer.echo(f"{output} was made of these files before", err=True) if show else None
         corpus = open_shards(output)
     else:
-        if learnt is None and begun is not None and begun.source == source and begun.features is not None:
-            features, _ = read_features(output, begun.features)
-        elif learnt is None:
-            progress = terminal.Progress("counting", show)
-            counted = (X for X, _ in _chunks(listed, wanted, encoding, reader, progress))
-            features.fit_chunks(counted, max_memory=max_memory)
-            n_counted = progress.n_sequences
-        chunks = _chunks(listed, wanted, encoding, reader, terminal.Progress("writing", show, n_counted))
-        corpus = write_shards(chunks, output, features=features, source=source, reader=reader)
+        # Words are counted before anything is written, so that a second command would not learn of the first for long.
+        with claimed(output):
+            n_counted = 0
+            if learnt is None and begun is not None and begun.source == source and begun.features is not None:
+                features, _ = read_features(output, begun.features)
+            elif learnt is None:
+                progress = terminal.Progress("counting", show)
+                counted = (X for X, _ in _chunks(listed, wanted, encoding, reader, progress))
+                features.fit_chunks(counted, max_memory=max_memory)
+                n_counted = progress.n_sequences
+            chunks = _chunks(listed, wanted, encoding, reader, terminal.Progress("writing", show, n_counted))
+            corpus = write_claimed(chunks, output, features=features, source=source, reader=reader)
     if as_json:
         terminal.print_json(_facts(corpus))
     elif show:

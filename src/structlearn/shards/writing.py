@@ -17,7 +17,8 @@ from structlearn.data.matrices import check_squares
 from structlearn.data.tokens.matrix import TokenMatrix
 from structlearn.data.tokens.sequences import Sequences, entry_names, read_sequences
 from structlearn.persistence import atomic
-from structlearn.shards import features_file, manifest
+from structlearn.shards import features_file, lock, manifest
+from structlearn.shards.lock import claimed
 from structlearn.shards.manifest import FOUND_LABELS, Manifest, Shard, file_of, read_manifest
 from structlearn.shards.reading import Shards, open_shards
 from structlearn.wording import shown
@@ -39,7 +40,7 @@ def write_shards(
 
     Every chunk becomes a shard and is in the files, whole, before the next one is asked for. If the disk is full, or
     the process is stopped, the shards so far stay, and the same call goes on after them; chunks that were written
-    before are compared by their labels and then left out.
+    before are compared by their labels and then left out. While one process writes into a folder, others are refused.
 
     Parameters
     ----------
@@ -75,7 +76,23 @@ def write_shards(
     """
     if dtype not in _DTYPES:
         raise ValueError(f"dtype is {dtype!r}; it may be 'float32' or 'float64'")
-    folder = Path(path)
+    with claimed(path) as folder:
+        return write_claimed(
+            chunks, folder, features=features, dtype=dtype, source=source, reader=reader, observe=observe
+        )
+
+
+def write_claimed(
+    chunks: Iterable[tuple[Any, Any]],
+    folder: Path,
+    *,
+    features: Any = None,
+    dtype: Literal["float32", "float64"] = "float32",
+    source: str | None = None,
+    reader: Any = None,
+    observe: Callable[[Shard], None] | None = None,
+) -> Shards:
+    """`write_shards` into a folder that is `claimed`."""
     writer = _Writer(folder, _begun(folder, Manifest(False, 0, _DTYPES[dtype], source=source)))
     if features is not None:
         writer.manifest = replace(writer.manifest, features=features_file.write_features(folder, features, reader))
@@ -111,9 +128,8 @@ def _begun(folder: Path, new: Manifest) -> Manifest:
                 f"{new.dtype!r} from {new.source!r}; give another folder, or remove it"
             )
         return found
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if any(path.name != lock.NAME for path in folder.iterdir()):
         raise FileExistsError(f"{folder} is there already and holds something else; give the name of a new folder")
-    folder.mkdir(exist_ok=True)
     new.write(folder)
     return new
 
