@@ -8,6 +8,7 @@ import typer
 
 from structlearn.cli import data, terminal
 from structlearn.cli.jobs import Jobs, with_jobs
+from structlearn.cli.workers import Cluster, Workers
 from structlearn.wording import count
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def evaluate(
     encoding: data.Encoding = "utf-8",
     scheme: SpanScheme = "conlleval",
     n_jobs: Jobs = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
     as_json: data.Json = False,
 ) -> None:
     """Compare predictions with the labels of a file: loss, accuracy, and F1 of spans for labels such as B-NP and I-NP.
@@ -45,12 +48,14 @@ def evaluate(
 
     Labels that training never saw count as wrong. Intervals are 95 % bootstrap intervals over examples.
 
-    A folder that prepare wrote with the features of the model is evaluated part by part.
+    A folder that prepare wrote with the features of the model is evaluated part by part. With --workers or --cluster
+    the file may be a folder or a pattern of files; the numbers are the same.
 
     \b
         structlearn evaluate tagger.slm test.txt
         structlearn evaluate tagger.slm prepared_corpus
         structlearn evaluate tagger.slm test.txt --json
+        structlearn evaluate tagger.slm 'files/*.conll' --workers 4
         structlearn evaluate tagger.slm labelled.txt --columns word,chunk,_ --label chunk
     """
     from dataclasses import replace
@@ -58,18 +63,32 @@ def evaluate(
     from structlearn.annotation.examples import as_taken, labelled, places
     from structlearn.cli.corpora import opened
     from structlearn.cli.summaries.tokens import TERMS
+    from structlearn.cli.workers import are_asked, asked_for, files_done
+    from structlearn.distributed import evaluate_files
     from structlearn.evaluation import evaluate as judge
+    from structlearn.io.paths import matching
 
     saved = with_jobs(data.read_model(model), n_jobs)
     corpus = opened([file], format=format_name, columns=columns, separator=separator, label=label)
+    shared_out = are_asked(workers, cluster)
     if corpus is not None:
+        if shared_out:
+            raise ValueError(f"--workers and --cluster evaluate files, and {file} holds features that prepare has made")
         judged = _of_parts(corpus, saved, scheme, show=not as_json)
     else:
         wanted = data.layout(format_name, columns, separator, label, saved.reader)
-        reader, examples = data.read([file], wanted, encoding, given=saved.reader)
-        labelled(reader, examples)
-        with places(examples):
-            judged = judge(saved.estimator, *as_taken(saved.estimator, examples), scheme=scheme)
+        if shared_out:
+            if file == "-":
+                raise ValueError("--workers and --cluster evaluate files, not standard input")
+            how: Any = {"format": wanted, "encoding": encoding, "scheme": scheme}
+            with asked_for(workers, cluster) as client, files_done("evaluated", shown=not as_json) as progress:
+                judged = evaluate_files(client, saved, file, **how, progress=progress)
+            reader, _ = data.stream(matching(file)[0], wanted, encoding, given=saved.reader)
+        else:
+            reader, examples = data.read([file], wanted, encoding, given=saved.reader)
+            labelled(reader, examples)
+            with places(examples):
+                judged = judge(saved.estimator, *as_taken(saved.estimator, examples), scheme=scheme)
         if reader.structure == "translation":
             # A table is what becomes of them.
             judged = replace(judged, example=TERMS[reader.structure].example)

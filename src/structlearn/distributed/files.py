@@ -13,6 +13,7 @@ from structlearn.distributed.engine import check_travels, check_workers, dask_di
 from structlearn.distributed.watch import LOOK, Watch
 from structlearn.distributed.worker import named
 from structlearn.io.paths import Given, matching
+from structlearn.persistence import model_file
 from structlearn.shards.manifest import check_no_corpus
 
 #: Files that a thread of a worker has before it, so that it need not wait for the next.
@@ -21,6 +22,19 @@ AHEAD = 2
 MOST_LOSSES = 3
 #: How often sending may fail one time after another, while the scheduler is there.
 MOST_FAILURES = 50
+
+#: Called with how many files are done, and how many there are.
+Progress = Callable[[int, int], None]
+
+
+def model_of(model: Any) -> tuple[Any, Any]:
+    """An estimator, and how the files looked that it learnt from, if a model file says so."""
+    if isinstance(model, (str, os.PathLike)):
+        model = model_file.read(model)
+    if isinstance(model, model_file.Saved):
+        return model.fitted, model.reader
+    model_file.steps_of(model)
+    return model, None
 
 
 def files_of(given: Given) -> list[str]:

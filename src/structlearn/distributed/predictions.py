@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from structlearn.annotation.files import annotate, annotated_name
-from structlearn.distributed.files import files_of, on_files
+from structlearn.distributed.files import Progress, files_of, model_of, on_files
 from structlearn.io.paths import Given
-from structlearn.persistence import atomic, model_file
+from structlearn.persistence import atomic
 
-#: Called with how many files are done, and how many there are.
-Progress = Callable[[int, int], None]
 #: Writes what is wanted of a file: write(estimator, reader, file, target).
 Write = Callable[[Any, Any, str, str], None]
 
@@ -65,15 +63,6 @@ def predict_files(
     write = partial(annotate, format=format, encoding=encoding)
     names = [annotated_name(reader, file) for file in listed]
     return write_files(client, (estimator, reader), listed, names, Path(folder), write, patience, progress)
-
-
-def model_of(model: Any) -> tuple[Any, Any]:
-    """An estimator, and how the files looked that it learnt from, if a model file says so."""
-    if isinstance(model, (str, os.PathLike)):
-        saved = model_file.read(model)
-        return saved.fitted, saved.reader
-    model_file.steps_of(model)
-    return model, None
 
 
 def write_files(
