@@ -98,7 +98,9 @@ def span_counts(kind: Kind, Y: Any, predicted: Any, scheme: Scheme) -> ClassCoun
 
 def _counted(rows: IntArray, columns: IntArray, n: int, n_classes: int) -> sp.csr_array:
     """How often a row and a column come together, in as few bytes as they take."""
-    counts = sp.csr_array((np.ones(len(rows), np.int64), (rows, columns)), shape=(n, 3 * n_classes))
+    # SciPy keeps the type of the numbers that say where.
+    places = rows.astype(np.int32), columns.astype(np.int32)
+    counts = sp.csr_array((np.ones(len(rows), np.int32), places), shape=(n, 3 * n_classes))
     return counts.astype(np.min_scalar_type(int(counts.data.max(initial=0))))
 
 
