@@ -13,10 +13,18 @@ def client():
         yield client
 
 
+#: Two workers that are threads of this process, which are there at once; no port is open to other machines.
+HERE = {
+    "processes": False,
+    "n_workers": 2,
+    "threads_per_worker": 1,
+    "dashboard_address": None,
+    "scheduler_kwargs": {"dashboard_address": "127.0.0.1:0"},
+}
+
+
 @pytest.fixture(scope="session")
 def client_here():
-    """A worker with two threads in this process, which is there at once."""
     distributed = pytest.importorskip("distributed")
-    how = {"processes": False, "n_workers": 1, "threads_per_worker": 2, "dashboard_address": None}
-    with distributed.Client(**how) as client:
+    with distributed.LocalCluster(**HERE) as cluster, distributed.Client(cluster) as client:
         yield client

@@ -241,7 +241,7 @@ def test_a_foreign_corpus_is_refused(client, corpus, tmp_path):
 
 def test_workers_with_another_version_are_refused(client, monkeypatch):
     monkeypatch.setattr(engine, "library_version", lambda: "9.9")
-    with pytest.raises(RuntimeError, match=r"the worker tcp://.* has structlearn .*, but this is 9\.9"):
+    with pytest.raises(ConnectionError, match=r"the worker tcp://.* has structlearn .*, but this is 9\.9"):
         distribute(client, [dask.delayed((X, Y))])
 
 

@@ -202,7 +202,7 @@ def test_the_model_is_sent_again_where_all_workers_were_killed(folder, client, r
 def test_a_file_that_kills_every_worker_is_named(folder, client):
     os.mkdir("marks")
     os.remove("files/3.conll")
-    with pytest.raises(RuntimeError, match=r"1\.conll: one worker after another was lost with it"):
+    with pytest.raises(ConnectionError, match=r"1\.conll: one worker after another was lost with it"):
         predict_files(client, with_step(Fatal(f"{folder}/marks", True)), "files", "labelled", format=Columns())
     assert not list(folder.glob("labelled/.*"))
 

@@ -1,22 +1,31 @@
-"""Folders that `structlearn prepare` wrote, for `train` and `evaluate`."""
+"""Folders that `structlearn prepare` wrote, for `train` and `evaluate`, and files that workers read, for `train`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from structlearn.cli import data, terminal
 from structlearn.cli.choices import Choice, chosen
+from structlearn.cli.components import FROM_FILES
 from structlearn.cli.options import flag
 from structlearn.cli.workers import are_asked, asked_for
 
 if TYPE_CHECKING:
+    from structlearn.features import TextFeatures
+    from structlearn.io.format import Reader
     from structlearn.persistence.model_file import Saved
     from structlearn.shards import Shards
 
 #: What learns from features of tokens that are in files.
 _LEARNERS = ("svm", "crf", "perceptron")
+#: What learns on workers.
+_LEARNERS_ELSEWHERE = ("svm", "crf")
+#: How features are counted.
+COUNTING = ("min_count", "n_hashed")
 
 
 def opened(files: Sequence[str], **given: Any) -> Shards | None:
@@ -43,26 +52,98 @@ def opened(files: Sequence[str], **given: Any) -> Shards | None:
     return corpus
 
 
-def choice_for(corpus: Shards, learner: str | None, model: str | None) -> Choice:
+def elsewhere(
+    files: Sequence[str],
+    wanted: Reader | str | None,
+    encoding: str,
+    learner: str | None,
+    model: str | None,
+    templates: Path | None,
+    options: Mapping[str, Any],
+    *,
+    show: bool,
+) -> Elsewhere:
+    """Files that workers will read.
+
+    Words are counted here, in one pass and bounded memory, as `prepare` does it; hashed features need no such pass.
+    """
+    from structlearn.cli.pipelines import check_effects, read_templates
+    from structlearn.cli.prepare import COUNTING_MEMORY, chunks, new_features
+    from structlearn.data.labels import observed_classes
+    from structlearn.io.paths import matching
+
+    if "-" in files:
+        raise ValueError("--workers and --cluster read files, not standard input")
+    listed = matching(files)
+    reader, _ = data.stream(listed[0], wanted, encoding)
+    if reader.structure not in ("words", "attributes"):
+        raise ValueError(
+            f"--workers and --cluster train on sequences of words or attributes; {listed[0]} is taken for {reader.name}"
+        )
+    found = Elsewhere(listed, reader, encoding, None, ())
+    # Before all the files are read.
+    check_effects(options, reader, [choice_for(found, learner, model)])
+    features = None
+    if reader.structure == "words":
+        features = new_features(reader, templates, options.get("min_count", 1), options.get("n_hashed"))
+    else:
+        read_templates(templates, reader)
+    labels: set[Any] = set()
+
+    def read_here() -> Iterator[list[Any]]:
+        for X, Y in chunks(listed, wanted, encoding, reader, terminal.Progress("counting", show)):
+            labels.update(label for y in Y for label in y)
+            yield X
+
+    if features is not None:
+        features.fit_chunks(read_here(), max_memory=options.get("max_memory") or COUNTING_MEMORY)
+    if not labels and options.keys() & {*FROM_FILES, "negative"}:
+        # What these say is about labels.
+        for _ in read_here():
+            pass
+    return replace(found, features=features, classes=observed_classes(labels))
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Files that workers read, and what was learnt of them before."""
+
+    files: list[str]
+    reader: Reader
+    encoding: str
+    features: TextFeatures | None
+    classes: Sequence[Any]
+
+    @property
+    def path(self) -> str:
+        return self.files[0] + (", …" if len(self.files) > 1 else "")
+
+
+def choice_for(corpus: Shards | Elsewhere, learner: str | None, model: str | None) -> Choice:
     """What learns from it, refused if that needs more than features of tokens."""
-    choice = chosen("words", corpus.reader.described, learner, model)
-    if choice.model != "chain" or choice.learner not in _LEARNERS:
-        names = ", ".join(_LEARNERS)
-        raise ValueError(f"{corpus.path} is for --model chain with one of --learner {names}; others learn from files")
+    choice = chosen(corpus.reader.structure, corpus.reader.described, learner, model)
+    learners = _LEARNERS_ELSEWHERE if isinstance(corpus, Elsewhere) else _LEARNERS
+    if choice.model != "chain" or choice.learner not in learners:
+        others = "on one machine" if isinstance(corpus, Elsewhere) else "from files"
+        raise ValueError(
+            f"{corpus.path} is for --model chain with one of --learner {', '.join(learners)}; others learn {others}"
+        )
     return choice
 
 
-def build_for(corpus: Shards, choice: Choice, options: Mapping[str, Any]) -> Any:
+def build_for(corpus: Shards | Elsewhere, choice: Choice, options: Mapping[str, Any]) -> Any:
     """Steps that begin with what made the features, and end with a learner."""
     from structlearn.cli.pipelines import build, check_effects, in_terms_of_the_data
+    from structlearn.shards import Shards
 
     reader = corpus.reader
-    for name in ("min_count", "n_hashed"):
+    for name in COUNTING if isinstance(corpus, Shards) else ():
         if name in options:
             raise ValueError(f"{flag(name)} has no effect here: {corpus.path} holds features that prepare has made")
     check_effects(options, reader, [choice])
     built = build(reader, choice, in_terms_of_the_data(reader, choice, [], [list(corpus.classes)], dict(options)))
-    built.steps[0] = (built.steps[0][0], corpus.features)
+    if corpus.features is not None:
+        built.steps[0] = (built.steps[0][0], corpus.features)
     return built
 
 
@@ -87,13 +168,17 @@ def check_learnt_from(corpus: Shards, saved: Saved) -> None:
 
 
 @contextmanager
-def on_workers(corpus: Shards, n_workers: int | None, address: str | None) -> Iterator[tuple[Any, Any]]:
+def on_workers(corpus: Shards | Elsewhere, n_workers: int | None, address: str | None) -> Iterator[tuple[Any, Any]]:
     """The corpus as `fit` takes it: mapped here, or in parts on workers of this machine or of a cluster."""
-    if not are_asked(n_workers, address):
+    if not isinstance(corpus, Elsewhere) and not are_asked(n_workers, address):
         yield corpus.X, corpus.Y
         return
     from structlearn.distributed import distribute
 
     with asked_for(n_workers, address) as client:
-        parts = distribute(client, corpus)
+        if isinstance(corpus, Elsewhere):
+            how: Any = {"format": corpus.reader, "encoding": corpus.encoding, "features": corpus.features}
+            parts = distribute(client, corpus.files, **how)
+        else:
+            parts = distribute(client, corpus)
         yield parts.X, parts.Y

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Sequences of a shard: with usual templates 60 MB of files, and three times that of memory while they are made.
 CHUNK = 10_000
+#: For counting features.
+COUNTING_MEMORY = "500MB"
 
 _WORDS = parameters(TRANSFORMERS["words"])
 
@@ -61,7 +63,7 @@ def prepare(
             callback=checked(_check_memory),
             rich_help_panel="Features",
         ),
-    ] = "500MB",
+    ] = COUNTING_MEMORY,
     quiet: data.Quiet = False,
     as_json: data.Json = False,
 ) -> None:
@@ -97,7 +99,7 @@ def prepare(
     reader, _ = data.stream(listed[0], wanted, encoding, given=given)
     if reader.structure != "words":
         raise ValueError(f"prepare is for sequences of words with labels; {listed[0]} is taken for {reader.name}")
-    features = _new_features(reader, templates, min_count, n_hashed) if learnt is None else learnt
+    features = new_features(reader, templates, min_count, n_hashed) if learnt is None else learnt
     source = _source(listed, reader, repr(features.get_params()) if learnt is None else learnt.digest())
     show = not (quiet or as_json)
     begun = read_manifest(output) if (output / NAME).is_file() else None
@@ -114,11 +116,11 @@ def prepare(
                 features, _ = read_features(output, begun.features)
             elif learnt is None:
                 progress = terminal.Progress("counting", show)
-                counted = (X for X, _ in _chunks(listed, wanted, encoding, reader, progress))
+                counted = (X for X, _ in chunks(listed, wanted, encoding, reader, progress))
                 features.fit_chunks(counted, max_memory=max_memory)
                 n_counted = progress.n_sequences
-            chunks = _chunks(listed, wanted, encoding, reader, terminal.Progress("writing", show, n_counted))
-            corpus = write_claimed(chunks, output, features=features, source=source, reader=reader)
+            written = chunks(listed, wanted, encoding, reader, terminal.Progress("writing", show, n_counted))
+            corpus = write_claimed(written, output, features=features, source=source, reader=reader)
     if as_json:
         terminal.print_json(_facts(corpus))
     elif show:
@@ -132,7 +134,7 @@ def _facts(corpus: Shards) -> dict[str, Any]:
     return sizes | {"labels": len(corpus.classes), "shards": len(corpus), "corpus": str(corpus.path)}
 
 
-def _new_features(reader: Reader, templates: Path | None, min_count: int, n_hashed: int | None) -> TextFeatures:
+def new_features(reader: Reader, templates: Path | None, min_count: int, n_hashed: int | None) -> TextFeatures:
     """What has yet to count words."""
     from structlearn.cli.pipelines import read_templates
     from structlearn.features import TextFeatures
@@ -141,7 +143,8 @@ def _new_features(reader: Reader, templates: Path | None, min_count: int, n_hash
     written = read_templates(templates, reader)
     if isinstance(written, CrfppTemplates):
         if written.pair_templates:
-            raise ValueError(f"{templates} has features of label pairs, B with values, which prepare does not make")
+            told = "which are not made ahead of training, by prepare or for --workers"
+            raise ValueError(f"{templates} has features of label pairs, B with values, {told}")
         written = written.templates
     features = TextFeatures(written, columns=reader.inputs, min_count=min_count, n_hashed=n_hashed)
     features.check_options()
@@ -174,7 +177,7 @@ def _source(files: list[str], reader: Reader, features: str) -> str:
     return "; ".join([*listed, repr(reader), features])
 
 
-def _chunks(
+def chunks(
     files: list[str], wanted: Any, encoding: str, reader: Reader, progress: terminal.Progress
 ) -> Iterator[tuple[list[Any], list[Any]]]:
     """Some thousand sequences at a time, of all files one after another."""
@@ -185,6 +188,6 @@ def _chunks(
         for chunk in batches(examples, CHUNK):
             progress.add(len(chunk))
             if weights(chunk) is not None:
-                raise ValueError(f"{file} has weights of sequences, which prepare does not keep")
+                raise ValueError(f"{file} has weights of sequences, which prepare and --workers do not keep")
             yield labelled(reader, chunk)
     progress.end()

@@ -20,6 +20,9 @@ from structlearn.cli.workers import Cluster, Workers
 from structlearn.wording import count
 
 if TYPE_CHECKING:
+    from structlearn.cli.corpora import Elsewhere
+    from structlearn.shards import Shards
+
     LearnerName = str
     ModelName = str
     KernelName = str
@@ -124,11 +127,12 @@ def train(
         structlearn train scenes.arff -o scenes.slm --pairs full
         structlearn train prepared_corpus -o tagger.slm --max-memory 1GB
         structlearn train prepared_corpus -o tagger.slm --workers 4
+        structlearn train 'files/*.conll' -o tagger.slm --workers 4 --min-count 3
         structlearn train rows.svmlight -o svm.slm --kernel rbf --gamma 0.1 --n-components 300
         structlearn train scenes.arff -o scenes.slm --learner vector-ridge --operator covariance
     """
     from structlearn.annotation.examples import as_taken, labelled, places, weights
-    from structlearn.cli.corpora import build_for, choice_for, on_workers, opened
+    from structlearn.cli.corpora import build_for, choice_for, elsewhere, on_workers, opened
     from structlearn.cli.pipelines import (
         build,
         check_effects,
@@ -138,14 +142,19 @@ def train(
         read_templates,
         refusals_in_flags,
     )
+    from structlearn.cli.workers import are_asked
     from structlearn.persistence import atomic, model_file
 
     atomic.check_writable(output)
     asked = {"format": format_name, "columns": columns, "separator": separator, "label": label, "partial": partial}
-    corpus = opened(files, **asked, templates=templates, kernel=kernel)
-    if corpus is None and (workers is not None or cluster is not None):
-        raise ValueError("--workers and --cluster are for a folder that prepare wrote")
+    corpus: Shards | Elsewhere | None = opened(files, **asked, templates=templates, kernel=kernel)
     show = not (quiet or as_json)
+    if corpus is None and are_asked(workers, cluster):
+        if kernel is not None or partial:
+            given = "--partial" if partial else "--kernel"
+            raise ValueError(f"{given} is for one machine, and not for --workers and --cluster")
+        wanted = data.layout(format_name, columns, separator, label)
+        corpus = elsewhere(files, wanted, encoding, learner, model, templates, options, show=show)
     examples: list[Any] = []
     if corpus is not None:
         reader, Y = corpus.reader, [list(corpus.classes)]

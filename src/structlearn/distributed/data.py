@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from glob import glob
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from structlearn.data.options import whole_option
 from structlearn.distributed import worker
 from structlearn.distributed.crew import Crew
 from structlearn.distributed.engine import check_travels, check_workers
+from structlearn.distributed.files import files_of
 from structlearn.distributed.sources import Computed, Files, ShardRange, Source, computed
 from structlearn.shards import Shards, open_shards
 from structlearn.shards.manifest import is_corpus
@@ -191,26 +191,32 @@ def _alike(left: Any, right: Any) -> bool:
 
 def _of_shards(corpus: Shards, n_parts: int) -> list[ShardRange]:
     """Neighbouring shards, cut so that parts have about as many tokens."""
-    n_parts = min(n_parts, len(corpus))
-    ends = np.cumsum(corpus.shard_sizes)
-    cuts = np.searchsorted(ends, ends[-1] * np.arange(1, n_parts) / n_parts) + 1
-    # At least one shard each.
-    for k in range(len(cuts)):
-        cuts[k] = min(max(cuts[k], (cuts[k - 1] if k else 0) + 1), len(corpus) - (n_parts - 1 - k))
-    edges = [0, *cuts.tolist(), len(corpus)]
+    edges = _cuts(corpus.shard_sizes, n_parts)
     folder = os.path.abspath(corpus.path)
     return [ShardRange(folder, corpus.identity, a, b) for a, b in pairwise(edges)]
+
+
+def _cuts(sizes: Sequence[int], n_parts: int) -> list[int]:
+    """Where neighbours are cut into parts of about the same size, with one of them at least in each.
+
+    >>> _cuts([1, 1, 1, 9, 1], 3)
+    [0, 3, 4, 5]
+    """
+    n_parts = min(n_parts, len(sizes))
+    ends = np.cumsum(sizes)
+    cuts = np.searchsorted(ends, ends[-1] * np.arange(1, n_parts) / n_parts) + 1
+    for k in range(len(cuts)):
+        cuts[k] = min(max(cuts[k], (cuts[k - 1] if k else 0) + 1), len(sizes) - (n_parts - 1 - k))
+    return [0, *cuts.tolist(), len(sizes)]
 
 
 def _of_files(source: Any, n_parts: int, format: Any, encoding: str, features: Any) -> list[Files]:
     from structlearn.io.formats import read_examples
 
-    given = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    paths = [path for each in given for path in (sorted(glob(os.fspath(each))) or [os.fspath(each)])]
-    reader, examples = read_examples(paths[0], format=format, encoding=encoding)
-    del examples
-    groups = np.array_split(np.arange(len(paths)), min(n_parts, len(paths)))
-    return [Files(tuple(os.path.abspath(paths[i]) for i in group), reader, encoding, features) for group in groups]
+    paths = files_of(source)
+    reader, _ = read_examples(paths[0], format=format, encoding=encoding)
+    edges = _cuts(list(map(os.path.getsize, paths)), n_parts)
+    return [Files(tuple(paths[a:b]), reader, encoding, features) for a, b in pairwise(edges)]
 
 
 def _of_dask(source: Any, features: Any) -> list[Computed]:

@@ -44,9 +44,9 @@ def check_workers(client: Any, *, wait: float = 30.0) -> list[str]:
     found = client.run(versions)
     for worker, (library, python) in sorted(found.items()):
         if library is None:
-            raise RuntimeError(f"the worker {worker} has no structlearn; this is {here[0]}")
+            raise ConnectionError(f"the worker {worker} has no structlearn; this is {here[0]}")
         if (library, tuple(python)) != here:
-            raise RuntimeError(
+            raise ConnectionError(
                 f"the worker {worker} has structlearn {library} on Python {python[0]}.{python[1]}, but this is "
                 f"{here[0]} on Python {here[1][0]}.{here[1][1]}"
             )

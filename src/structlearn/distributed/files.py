@@ -154,7 +154,9 @@ class _Queue:
     def _lost(self, k: int) -> None:
         self._losses[k] += 1
         if self._losses[k] > MOST_LOSSES:
-            raise RuntimeError(f"{self._files[k]}: one worker after another was lost with it; is there memory for it?")
+            raise ConnectionError(
+                f"{self._files[k]}: one worker after another was lost with it; is there memory for it?"
+            )
         self._waiting.appendleft(k)
 
 

@@ -45,7 +45,13 @@ def scheduler_at(address: str, *, security: Any = None) -> Iterator[Any]:
     distributed = dask_distributed()
     try:
         client = distributed.Client(address, timeout="30s", security=security)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise ConnectionError(f"there is no scheduler at {address}: {error}") from None
+    except (OSError, TimeoutError, ValueError, RuntimeError) as error:
+        raise ConnectionError(f"the scheduler at {address} cannot be reached: {error}") from None
+    except TypeError:
+        # What Dask says of a missing context.
+        raise ConnectionError(
+            f"the scheduler at {address} needs certificates: name them in Dask's configuration, distributed.comm.tls, "
+            "or by `security` of the client"
+        ) from None
     with client:
         yield client

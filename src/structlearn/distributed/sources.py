@@ -68,6 +68,8 @@ class Files(Source):
             for example in read_examples(path, format=self.reader, encoding=self.encoding)[1]:
                 if example.y is None:
                     raise ValueError(f"{example.place}: an example without a label")
+                if example.weight != 1.0:
+                    raise ValueError(f"{example.place}: weights of examples in files have no effect on a cluster")
                 X.append(example.x)
                 Y.append(example.y)
         return (X if self.features is None else self.features.transform(X)), Y
