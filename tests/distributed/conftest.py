@@ -7,9 +7,12 @@ from tests.cli.conftest import run  # noqa: F401
 def client():
     """Two workers, processes of this machine, for all tests that need some."""
     pytest.importorskip("distributed")
+    import dask
+
     from structlearn.distributed import workers_here
 
-    with workers_here(2) as client:
+    # Dask looks for what was killed half a minute long.
+    with dask.config.set({"distributed.comm.timeouts.connect": "3s"}), workers_here(2) as client:
         yield client
 
 

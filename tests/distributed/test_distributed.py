@@ -284,18 +284,3 @@ def test_the_command_line_trains_on_workers(tmp_path):
     assert trained.returncode == 0, trained.stderr
     assert "1 part on 1 worker" in trained.stderr
     assert load(tmp_path / "tagger.slm").predict([[("the",), ("cat",)]]) == [["DET", "NOUN"]]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["train.txt", "--workers", "1"], "--workers and --cluster are for a folder that prepare wrote"),
-        (["corpus", "--workers", "1", "--cluster", "tcp://127.0.0.1:1"], "--workers and --cluster exclude each other"),
-    ],
-)
-def test_the_command_line_refuses(tmp_path, arguments, message):
-    (tmp_path / "train.txt").write_text("the DET\n")
-    structlearn(tmp_path, "prepare", "train.txt", "-o", "corpus", "--min-count", "1")
-    refused = structlearn(tmp_path, "train", *arguments)
-    assert refused.returncode == 1
-    assert message in refused.stderr
