@@ -30,6 +30,13 @@ class Team {
 public:
     // Calls work(thread) for thread = 0, …, n_threads − 1 and returns when all have ended. `work` must not throw.
     void run(int n_threads, const std::function<void(int)>& work) {
+        start(n_threads, work);
+        work(0);
+        wait();
+    }
+
+    // The same for all threads but the first, which is the caller's.
+    void start(int n_threads, const std::function<void(int)>& work) {
         while (static_cast<int>(helpers_.size()) < n_threads - 1) {
             const int thread = static_cast<int>(helpers_.size()) + 1;
             auto helper = std::make_unique<Helper>();
@@ -42,9 +49,8 @@ public:
             helpers_[helper]->calls.fetch_add(1, std::memory_order_release);
             helpers_[helper]->calls.notify_one();
         }
-        work(0);
-        wait_until(busy_, [](int busy) { return busy == 0; });
     }
+    void wait() { wait_until(busy_, [](int busy) { return busy == 0; }); }
 
 private:
     struct alignas(64) Helper {
@@ -109,6 +115,36 @@ private:
 };
 
 }  // namespace
+
+struct Beside::Task {
+    std::function<void(int)> work;
+    std::exception_ptr failure;
+    Borrowed team;
+};
+
+Beside::Beside() = default;
+Beside::~Beside() {
+    if (task_) task_->team->wait();
+}
+
+void Beside::start(std::function<void()> work) {
+    task_ = std::make_unique<Task>();
+    task_->work = [work = std::move(work), task = task_.get()](int) {
+        try {
+            work();
+        } catch (...) {
+            task->failure = std::current_exception();
+        }
+    };
+    task_->team->start(2, task_->work);
+}
+
+void Beside::wait() {
+    if (!task_) return;
+    task_->team->wait();
+    const auto task = std::move(task_);
+    if (task->failure) std::rethrow_exception(task->failure);
+}
 
 void parallel_pieces(std::int64_t n_items, int n_threads, const Piece& work) {
     n_threads = static_cast<int>(std::clamp<std::int64_t>(n_items, 1, std::max(n_threads, 1)));

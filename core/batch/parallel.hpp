@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,20 @@ void parallel_for(std::int64_t n_items, int n_threads, Work&& work) {
     };
     parallel_pieces(n_items, n_threads, std::ref(piece));
 }
+
+// Work in a thread of its own, beside the caller.
+class Beside {
+public:
+    Beside();
+    ~Beside();  // waits
+    void start(std::function<void()> work);
+    // Returns when the work has ended, if there is any, and throws what it threw.
+    void wait();
+
+private:
+    struct Task;
+    std::unique_ptr<Task> task_;
+};
 
 // What each thread works with: copies of a prototype.
 template <class Worker>

@@ -5,6 +5,7 @@
 #include "dual/gram.hpp"
 #include "dual/restricted.hpp"
 #include "dual/saved_planes.hpp"
+#include "dual/steps.hpp"
 #include "dual/working_sets.hpp"
 #include "parts/planes.hpp"
 
@@ -12,24 +13,53 @@ namespace structlearn::bindings {
 
 inline std::vector<double> copied(std::span<const double> values) { return {values.begin(), values.end()}; }
 
+template <class Sets>
+void bind_steps(nb::module_& module, const std::string& name) {
+    using Pass = Steps<Sets>;
+    nb::class_<Pass>(module, name.c_str())
+        .def("begin",
+             [](Pass& steps, Vector<std::int64_t> which, std::int64_t n_cached, Vector<std::int64_t> next,
+                MutableVector<double> w) {
+                 run_unlocked([&] { steps.begin(view(which), n_cached, view(next), w.data()); });
+                 const double* before = steps.before();
+                 if (before == w.data()) return nb::cast(w);
+                 return nb::cast(nb::ndarray<nb::numpy, const double, nb::ndim<1>>(before, {w.size()}, nb::find(steps)));
+             })
+        .def("help", [](Pass& steps) { run_unlocked([&] { steps.help(); }); })
+        .def("end",
+             [](Pass& steps, MutableVector<double> w) {
+                 run_unlocked([&] { steps.end(w.data()); });
+                 return to_numpy(std::vector<double>(steps.gaps()));
+             })
+        .def("wait", [](Pass& steps) { run_unlocked([&] { steps.wait(); }); })
+        .def_prop_ro("seconds", &Pass::seconds);
+}
+
 // Everything that does not depend on how planes are held.
 template <class Store>
 nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name) {
     using Sets = WorkingSets<Store>;
+    bind_steps<Sets>(module, std::string(name) + "Steps");
     return nb::class_<Sets>(module, name)
+        .def(
+            "steps",
+            [](Sets& sets, Vector<double> gaps, std::uint64_t seed, bool beside) {
+                return new Steps<Sets>(sets, view(gaps), seed, beside);
+            },
+            nb::keep_alive<0, 1>())
         .def("__deepcopy__", [](const Sets& sets, nb::dict) { return Sets(sets); }, nb::keep_alive<0, 1>())
         .def("set_limits", [](Sets& sets, Vector<double> u, Vector<double> r) { sets.set_limits(view(u), view(r)); })
         .def("set_nonnegative", [](Sets& sets, Vector<std::int64_t> which) { sets.set_nonnegative(view(which)); })
         .def("clip", [](Sets& sets, MutableVector<double> w) { sets.nonnegative().clip(w.data()); })
         .def("sizes", [](const Sets& sets) { return to_numpy(sets.sizes()); })
         .def("violations",
-             [](Sets& sets, Vector<double> w) {
+             [](Sets& sets, Vector<double> w, int n_threads) {
                  std::vector<double> largest(static_cast<std::size_t>(sets.n_blocks()));
                  std::vector<double> dual(largest.size());
                  std::vector<std::int64_t> which(largest.size());
-                 run_unlocked([&] { sets.violations(w.data(), largest.data(), which.data(), dual.data()); });
+                 run_unlocked([&] { sets.violations(w.data(), largest.data(), which.data(), dual.data(), n_threads); });
                  return to_numpy(std::tuple(std::move(largest), std::move(which), std::move(dual)));
-             })
+             }, nb::arg("w"), nb::arg("n_threads") = 1)
         .def("largest_violation",
              [](Sets& sets, std::int64_t i, Vector<double> w) { return sets.largest_violation(i, w.data()); })
         .def("cut",
@@ -60,7 +90,9 @@ nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name
         .def("grow", &Sets::grow)
         .def("count_idle", &Sets::count_idle)
         .def("mark_used", [](Sets& sets, Vector<std::int64_t> which) { sets.mark_used(which.data()); })
-        .def("drop_idle", &Sets::drop_idle)
+        .def("drop_idle",
+             [](Sets& sets, std::int64_t limit, int n_threads) { run_unlocked([&] { sets.drop_idle(limit, n_threads); }); },
+             nb::arg("limit"), nb::arg("n_threads") = 1)
         .def("limit_memory",
              [](Sets& sets, std::size_t most, MutableVector<double> w, bool spare_weight) {
                  return sets.limit_memory(most, w.data(), spare_weight);

@@ -10,6 +10,7 @@
 
 #include "dual/cuts.hpp"
 #include "dual/face.hpp"
+#include "dual/order.hpp"
 
 namespace structlearn {
 
@@ -19,21 +20,6 @@ struct SolveReport {
     bool unbounded;  // the dual has no maximum: no w meets the constraints of a hard margin
     std::int64_t cuts_from;  // see solve
 };
-
-// Shuffles runs of neighbours, not single blocks: memory is read in pieces that way. (std::shuffle is not the same on every
-// platform; this is.)
-inline void shuffle_runs(std::vector<std::int64_t>& order, std::mt19937_64& random) {
-    constexpr std::size_t run = 16;
-    std::ranges::sort(order);
-    std::vector<std::size_t> begins;
-    for (std::size_t k = 0; k < order.size(); k += run) begins.push_back(k);
-    for (std::size_t k = begins.size(); k > 1; --k) std::swap(begins[k - 1], begins[random() % k]);
-    std::vector<std::int64_t> shuffled;
-    shuffled.reserve(order.size());
-    for (const std::size_t begin : begins)
-        for (std::size_t k = begin; k < std::min(begin + run, order.size()); ++k) shuffled.push_back(order[k]);
-    order.swap(shuffled);
-}
 
 // Without a budget all of α may be scaled by the t that maximises the dual; on data that cannot be separated this
 // lets the dual of the hard margin grow by factors instead of by steps. False if it grows without end.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "batch/parallel.hpp"
 #include "dual/block.hpp"
 #include "dual/nonnegative.hpp"
 #include "dual/products.hpp"
@@ -37,8 +38,17 @@ class WorkingSets {
 public:
     using Plane = typename Store::Plane;
 
+    // What work on blocks takes: each thread has its own.
+    struct Workspace {
+        Workspace(Store store, std::int64_t n_weights) : store(std::move(store)), scratch(n_weights) {}
+        Store store;
+        Scratch scratch;
+        std::vector<double> violations, earlier, change, row, scaled;
+        std::vector<std::int64_t> kept;
+    };
+
     WorkingSets(Store store, std::int64_t n_blocks, std::int64_t n_weights)
-        : store_(std::move(store)), n_weights_(n_weights), blocks_(static_cast<std::size_t>(n_blocks)), seen_(blocks_.size()), scratch_(n_weights) {}
+        : n_weights_(n_weights), blocks_(static_cast<std::size_t>(n_blocks)), seen_(blocks_.size()), own_(std::move(store), n_weights) {}
 
     std::int64_t n_blocks() const { return static_cast<std::int64_t>(blocks_.size()); }
     std::int64_t n_planes(std::int64_t i) const { return blocks_[i].dual.size(); }
@@ -48,7 +58,10 @@ public:
         for (std::int64_t i = 0; i < n_blocks(); ++i) sizes.push_back(n_planes(i));
         return sizes;
     }
-    Store& store() { return store_; }
+    Store& store() { return own_.store; }
+    Workspace workspace() const { return own_; }
+    // Room for a copy of w, kept between passes.
+    std::vector<double>& spare() { return spare_; }
     const DualBlock& dual(std::int64_t i) const { return blocks_[i].dual; }
     DualBlock& dual(std::int64_t i) { return blocks_[i].dual; }
     void set_alpha(std::int64_t i, std::span<const double> alpha) {
@@ -59,7 +72,7 @@ public:
     void grow(std::int64_t n_weights) {
         if (n_weights <= n_weights_) return;
         n_weights_ = n_weights;
-        scratch_.grow(n_weights);
+        own_.scratch.grow(n_weights);
     }
 
     // Multipliers that exceed a smaller budget are scaled into it.
@@ -82,8 +95,8 @@ public:
     bool add(std::int64_t i, Plane plane, double a, double b) {
         auto& [planes, dual] = blocks_[i];
         for (std::int64_t k = 0; k < dual.size(); ++k)
-            if (dual.a()[k] == a && dual.b()[k] == b && store_.same(i, planes, k, plane)) return false;
-        store_.push(i, planes, plane);
+            if (dual.a()[k] == a && dual.b()[k] == b && own_.store.same(i, planes, k, plane)) return false;
+        own_.store.push(i, planes, plane);
         dual.push(a, b);
         return true;
     }
@@ -93,11 +106,11 @@ public:
     // Another plane in place of the first one of a block, with its multiplier; what that does to w is the caller's business.
     void replace_first(std::int64_t i, const Plane& plane, double b) {
         auto& [planes, dual] = blocks_[i];
-        store_.replace_first(planes, plane);
-        row_.resize(static_cast<std::size_t>(dual.size()));
-        store_.products(i, planes, 0, scratch_, row_.data());
-        for (std::int64_t l = 0; l < dual.size(); ++l) row_[l] *= dual.a()[0] * dual.a()[l];
-        dual.replace_first(b, row_);
+        own_.store.replace_first(planes, plane);
+        own_.row.resize(static_cast<std::size_t>(dual.size()));
+        own_.store.products(i, planes, 0, own_.scratch, own_.row.data());
+        for (std::int64_t l = 0; l < dual.size(); ++l) own_.row[l] *= dual.a()[0] * dual.a()[l];
+        dual.replace_first(b, own_.row);
     }
 
     // Adds plane(k) to the block of examples[k] for every k = which[j]; returns how many were new.
@@ -112,7 +125,7 @@ public:
     // The truth of an example has moved in weight space: `shift` joins every row of its block. Multipliers stay, so the dual
     // keeps a feasible point; w = Σ α a row changes.
     void rebase(std::int64_t i, const Plane& shift) {
-        store_.rebase(blocks_[i].planes, shift);
+        own_.store.rebase(blocks_[i].planes, shift);
         blocks_[i].dual.forget_products();
     }
     void rebase(const SparseRows& shifts) {
@@ -122,20 +135,21 @@ public:
 
     // The largest b − a⟨w, row⟩ of each block and which plane has it, 0 and −1 for the truth; and Σ α (b − a⟨w, row⟩) − ½ r σ²,
     // which is what the block's slack term exceeds by its gap.
-    void violations(const double* w, double* largest, std::int64_t* which, double* covered) {
-        for (std::int64_t i = 0; i < n_blocks(); ++i) {
-            largest[i] = largest_violation(i, w, &which[i]);
-            covered[i] = blocks_[i].dual.covered(violations_);
-        }
+    void violations(const double* w, double* largest, std::int64_t* which, double* covered, int n_threads) {
+        Workers<Workspace>(n_threads, own_).run(n_blocks(), [&](std::int64_t i, Workspace& with) {
+            largest[i] = largest_violation(i, w, &which[i], with);
+            covered[i] = blocks_[i].dual.covered(with.violations);
+        });
     }
 
-    double largest_violation(std::int64_t i, const double* w, std::int64_t* which = nullptr) {
-        measure(i, w, violations_);
-        const auto top = std::ranges::max_element(violations_);
-        const bool violated = top != violations_.end() && *top > 0.0;
-        if (which) *which = violated ? top - violations_.begin() : -1;
+    double largest_violation(std::int64_t i, const double* w, std::int64_t* which, Workspace& with) {
+        measure(i, w, with.violations, with);
+        const auto top = std::ranges::max_element(with.violations);
+        const bool violated = top != with.violations.end() && *top > 0.0;
+        if (which) *which = violated ? top - with.violations.begin() : -1;
         return violated ? *top : 0.0;
     }
+    double largest_violation(std::int64_t i, const double* w) { return largest_violation(i, w, nullptr, own_); }
 
     // The cutting plane that has weights[i] of the plane which[i] of every block, −1 for none: adds its row to the gradient,
     // writes what each block gives to its a, and returns its b.
@@ -173,61 +187,72 @@ public:
     }
 
     // w += Σ_k factors[k] a row over the planes of one block.
-    void add_rows(std::int64_t i, const double* factors, double* w) {
+    void add_rows(std::int64_t i, const double* factors, double* w, Workspace& with) {
         const auto& [planes, dual] = blocks_[i];
-        scaled_.resize(static_cast<std::size_t>(dual.size()));
-        for (std::int64_t k = 0; k < dual.size(); ++k) scaled_[k] = factors[k] * dual.a()[k];
-        store_.add(i, planes, scaled_.data(), w);
+        with.scaled.resize(static_cast<std::size_t>(dual.size()));
+        for (std::int64_t k = 0; k < dual.size(); ++k) with.scaled[k] = factors[k] * dual.a()[k];
+        add_scaled_rows(i, with.scaled.data(), w, with);
     }
+    void add_rows(std::int64_t i, const double* factors, double* w) { add_rows(i, factors, w, own_); }
+    void add_scaled_rows(std::int64_t i, const double* coefficients, double* w, Workspace& with) {
+        with.store.add(i, blocks_[i].planes, coefficients, w);
+    }
+    void add_scaled_rows(std::int64_t i, const double* coefficients, double* w) { add_scaled_rows(i, coefficients, w, own_); }
 
     // a⟨w, row⟩ of every plane of one block.
-    void scaled_dots(std::int64_t i, const double* w, std::vector<double>& out) {
+    void scaled_dots(std::int64_t i, const double* w, std::vector<double>& out, Workspace& with) {
         const auto& [planes, dual] = blocks_[i];
         out.resize(static_cast<std::size_t>(dual.size()));
-        store_.dots(i, planes, w, out.data());
+        with.store.dots(i, planes, w, out.data());
         for (std::int64_t k = 0; k < dual.size(); ++k) out[k] *= dual.a()[k];
     }
+    void scaled_dots(std::int64_t i, const double* w, std::vector<double>& out) { scaled_dots(i, w, out, own_); }
 
     // b − a⟨w, row⟩ of every plane of one block.
-    void measure(std::int64_t i, const double* w, std::vector<double>& out) {
-        scaled_dots(i, w, out);
+    void measure(std::int64_t i, const double* w, std::vector<double>& out, Workspace& with) {
+        scaled_dots(i, w, out, with);
         for (std::size_t k = 0; k < out.size(); ++k) out[k] = blocks_[i].dual.b()[k] - out[k];
     }
+    void measure(std::int64_t i, const double* w, std::vector<double>& out) { measure(i, w, out, own_); }
 
     double squared_norm(const double* w) const { return inner_product(n_weights_, w, w); }
 
-    // Improves one block; `dual_value` grows by what that gains. False if the block is unbounded.
-    bool visit(std::int64_t i, double* w, double* dual_value) {
-        complete_products(i);
-        measure(i, w, violations_);
+    // Improves one block; `dual_value` grows by what that gains. False if the block is unbounded. Afterwards
+    // `with.scaled` has the coefficients of the rows that were added to w, and is empty if there were none.
+    bool visit(std::int64_t i, double* w, double* dual_value, Workspace& with) {
+        with.scaled.clear();
+        complete_products(i, with);
+        measure(i, w, with.violations, with);
         DualBlock& dual = blocks_[i].dual;
-        seen_[i] = dual.gap(violations_);
-        before_.assign(dual.alpha().begin(), dual.alpha().end());
-        earlier_ = violations_;
+        seen_[i] = dual.gap(with.violations);
+        with.change.assign(dual.alpha().begin(), dual.alpha().end());
+        with.earlier = with.violations;
         const double spent = dual.sigma();
         // Steps on other blocks will move the optimum of this one anyhow.
-        if (!dual.ascend(violations_, 0.3)) return false;
+        if (!dual.ascend(with.violations, 0.3)) return false;
         bool changed = false;
         for (std::int64_t k = 0; k < dual.size(); ++k) {
-            before_[k] = dual.alpha()[k] - before_[k];
-            changed = changed || before_[k] != 0.0;
-            *dual_value += 0.5 * before_[k] * (earlier_[k] + violations_[k]);
+            with.change[k] = dual.alpha()[k] - with.change[k];
+            changed = changed || with.change[k] != 0.0;
+            *dual_value += 0.5 * with.change[k] * (with.earlier[k] + with.violations[k]);
         }
         if (!changed) return true;
         *dual_value -= 0.5 * dual.r * (dual.sigma() * dual.sigma() - spent * spent);
-        add_rows(i, before_.data(), w);
+        add_rows(i, with.change.data(), w, with);
         if (nonnegative_.is_due()) *dual_value += nonnegative_.clip(w);
         return true;
     }
+    bool visit(std::int64_t i, double* w, double* dual_value) { return visit(i, w, dual_value, own_); }
 
     // The gap of a block when it was last looked at.
     double seen(std::int64_t i) const { return seen_[i]; }
+    void set_seen(std::span<const double> gaps) { seen_.assign(gaps.begin(), gaps.end()); }
 
     // Looks at one block and returns the largest violation; its gap is `seen` then.
     double look(std::int64_t i, const double* w) {
-        measure(i, w, violations_);
-        seen_[i] = blocks_[i].dual.gap(violations_);
-        return violations_.empty() ? -std::numeric_limits<double>::infinity() : std::ranges::max(violations_);
+        measure(i, w, own_.violations);
+        seen_[i] = blocks_[i].dual.gap(own_.violations);
+        return own_.violations.empty() ? -std::numeric_limits<double>::infinity() : std::ranges::max(own_.violations);
     }
 
     // Improves the given blocks one after another and carries each change into w. `gaps` receives what each block
@@ -258,12 +283,11 @@ public:
         }
     }
 
-    // Forgets planes that were idle more than `limit` times in a row; returns how many.
-    std::int64_t drop_idle(std::int64_t limit) {
-        std::int64_t dropped = 0;
-        for (std::int64_t i = 0; i < n_blocks(); ++i)
-            dropped += keep_if(i, [&](DualBlock& dual, std::int64_t k) { return dual.idle()[k] <= limit; });
-        return dropped;
+    // Forgets planes that were idle more than `limit` times in a row.
+    void drop_idle(std::int64_t limit, int n_threads) {
+        Workers<Workspace>(n_threads, own_).run(n_blocks(), [&](std::int64_t i, Workspace& with) {
+            keep_if(i, [&](DualBlock& dual, std::int64_t k) { return dual.idle()[k] <= limit; }, with);
+        });
     }
 
     // Forgets planes until the others take about `most` bytes: those without weight first, the longest idle among them
@@ -287,26 +311,27 @@ public:
         const double least = spare_weight ? std::min(found, 0.0) : found;
         for (std::int64_t i = 0; i < n_blocks(); ++i) {
             DualBlock& dual = blocks_[i].dual;
-            before_.assign(static_cast<std::size_t>(dual.size()), 0.0);
+            own_.change.assign(static_cast<std::size_t>(dual.size()), 0.0);
             for (std::int64_t k = 0; k < dual.size(); ++k)
-                if (worth_of(dual, k) < least && dual.alpha()[k] > 0.0 && !is_pinned(k)) before_[k] = -dual.alpha()[k];
-            add_rows(i, before_.data(), w);
-            keep_if(i, [&](DualBlock& block, std::int64_t k) { return worth_of(block, k) >= least; });
+                if (worth_of(dual, k) < least && dual.alpha()[k] > 0.0 && !is_pinned(k)) own_.change[k] = -dual.alpha()[k];
+            add_rows(i, own_.change.data(), w);
+            keep_if(i, [&](DualBlock& block, std::int64_t k) { return worth_of(block, k) >= least; }, own_);
         }
         nonnegative_.clip(w);
         return found > 0.0;
     }
 
     // Fills in the inner products of the planes that came since the last visit.
-    void complete_products(std::int64_t i) {
+    void complete_products(std::int64_t i, Workspace& with) {
         auto& [planes, dual] = blocks_[i];
         for (std::int64_t k = dual.known_products(); k < dual.size(); ++k) {
-            row_.resize(static_cast<std::size_t>(dual.size()));
-            store_.products(i, planes, k, scratch_, row_.data());
-            for (std::int64_t l = 0; l <= k; ++l) row_[l] *= dual.a()[k] * dual.a()[l];
-            dual.add_products(row_);
+            with.row.resize(static_cast<std::size_t>(dual.size()));
+            with.store.products(i, planes, k, with.scratch, with.row.data());
+            for (std::int64_t l = 0; l <= k; ++l) with.row[l] *= dual.a()[k] * dual.a()[l];
+            dual.add_products(with.row);
         }
     }
+    void complete_products(std::int64_t i) { complete_products(i, own_); }
 
     // All multipliers and numbers of the planes; the planes themselves are appended to `planes`.
     SavedDual save(typename Store::Written& planes) const {
@@ -314,7 +339,7 @@ public:
         saved.beta = nonnegative_.beta();
         for (std::int64_t i = 0; i < n_blocks(); ++i) {
             append(saved, blocks_[i].dual);
-            for (std::int64_t k = 0; k < n_planes(i); ++k) store_.write(i, blocks_[i].planes, k, planes);
+            for (std::int64_t k = 0; k < n_planes(i); ++k) own_.store.write(i, blocks_[i].planes, k, planes);
         }
         return saved;
     }
@@ -331,15 +356,15 @@ public:
             dual.u = saved.u[i];
             dual.r = saved.r[i];
             for (std::int64_t k = 0; k < saved.sizes[i]; ++k, ++plane) {
-                store_.push(i, planes, next_plane(i));
+                own_.store.push(i, planes, next_plane(i));
                 dual.push(saved.a[plane], saved.b[plane]);
                 dual.alpha().back() = saved.alpha[plane];
                 dual.idle().back() = saved.idle[plane];
             }
             for (std::int64_t k = 0; k < saved.known[i]; ++k) {
                 const auto row = saved.products.subspan(product, static_cast<std::size_t>(k) + 1);
-                row_.assign(row.begin(), row.end());
-                dual.add_products(row_);
+                own_.row.assign(row.begin(), row.end());
+                dual.add_products(own_.row);
                 product += row.size();
             }
         }
@@ -362,32 +387,25 @@ private:
 
     bool is_pinned(std::int64_t k) const { return k == 0 && first_is_pinned_; }
 
-    // Keeps the planes for which wanted(dual, k); returns how many are gone.
+    // Keeps the planes for which wanted(dual, k).
     template <class Wanted>
-    std::int64_t keep_if(std::int64_t i, Wanted&& wanted) {
+    void keep_if(std::int64_t i, Wanted&& wanted, Workspace& with) {
         auto& [planes, dual] = blocks_[i];
-        kept_.clear();
+        with.kept.clear();
         for (std::int64_t k = 0; k < dual.size(); ++k)
-            if (is_pinned(k) || wanted(dual, k)) kept_.push_back(k);
-        const std::int64_t gone = dual.size() - static_cast<std::int64_t>(kept_.size());
-        if (gone == 0) return 0;
-        store_.keep(i, planes, kept_);
-        dual.keep(kept_);
-        return gone;
+            if (is_pinned(k) || wanted(dual, k)) with.kept.push_back(k);
+        if (std::ssize(with.kept) == dual.size()) return;
+        with.store.keep(i, planes, with.kept);
+        dual.keep(with.kept);
     }
 
-    Store store_;
     std::int64_t n_weights_;
     std::vector<Block> blocks_;
     bool first_is_pinned_ = false;
     Nonnegative nonnegative_;
     std::vector<double> seen_;  // the gap of each block when it was last looked at
-    Scratch scratch_;
-    std::vector<double> violations_, earlier_;
-    std::vector<double> before_;
-    std::vector<double> row_;
-    std::vector<double> scaled_;
-    std::vector<std::int64_t> kept_;
+    Workspace own_;
+    std::vector<double> spare_;
 };
 
 }  // namespace structlearn

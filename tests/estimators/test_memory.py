@@ -305,7 +305,7 @@ def test_the_size_of_the_problem_is_announced(capsys):
     StructuralSVM(Chain(), C=30.0, verbose=1).fit(X, Y)
     first = capsys.readouterr().err.splitlines()[0]
     tokens = sum(map(len, Y))
-    assert first == f"30 examples, {tokens} tokens, 81 features, 6 labels: 534 weights, about 105 kB"
+    assert first == f"30 examples, {tokens} tokens, 81 features, 6 labels: 534 weights, about 110 kB"
     StructuralSVM(Chain(), C=30.0, verbose=1, max_memory=dense_bytes(X, Y) - 1, max_iter=1)
     StructuralSVM(Chain(), C=30.0).fit(X, Y)
     assert capsys.readouterr().err == ""

@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from structlearn import StructuralSVM
 from structlearn.datasets import make_block_sequences
 from structlearn.models import Chain, Multiclass
 from structlearn.solvers import BlockCoordinate, NSlack, OneSlack
-from structlearn.solvers.block_coordinate import _chunks
+from structlearn.solvers.block_coordinate import BlockCoordinateState, _chunks
 from structlearn.solvers.saved_state import restore, save
 from structlearn.waist import MarginObjective
 from tests.models.instances import chain_twins, multiclass_twins
@@ -134,7 +135,7 @@ def test_chunks_hold_every_example_once(n, size):
     assert max(map(len, chunks), default=0) <= size
 
 
-@pytest.mark.parametrize(("C", "max_iter"), [pytest.param(1e6, 39, marks=pytest.mark.slow), (4e3, 2)])
+@pytest.mark.parametrize(("C", "max_iter"), [pytest.param(1e6, 12, marks=pytest.mark.slow), (4e3, 2)])
 def test_the_answer_is_the_best_point_that_was_priced(C, max_iter):
     random = np.random.default_rng(0)
     X, y = random.normal(size=(400, 20)), random.integers(0, 20, 400)
@@ -145,3 +146,79 @@ def test_the_answer_is_the_best_point_that_was_priced(C, max_iter):
     assert svm.objective_ <= C
     slacks = np.maximum(0.0, svm.slacks_)
     assert svm.objective_ == pytest.approx(0.5 * svm.w_ @ svm.w_ + C * slacks.mean())
+
+
+def many_weights(n_threads):
+    """Sentences of rare features, so many that w is not copied as a whole."""
+    random = np.random.default_rng(0)
+    lengths = random.integers(2, 9, 150)
+    columns = [[random.integers(0, 12_000, 4) for _ in range(length)] for length in lengths]
+    X = [
+        sp.csr_array((np.ones(4 * len(x)), np.concatenate(x), 4 * np.arange(len(x) + 1)), (len(x), 12_000))
+        for x in columns
+    ]
+    Y = [["abc"[(token[0] + (i % 5 == 0) * t) % 3] for t, token in enumerate(x)] for i, x in enumerate(columns)]
+    chain = Chain()
+    problem = chain.bind(chain.specify(X, Y), X, Y)
+    problem.n_threads = n_threads
+    assert problem.n_features > 2**15
+    return problem
+
+
+def few_weights(n_threads):
+    problem = sequences(150)[0]
+    problem.n_threads = n_threads
+    return problem
+
+
+@pytest.fixture
+def steps_beside(monkeypatch):
+    """The steps always have a thread where there are several."""
+    always = property(lambda state: (1.0, 1.0), lambda state, pace: None)
+    monkeypatch.setattr(BlockCoordinateState, "pace", always)
+
+
+@pytest.mark.parametrize("make", [few_weights, many_weights], ids=["few weights", "many weights"])
+def test_steps_beside_the_oracle_find_the_same_to_the_last_bit(make, steps_beside):
+    def run(n_threads):
+        problem, asked = make(n_threads), set()
+        oracle = problem.oracle
+        problem.oracle = lambda *call: asked.add(problem.n_threads) or oracle(*call)
+        solution = BlockCoordinate(tol=1e-4).run(problem, MarginObjective(np.ones(150), 20.0))
+        assert solution.converged
+        # Certificates have all threads, chunks have one less.
+        assert asked == {n_threads, max(n_threads - 1, 1)}
+        return solution.w.tobytes()
+
+    assert run(1) == run(2) == run(3)
+
+
+def test_an_oracle_that_fails_leaves_nothing_under_way(steps_beside):
+    problem, objective = many_weights(2), MarginObjective(np.ones(150), 20.0)
+    oracle, calls = problem.oracle, iter(range(1000))
+
+    def fails_at_last(*call):
+        if next(calls) == 10:
+            raise KeyboardInterrupt
+        return oracle(*call)
+
+    problem.oracle = fails_at_last
+    state = BlockCoordinate().init_state(problem, objective)
+    with pytest.raises(KeyboardInterrupt):
+        BlockCoordinate().update(state, problem, objective)
+    assert problem.n_threads == 2
+    rest = np.zeros_like(state.iterate)
+    state.sets.weights(rest)
+    np.testing.assert_allclose(state.iterate, rest, atol=1e-12)
+
+
+def test_the_oracle_has_all_threads_where_it_takes_most_of_the_time():
+    problem, objective = sequences()
+    problem.n_threads = 2
+    solver = BlockCoordinate()
+    state = solver.init_state(problem, objective)
+    for pace, left in [((10.0, 0.1), 2), ((0.1, 10.0), 1), ((1.0, 1.0), 1)]:
+        state.pace = pace
+        with state.stepping(problem, objective):
+            assert problem.n_threads == left
+        assert problem.n_threads == 2

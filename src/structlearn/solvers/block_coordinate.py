@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
+from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.solvers.base import DualSolver
 from structlearn.solvers.mixtures import MixtureState
@@ -19,6 +21,8 @@ from structlearn.waist.rows import SparseRows
 
 #: Of the mean gap: examples with at least so much are visited for certain.
 SMALL = 0.3
+#: So often cached planes are gone over beside the oracle; more often, and they are gone over after the pass as well.
+BESIDE = 8
 
 
 @dataclass
@@ -35,7 +39,7 @@ class BlockCoordinateState(MixtureState):
         The best point of all certificates, with its objective `priced_primal` and its `priced_slacks`; `w` is the last
         one.
     cached_passes : int
-        How often the cached planes are gone over next.
+        How often the cached planes are gone over next: so many visits for each example that the oracle is asked for.
     certified : float
         The relative gap of the last certificate.
     bias : float
@@ -48,23 +52,47 @@ class BlockCoordinateState(MixtureState):
     priced: FloatArray | None = None
     priced_slacks: FloatArray = field(default_factory=lambda: np.empty(0))
     priced_primal: float = np.inf
-    cached_passes: int = 2
+    cached_passes: int = 4
     certified: float = 1.0
     bias: float = 1.0
     random: np.random.Generator = field(default_factory=np.random.default_rng)
 
     over_weights: ClassVar[tuple[str, ...]] = ("w", "iterate", "average", "priced")
 
+    #: Seconds that the oracle would have taken in the last pass with one thread, and those of the steps; no part of a
+    #: saved state.
+    pace = 0.0, 0.0
+
+    @contextmanager
+    def stepping(self, problem: Problem, objective: MarginObjective) -> Iterator[_core.Steps]:
+        """The steps of a pass. If that takes less time they have a thread beside the oracle, which has the others."""
+        n_threads, oracle, steps = problem.n_threads, *self.pace
+        one_for_steps = max(oracle / max(n_threads - 1, 1), steps) < oracle / n_threads + steps
+        # Where weights come into being or are clipped, w changes in other ways; a user's oracle has processes.
+        plain = not (problem.grows or problem.user_oracles or len(objective.nonnegative))
+        beside = n_threads > 1 and plain and one_for_steps
+        known = self.oracle_seconds
+        stepping = self.sets.steps(self.gaps, self.iteration, beside)
+        if beside:
+            problem.n_threads = n_threads - 1
+        try:
+            yield stepping
+            self.pace = (self.oracle_seconds - known) * problem.n_threads, stepping.seconds
+        finally:
+            stepping.wait()
+            problem.n_threads = n_threads
+
 
 @dataclass(frozen=True, kw_only=True)
 class BlockCoordinate(DualSolver):
     """min_w ½‖w‖² + (C/S) Σ_i s_i ℓ(ξ_i) by dual ascent on one example after another.
 
-    The oracle answers for a chunk of examples at the present w; its planes join the examples' working sets, whose
-    multipliers are improved at once, so that the next chunk sees a better w. After each pass over the data the cached
-    planes are gone over again, without the oracle, until they hold little of the gap that is left. This is
-    block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) with pairwise steps and cached planes. Where steps on one
-    example undo those on another, cutting planes over all examples take over on the cached planes.
+    The oracle answers for a chunk of examples; its planes join the examples' working sets, whose multipliers are
+    improved while the oracle is asked for the next chunk, at the w that there was before. In between the cached planes
+    of other examples are gone over in turn. This is block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) with
+    pairwise steps and cached planes. Where that gets slow, or `eps` is given, the cached planes are gone over after the
+    pass as well, until they hold little of the gap that is left; where steps on one example undo those on another,
+    cutting planes over all examples take over there.
 
     Parameters
     ----------
@@ -91,6 +119,9 @@ class BlockCoordinate(DualSolver):
     without weight first, then those with the least. A bound too tight for the planes with weight costs convergence; a
     warning says so.
 
+    With several threads the steps have one of them, beside the oracle, unless the oracle takes so much longer that it
+    is better off with all. w does not depend on that.
+
     How often the cached planes are gone over depends on the gap they hold, never on the clock, so that a run can be
     repeated exactly.
     """
@@ -104,6 +135,10 @@ class BlockCoordinate(DualSolver):
     takes_nonnegative: ClassVar[bool] = True
     takes_growing: ClassVar[bool] = True
     vectors: ClassVar[int] = 5
+
+    def nbytes(self, problem: Problem) -> int:
+        # With several threads the oracle may have a copy of w; what planes have room for must not depend on that.
+        return super().nbytes(problem) + (0 if problem.grows else 8 * problem.n_features)
 
     def init_state(self, problem: Problem, objective: MarginObjective) -> BlockCoordinateState:
         random = np.random.default_rng(self.random_state)
@@ -137,20 +172,30 @@ class BlockCoordinate(DualSolver):
         return state
 
     def update(self, state: BlockCoordinateState, problem: Problem, objective: MarginObjective) -> BlockCoordinateState:
+        earlier = float(state.gaps.sum())
         asked = self._pass(state, problem, objective)
         estimate = float(state.gaps.sum())
         with state.timed("dual_seconds"):
-            remaining = estimate / max(state.dual_value() + estimate, 1e-300)
-            gap, _ = state.solve(max(0.1 * remaining, 1e-13), state.cached_passes * asked)
-            state.sets.drop_idle(self.idle_passes)
+            dual = state.dual_value()
+            remaining = estimate / max(dual + estimate, 1e-300)
+            if state.cached_passes > BESIDE or self.eps is not None:
+                gap, _ = state.solve(max(0.1 * remaining, 1e-13), state.cached_passes * asked)
+                # Where the cached planes still hold most of the gap, asking for more planes would not help.
+                slow = gap > 0.5 * estimate
+            else:
+                state.dual = max(state.dual, dual)
+                state.sets.count_idle()
+                slow = estimate > 0.8 * earlier
+            state.sets.drop_idle(self.idle_passes, problem.n_threads)
             state.limit_memory(self.room_for_planes(problem), problem)
             state.climb_mixtures(problem)
             if self.averaging:
                 self._average(state)
-        # Where the cached planes still hold most of the gap, asking for more planes would not help; the bound is for
-        # features so large that their squares overflow and nothing moves.
-        passes = 2 * state.cached_passes if gap > 0.5 * estimate else state.cached_passes // 2
-        state.cached_passes = min(max(passes, 2), 2**16)
+        # The bound is for features so large that their squares overflow and nothing moves.
+        if slow:
+            state.cached_passes = min(2 * state.cached_passes, 2**16)
+        elif estimate < 0.5 * earlier:
+            state.cached_passes = max(state.cached_passes // 2, 2)
         due = state.bias * remaining <= max(self.tolerance, 0.5 * state.certified)
         if due or self.eps is not None or state.iteration + 1 >= self.max_iter:
             self._certify(state, problem, objective)
@@ -184,13 +229,21 @@ class BlockCoordinate(DualSolver):
             size = max(1, size // 8)
         # What has less of the gap than this is mostly left out: as much is enough to be worth a plane.
         margins = SMALL * state.gaps.mean() / (objective.price * objective.sample_weight)
-        for chunk in _chunks(chosen, size, state.random):
-            planes = state.ask(problem, objective, chunk, margins[chunk])
-            state.extend(problem)
-            state.restart_mixtures(problem, planes)
-            self._keep(state, problem, objective, planes)
-            with state.timed("dual_seconds"):
-                state.gaps[chunk] = state.improve(chunk)
+        with state.stepping(problem, objective) as steps:
+            last = chosen[:0]
+            for chunk in [*_chunks(chosen, size, state.random), chosen[:0]]:
+                with state.timed("dual_seconds"):
+                    w = steps.begin(last, min(state.cached_passes, BESIDE) * len(last), chunk, state.iterate)
+                if len(chunk):
+                    planes = state.ask(problem, objective, w, chunk, margins[chunk])
+                    state.extend(problem)
+                    state.restart_mixtures(problem, planes)
+                    self._keep(state, problem, objective, planes)
+                with state.timed("dual_seconds"):
+                    steps.help()
+                    state.gaps[last] = steps.end(state.iterate)
+                    state.clip()
+                last = chunk
         return len(chosen)
 
     def _certify(
@@ -199,7 +252,7 @@ class BlockCoordinate(DualSolver):
         """An exact pass over all examples at one w."""
         w = self._answer(state)
         with state.timed("dual_seconds"):
-            known, _, covered = state.sets.violations(w)
+            known, _, covered = state.sets.violations(w, problem.n_threads)
         violations = np.full(problem.n_examples, -np.inf)
         for chunk in problem.chunks():
             planes = self._ask(state, problem, objective, chunk, w)

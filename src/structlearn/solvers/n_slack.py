@@ -113,7 +113,7 @@ class NSlack(DualSolver):
         slacks, _, _ = state.sets.violations(state.iterate)
         worth, added = self._worth(state), 0
         for examples in problem.chunks():
-            planes = state.ask(problem, objective, examples, np.full(len(examples), worth))
+            planes = state.ask(problem, objective, state.iterate, examples, np.full(len(examples), worth))
             state.extend(problem)
             violated = np.flatnonzero(planes.bounds > slacks[planes.examples] + worth)
             added += state.keep(problem, objective, planes, violated)
@@ -122,7 +122,7 @@ class NSlack(DualSolver):
 
     def _sequential_pass(self, state: NSlackState, problem: Problem, objective: MarginObjective) -> None:
         for i in range(problem.n_examples):
-            planes = state.ask(problem, objective, np.array([i]), np.full(1, self._worth(state)))
+            planes = state.ask(problem, objective, state.iterate, np.array([i]), np.full(1, self._worth(state)))
             state.extend(problem)
             slack = state.sets.largest_violation(i, state.iterate)
             violated = np.flatnonzero(planes.bounds > slack + (self.eps or 0.0))

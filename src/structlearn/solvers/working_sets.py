@@ -73,11 +73,15 @@ class WorkingSetState(DualState):
         """Steps on the blocks of these examples; returns what each added to primal − dual before."""
         gaps = np.empty(len(examples))
         self.sets.improve(examples, self.iterate, gaps)
+        self.clip()
+        return gaps
+
+    def clip(self) -> None:
+        """Where weights must be ≥ 0, the oracle may be asked for the iterate afterwards."""
         if isinstance(self.sets, _core.SparseSets):
             # An oracle that a user wrote may be made for weights ≥ 0 only. Those of models whose planes have a compiled
             # form are made for all, and a look at every weight is not worth its time here.
             self.sets.clip(self.iterate)
-        return gaps
 
     def solve(self, accuracy: float, max_visits: int) -> tuple[float, bool]:
         """Optimises over the working sets; returns the gap that is left there, and whether the dual is unbounded."""
@@ -107,13 +111,15 @@ class WorkingSetState(DualState):
                 stacklevel=2,
             )
 
-    def ask(self, problem: Problem, objective: MarginObjective, examples: IntArray, margins: FloatArray) -> Planes:
-        """Planes at the iterate, of which those suffice that are violated by so much more than the known ones."""
+    def ask(
+        self, problem: Problem, objective: MarginObjective, w: FloatArray, examples: IntArray, margins: FloatArray
+    ) -> Planes:
+        """Planes at w, of which those suffice that are violated by so much more than the known ones."""
         with self.timed("oracle_seconds"):
             if not problem.has_cheaper_planes:
-                return problem.oracle(self.iterate, examples, objective.scaling)
-            known = np.array([self.sets.largest_violation(i, self.iterate) for i in examples.tolist()])
-            return problem.planes_above(self.iterate, examples, objective.scaling, known + margins)
+                return problem.oracle(w, examples, objective.scaling)
+            known = np.array([self.sets.largest_violation(i, w) for i in examples.tolist()])
+            return problem.planes_above(w, examples, objective.scaling, known + margins)
 
     def keep(self, problem: Problem, objective: MarginObjective, planes: Planes, which: IntArray) -> int:
         """Adds the chosen planes to the working sets; returns how many were new."""
