@@ -45,6 +45,8 @@ def check_same(found, expected):
 def test_numbers_are_those_of_one_process(client_here, monkeypatch):
     monkeypatch.setattr("structlearn.annotation.examples.BATCH", 7)
     Path("files/4.conll").write_text("the NEW\ndog B-NP\n\n" * 3)
+    # It is the last one to be done, and still the first to be counted.
+    Path("files/0.conll").write_text(Path("files/0.conll").read_text() * 50)
     told = []
     found = evaluate_files(
         client_here, "tagger.slm", "files/*.conll", progress=lambda done, of: told.append((done, of))

@@ -13,16 +13,17 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 
-from structlearn import StructuralSVM, load, write_shards
-from structlearn.datasets import make_sentences
-from structlearn.distributed import predict_files
-from structlearn.features import TextFeatures
-from structlearn.io import Columns
-from structlearn.models import Chain
-from structlearn.persistence import model_file
-from structlearn.persistence.steps import Steps
+from structlearn import StructuralSVM, load, write_shards  # noqa: E402
+from structlearn.datasets import make_sentences  # noqa: E402
+from structlearn.distributed import predict_files  # noqa: E402
+from structlearn.features import TextFeatures  # noqa: E402
+from structlearn.io import Columns  # noqa: E402
+from structlearn.models import Chain  # noqa: E402
+from structlearn.persistence import model_file  # noqa: E402
+from structlearn.persistence.steps import Steps  # noqa: E402
+from tests.distributed.conftest import HERE  # noqa: E402
 
 #: Dask's own processes and sockets end when they can.
 pytestmark = [
@@ -79,6 +80,21 @@ def test_each_file_is_written_as_by_one_process(folder, client_here, run):
     )
     assert found == [folder / "labelled" / f"{k}.conll" for k in range(N_FILES)]
     assert told == [(k, N_FILES) for k in range(1, N_FILES + 1)]
+    check_all(run, "labelled")
+
+
+def test_another_client_that_was_made_later_is_left_alone(folder, client_here, run, monkeypatch):
+    seen = set()
+    wait = distributed.wait
+
+    def noted(*given, **how):
+        seen.add(distributed.default_client())
+        return wait(*given, **how)
+
+    monkeypatch.setattr(distributed, "wait", noted)
+    with distributed.LocalCluster(**HERE) as cluster, distributed.Client(cluster):
+        predict_files(client_here, "tagger.slm", "files", "labelled")
+    assert seen == {client_here}
     check_all(run, "labelled")
 
 

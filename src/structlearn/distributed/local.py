@@ -19,9 +19,11 @@ def workers_here(n_workers: int) -> Iterator[Any]:
     They listen on 127.0.0.1 alone and have no dashboard. As with all that starts processes, scripts do so below ``if
     __name__ == "__main__"``.
     """
-    dask_distributed()
+    distributed = dask_distributed()
     n_workers = whole_option("n_workers", n_workers, 1)
-    with _cluster(n_workers) as cluster, dask_distributed().Client(cluster) as client:
+    # A worker that was lost is started anew; for good it would be gone if it were down once more after 15 s.
+    config = distributed.dask.config.set({"distributed.deploy.lost-worker-timeout": "1000 days"})
+    with config, _cluster(n_workers) as cluster, distributed.Client(cluster) as client:
         yield client
 
 
