@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 distributed = pytest.importorskip("distributed")
@@ -263,6 +264,45 @@ def test_the_command_line_writes_folders(folder, run, client_here, monkeypatch):
         run("predict", "tagger.slm", folder / "files", "--workers", "3", "-o", "best", "--k-best", "2", "-q")[2] == ""
     )
     assert Path("best/1.conll.jsonl").read_bytes() == alone(run, folder / "files" / "1.conll", "--k-best", "2")
+
+
+def test_images_are_written_as_images(tmp_path, run, client_here, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("structlearn.distributed.local.workers_here", lambda n: nullcontext(client_here))
+    random = np.random.default_rng(0)
+    Path("photos").mkdir()
+    for k in range(3):
+        images = random.random((2, 3, 4, 1))
+        np.savez(f"photos/{k}.npz", images=images, labels=(images[..., 0] > 0.5).astype(int))
+    assert run("train", "photos", "-o", "pixels.slm", "-q")[0] == 0
+    assert run("predict", "pixels.slm", "photos", "-o", "near", "-q")[0] == 0
+    assert run("predict", "pixels.slm", "photos/*", "-o", "far", "--workers", "2", "-q") == (0, "", "")
+    for k in range(3):
+        near, far = np.load(f"near/{k}.npz"), np.load(f"far/{k}.npz")
+        assert all(np.array_equal(near[name], far[name]) for name in ("images", "labels"))
+    assert sorted(os.listdir("far")) == ["0.npz", "1.npz", "2.npz"]
+    assert (
+        run("evaluate", "pixels.slm", "photos", "--workers", "2", "--json")[1]
+        == run("evaluate", "pixels.slm", "photos", "--json")[1]
+    )
+
+
+def test_rankings_are_written_for_each_file_of_queries(tmp_path, run, client_here, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("structlearn.distributed.local.workers_here", lambda n: nullcontext(client_here))
+    Path("pairs.fasta").write_text(">a1\nGAT-TACA\n>a2\nGCTATA-A\n>b1\nCATGA-CA\n>b2\nC-TGATCG\n")
+    Path("database.fasta").write_text(">d1\nGATA\n>d2\nCATG\n")
+    Path("queries").mkdir()
+    for k, letters in enumerate(("GATT", "CTTG")):
+        Path(f"queries/{k}.fasta").write_text(f">q\n{letters}\n")
+    assert run("train", "pairs.fasta", "-o", "ranker.slm", "--model", "homologues", "-q")[0] == 0
+    words = ["--candidates", "database.fasta"]
+    assert run("predict", "ranker.slm", "queries", "-o", "ranked", "--workers", "2", "-q", *words) == (0, "", "")
+    for k in range(2):
+        alone = run("predict", "ranker.slm", f"queries/{k}.fasta", *words)[1]
+        assert Path(f"ranked/{k}.fasta.tsv").read_text() == alone
+    status, _, err = run("evaluate", "ranker.slm", "pairs.fasta", "--workers", "2")
+    assert (status, "searches among the sequences of all files" in err) == (1, True)
 
 
 @pytest.mark.slow

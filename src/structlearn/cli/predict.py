@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -132,6 +133,9 @@ def predict(
 
     if output is None or "-" in (file, output):
         raise ValueError("--workers and --cluster read files and write a folder of such: say which, by -o")
+    if candidates is not None:
+        # Workers may be in another folder.
+        form = replace(form, candidates=str(Path(candidates).absolute()))
     files = files_of(file)
     names = [form.name_of(saved.reader, each) for each in files]
     with asked_for(workers, cluster) as client, files_done("predicted", shown=not quiet) as progress:
