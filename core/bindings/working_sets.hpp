@@ -91,7 +91,9 @@ nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name
         .def("count_idle", &Sets::count_idle)
         .def("mark_used", [](Sets& sets, Vector<std::int64_t> which) { sets.mark_used(which.data()); })
         .def("drop_idle",
-             [](Sets& sets, std::int64_t limit, int n_threads) { run_unlocked([&] { sets.drop_idle(limit, n_threads); }); },
+             [](Sets& sets, std::int64_t limit, int n_threads) {
+                 return run_unlocked([&] { return sets.drop_idle(limit, n_threads); });
+             },
              nb::arg("limit"), nb::arg("n_threads") = 1)
         .def("limit_memory",
              [](Sets& sets, std::size_t most, MutableVector<double> w, bool spare_weight) {

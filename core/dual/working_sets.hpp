@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -283,11 +284,15 @@ public:
         }
     }
 
-    // Forgets planes that were idle more than `limit` times in a row.
-    void drop_idle(std::int64_t limit, int n_threads) {
+    // Forgets planes that were idle more than `limit` times in a row; returns how many.
+    std::int64_t drop_idle(std::int64_t limit, int n_threads) {
+        std::atomic<std::int64_t> dropped{0};
         Workers<Workspace>(n_threads, own_).run(n_blocks(), [&](std::int64_t i, Workspace& with) {
+            const std::int64_t n = n_planes(i);
             keep_if(i, [&](DualBlock& dual, std::int64_t k) { return dual.idle()[k] <= limit; }, with);
+            if (n_planes(i) < n) dropped += n - n_planes(i);
         });
+        return dropped;
     }
 
     // Forgets planes until the others take about `most` bytes: those without weight first, the longest idle among them

@@ -119,10 +119,10 @@ def test_files_hold_what_is_not_zero(model, data, monkeypatch, tmp_path):
     assert loaded.score(X, Y) == sparse.score(X, Y)
     for svm in (loaded, dense):
         assert svm.top_weights(2) is not None
-    x = X[[0]] if model.tabular else X[0]
+    x = X[[3]] if model.tabular else X[3]
     mine, theirs = loaded.explain(x), dense.explain(x)
     assert type(mine) is type(theirs)
-    assert str(mine).splitlines()[0].split(":")[0] == str(theirs).splitlines()[0].split(":")[0]
+    assert str(mine).split(" against")[0] == str(theirs).split(" against")[0]
 
 
 @pytest.mark.parametrize(("model", "data"), CASES[::2], ids=NAMES[::2])

@@ -244,6 +244,7 @@ class BlockCoordinate(DualSolver):
                     state.gaps[last] = steps.end(state.iterate)
                     state.clip()
                 last = chunk
+        state.sets.clip(state.iterate)
         return len(chosen)
 
     def _certify(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from structlearn import ConditionalRandomField, LatentStructuralSVM, StructuralSVM, StructuredPerceptron
@@ -127,6 +128,12 @@ def data(n=14, seed=0):
     random = np.random.default_rng(seed)
     X = [random.normal(size=(2, 3)) for _ in range(n)]
     return X, [Signs().inference(x + 0.3 * random.normal(size=x.shape), np.array([1.0, -2.0, 0.5])) for x in X]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_processes_of_others():
+    """Those that joblib keeps from earlier tests end before these begin."""
+    get_reusable_executor().shutdown(wait=True)
 
 
 def children():
