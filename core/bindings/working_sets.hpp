@@ -26,6 +26,7 @@ void bind_steps(nb::module_& module, const std::string& name) {
                  return nb::cast(nb::ndarray<nb::numpy, const double, nb::ndim<1>>(before, {w.size()}, nb::find(steps)));
              })
         .def("help", [](Pass& steps) { run_unlocked([&] { steps.help(); }); })
+        .def("settle", [](Pass& steps) { run_unlocked([&] { steps.settle(); }); })
         .def("end",
              [](Pass& steps, MutableVector<double> w) {
                  run_unlocked([&] { steps.end(w.data()); });
@@ -104,7 +105,9 @@ nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name
         .def("gram", [](Sets& sets, std::int64_t i) { return to_numpy(gram(sets, i)); })
         .def("set_alpha", [](Sets& sets, std::int64_t i, Vector<double> alpha) { sets.set_alpha(i, view(alpha)); })
         .def("radius", [](Sets& sets) { return radius(sets); })
-        .def("nbytes", &Sets::nbytes);
+        .def("nbytes", &Sets::nbytes)
+        .def("exceeds", &Sets::exceeds)
+        .def_prop_ro_static("block_nbytes", [](nb::handle) { return Sets::block_nbytes(); });
 }
 
 // Everything that working sets hold, by name; `name_planes` adds the planes themselves.

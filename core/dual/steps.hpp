@@ -78,6 +78,15 @@ public:
             run();
         }
     }
+    // The copy catches up at once, so that planes of all blocks may go before the next `begin`.
+    void settle() {
+        if (!beside_ || copies_all()) return;
+        std::swap(changed_, earlier_);
+        follow();
+        changed_.clear();
+        earlier_.clear();
+    }
+
     // What the blocks `which` added to primal − dual before them.
     const std::vector<double>& gaps() const { return gaps_; }
 

@@ -97,8 +97,10 @@ public:
         auto& [planes, dual] = blocks_[i];
         for (std::int64_t k = 0; k < dual.size(); ++k)
             if (dual.a()[k] == a && dual.b()[k] == b && own_.store.same(i, planes, k, plane)) return false;
+        const std::size_t before = joined_nbytes(blocks_[i]);
         own_.store.push(i, planes, plane);
         dual.push(a, b);
+        counted_ += joined_nbytes(blocks_[i]) - before;
         return true;
     }
 
@@ -127,6 +129,7 @@ public:
     // keeps a feasible point; w = Σ α a row changes.
     void rebase(std::int64_t i, const Plane& shift) {
         own_.store.rebase(blocks_[i].planes, shift);
+        counted_ = unknown;
         blocks_[i].dual.forget_products();
     }
     void rebase(const SparseRows& shifts) {
@@ -297,7 +300,7 @@ public:
 
     // Forgets planes until the others take about `most` bytes: those without weight first, the longest idle among them
     // before the rest, then, unless these are spared, those with the least weight, which is taken out of w. Returns
-    // whether those without weight were not enough.
+    // whether those without weight were not enough. Of planes that were idle equally long, so many go as have to.
     bool limit_memory(std::size_t most, double* w, bool spare_weight) {
         const std::size_t bytes = nbytes();
         if (bytes <= most) return false;
@@ -314,13 +317,18 @@ public:
         std::ranges::nth_element(worth, worth.begin() + too_many);
         const double found = worth[static_cast<std::size_t>(too_many)];
         const double least = spare_weight ? std::min(found, 0.0) : found;
+        auto alike = least < 0.0 ? too_many - std::ranges::count_if(worth, [&](double one) { return one < least; }) : 0;
         for (std::int64_t i = 0; i < n_blocks(); ++i) {
             DualBlock& dual = blocks_[i].dual;
             own_.change.assign(static_cast<std::size_t>(dual.size()), 0.0);
             for (std::int64_t k = 0; k < dual.size(); ++k)
                 if (worth_of(dual, k) < least && dual.alpha()[k] > 0.0 && !is_pinned(k)) own_.change[k] = -dual.alpha()[k];
             add_rows(i, own_.change.data(), w);
-            keep_if(i, [&](DualBlock& block, std::int64_t k) { return worth_of(block, k) >= least; }, own_);
+            const auto wanted = [&](DualBlock& block, std::int64_t k) {
+                const double one = worth_of(block, k);
+                return one > least || (one == least && alike-- <= 0);
+            };
+            keep_if(i, wanted, own_);
         }
         nonnegative_.clip(w);
         return found > 0.0;
@@ -374,6 +382,7 @@ public:
             }
         }
         blocks_ = std::move(blocks);
+        counted_ = unknown;
         nonnegative_.set_beta(saved.beta);
     }
 
@@ -383,12 +392,28 @@ public:
         for (const Block& block : blocks_) sum += block.planes.nbytes() + block.dual.nbytes();
         return sum;
     }
+    // Whether they take more than that, without what stores keep for speed: when that comes in is a matter of threads. Blocks are
+    // gone through only if what has joined since the last time may be too much.
+    bool exceeds(std::size_t most) {
+        if (counted_ <= most) return false;
+        counted_ = 0;
+        for (const Block& block : blocks_) counted_ += joined_nbytes(block);
+        return counted_ > most;
+    }
+    // What is kept of each block beside its planes.
+    static constexpr std::size_t block_nbytes() { return sizeof(Block) + sizeof(double); }
 
 private:
     struct Block {
         typename Store::Block planes;
         DualBlock dual;
     };
+
+    static std::size_t joined_nbytes(const Block& block) {
+        std::size_t kept = 0;
+        if constexpr (requires { block.planes.kept; }) kept = block.planes.kept.nbytes();
+        return block.planes.nbytes() - kept + block.dual.nbytes();
+    }
 
     bool is_pinned(std::int64_t k) const { return k == 0 && first_is_pinned_; }
 
@@ -411,6 +436,8 @@ private:
     std::vector<double> seen_;  // the gap of each block when it was last looked at
     Workspace own_;
     std::vector<double> spare_;
+    static constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max() / 2;
+    std::size_t counted_ = unknown;  // bytes of planes when they were last counted, and of those that have joined since
 };
 
 }  // namespace structlearn

@@ -15,11 +15,15 @@ from structlearn import (
     LatentStructuralSVM,
     StructuralSVM,
     StructuredPerceptron,
+    _core,
 )
 from structlearn.estimators import memory
 from structlearn.estimators.memory import InsufficientMemoryError
 from structlearn.models import Chain, HypergraphModel, Multiclass, Segments
-from structlearn.solvers import BlockCoordinate, NSlack, OneSlack
+from structlearn.solvers import BlockCoordinate, Extragradient, NSlack, OneSlack
+from structlearn.solvers.base import EXAMPLE_BYTES
+from structlearn.solvers.working_sets import WorkingSetState, has_room
+from structlearn.waist.problem import Problem
 from tests.estimators.test_checkpoint import StopAt
 from tests.models.chain.test_pair_weights import sentences, whole
 
@@ -152,6 +156,78 @@ def test_planes_are_given_up_where_the_budget_is_small_and_the_optimum_is_certif
     assert max(sizes) < most
     assert svm.duality_gap_ <= 1e-6
     assert svm.objective_ == pytest.approx(optimum, rel=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("solver", "C", "part"),
+    [
+        (BlockCoordinate(tol=1e-4, chunk_size=4), 6.0, 0.8),
+        # Every pass is followed by one that certifies.
+        (BlockCoordinate(eps=0.01, chunk_size=4), 6.0, 0.8),
+        (NSlack(tol=1e-4), 60.0, 0.6),
+    ],
+    ids=repr,
+)
+def test_planes_keep_within_the_budget_while_a_pass_goes_on(solver, C, part, monkeypatch):
+    sizes, brought = [], []
+    keep = WorkingSetState.keep
+
+    def watched(state, *args):
+        before = state.sets.nbytes()
+        new = keep(state, *args)
+        sizes.append(state.sets.nbytes())
+        brought.append(sizes[-1] - before)
+        return new
+
+    monkeypatch.setattr(WorkingSetState, "keep", watched)
+    monkeypatch.setattr(Problem, "_chunk", 4)
+    X, Y = sentences(n=60)
+    svm = StructuralSVM(Chain(), C=C, solver=solver).fit(X, Y)
+    most, room = max(sizes), int(part * max(sizes))
+    sizes.clear()
+    brought.clear()
+    bounded = clone(svm).set_params(max_memory=dense_bytes(X, Y, solver) + room).fit(X, Y)
+    assert max(sizes) <= room + max(brought) < most
+    assert bounded.duality_gap_ <= 1e-4
+    assert bounded.objective_ == pytest.approx(svm.objective_, rel=2e-4)
+
+
+def test_what_is_kept_of_an_example_counts():
+    kinds = (_core.SparseSets, _core.PartSets, _core.MulticlassSets, _core.DependencySets)
+    assert max(kind.block_nbytes for kind in kinds) == EXAMPLE_BYTES - 5 * 16
+    X, Y = sentences(n=60)
+    once, twice = (dense_bytes(X * k, Y * k) for k in (1, 2))
+    assert twice - once == 60 * EXAMPLE_BYTES
+    assert (dense_bytes(X * 2, Y * 2, Extragradient()) - dense_bytes(X, Y, Extragradient())) % EXAMPLE_BYTES
+
+
+def a_plane_each(n=100):
+    sets = _core.SparseSets(n, n)
+    sets.add(np.arange(n), np.arange(n + 1), np.arange(n), np.ones(n), np.arange(n), np.ones(n), np.ones(n))
+    return sets
+
+
+def test_planes_that_have_just_joined_make_no_room_for_others_but_idle_ones_do():
+    sets = a_plane_each()
+    assert has_room(sets, sets.nbytes())
+    assert not has_room(sets, sets.nbytes() - 1)
+    assert sets.sizes().sum() == 100
+    sets.set_alpha(3, np.ones(1))
+    sets.count_idle()
+    assert has_room(sets, sets.nbytes() - 1)
+    assert np.flatnonzero(sets.sizes()).tolist() == [3]
+
+
+def test_of_planes_that_are_alike_so_many_are_given_up_as_have_to():
+    sets = a_plane_each()
+    most = sets.nbytes() // 2
+    assert not sets.exceeds(sets.nbytes())
+    assert sets.exceeds(most)
+    sets.limit_memory(most, np.zeros(100), True)
+    assert 0.9 * most < sets.nbytes() < 1.1 * most
+    assert not sets.exceeds(sets.nbytes())
+    sets.limit_memory(0, np.zeros(100), True)
+    assert sets.sizes().sum() <= 1
 
 
 @pytest.mark.filterwarnings("ignore:stopped after max_iter")
@@ -305,7 +381,7 @@ def test_the_size_of_the_problem_is_announced(capsys):
     StructuralSVM(Chain(), C=30.0, verbose=1).fit(X, Y)
     first = capsys.readouterr().err.splitlines()[0]
     tokens = sum(map(len, Y))
-    assert first == f"30 examples, {tokens} tokens, 81 features, 6 labels: 534 weights, about 110 kB"
+    assert first == f"30 examples, {tokens} tokens, 81 features, 6 labels: 534 weights, about 118 kB"
     StructuralSVM(Chain(), C=30.0, verbose=1, max_memory=dense_bytes(X, Y) - 1, max_iter=1)
     StructuralSVM(Chain(), C=30.0).fit(X, Y)
     assert capsys.readouterr().err == ""

@@ -193,6 +193,29 @@ def test_steps_beside_the_oracle_find_the_same_to_the_last_bit(make, steps_besid
     assert run(1) == run(2) == run(3)
 
 
+@pytest.mark.filterwarnings("ignore:planes with weight", "ignore:stopped after")
+def test_steps_beside_the_oracle_know_of_planes_that_are_given_up_on_the_way(steps_beside, monkeypatch):
+    given_up, has_room = [], BlockCoordinateState.has_room
+
+    def watched(state, most):
+        before = int(state.sets.sizes().sum())
+        room = has_room(state, most)
+        given_up[-1] += before - int(state.sets.sizes().sum())
+        return room
+
+    monkeypatch.setattr(BlockCoordinateState, "has_room", watched)
+
+    def run(n_threads):
+        given_up.append(0)
+        problem = many_weights(n_threads)
+        problem.max_memory = BlockCoordinate().nbytes(problem) + 150_000
+        solver = BlockCoordinate(max_iter=15, tol=1e-6, chunk_size=20, idle_passes=100)
+        return solver.run(problem, MarginObjective(np.ones(150), 1000.0)).w.tobytes()
+
+    assert run(1) == run(2) == run(3)
+    assert given_up[0] > 0
+
+
 def test_an_oracle_that_fails_leaves_nothing_under_way(steps_beside):
     problem, objective = many_weights(2), MarginObjective(np.ones(150), 20.0)
     oracle, calls = problem.oracle, iter(range(1000))

@@ -21,6 +21,8 @@ Observer = Callable[["State"], bool]
 
 #: Bytes that planes may take where `Problem.max_memory` sets no bound.
 PLANE_BYTES = 2**30
+#: What working sets keep of an example beside its planes, at most, and the allocator of the five arrays of these.
+EXAMPLE_BYTES = 208 + 5 * 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,8 @@ class Solver(ABC):
     #: How many vectors over the weights a run has at its peak, and how many over the parts of all examples.
     vectors: ClassVar[int] = 4
     part_vectors: ClassVar[int] = 0
+    #: What is kept of each example beside its planes.
+    example_bytes: ClassVar[int] = 0
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The options, as scikit-learn asks for them: they can be searched as ``solver__tol`` and so on."""
@@ -137,9 +141,10 @@ class Solver(ABC):
         return str(objective.scaling.oracle)
 
     def nbytes(self, problem: Any) -> int:
-        """Bytes that a run takes beside the data for certain: its vectors over the weights and over the parts."""
+        """Bytes that a run takes beside the data for certain: over the weights, over the parts, and by the example."""
         n_parts = int(problem.part_offsets[-1]) if self.part_vectors else 0
-        return 8 * (self.vectors * int(problem.n_features) + self.part_vectors * n_parts)
+        numbers = self.vectors * int(problem.n_features) + self.part_vectors * n_parts
+        return 8 * numbers + self.example_bytes * int(problem.n_examples)
 
     def expected_nbytes(self, problem: Any) -> int:
         """About what it will take, with the planes that runs mostly come to have."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
-from structlearn.solvers.base import DualSolver
+from structlearn.solvers.base import EXAMPLE_BYTES, DualSolver
 from structlearn.solvers.mixtures import MixtureState
 from structlearn.solvers.states import Record, dual_record
 from structlearn.waist.objective import MarginObjective
@@ -135,6 +135,7 @@ class BlockCoordinate(DualSolver):
     takes_nonnegative: ClassVar[bool] = True
     takes_growing: ClassVar[bool] = True
     vectors: ClassVar[int] = 5
+    example_bytes: ClassVar[int] = EXAMPLE_BYTES
 
     def nbytes(self, problem: Problem) -> int:
         # With several threads the oracle may have a copy of w; what planes have room for must not depend on that.
@@ -230,7 +231,7 @@ class BlockCoordinate(DualSolver):
         # What has less of the gap than this is mostly left out: as much is enough to be worth a plane.
         margins = SMALL * state.gaps.mean() / (objective.price * objective.sample_weight)
         with state.stepping(problem, objective) as steps:
-            last = chosen[:0]
+            last, full = chosen[:0], False
             for chunk in [*_chunks(chosen, size, state.random), chosen[:0]]:
                 with state.timed("dual_seconds"):
                     w = steps.begin(last, min(state.cached_passes, BESIDE) * len(last), chunk, state.iterate)
@@ -243,6 +244,11 @@ class BlockCoordinate(DualSolver):
                     steps.help()
                     state.gaps[last] = steps.end(state.iterate)
                     state.clip()
+                    # Planes with weight stay until the pass is over: many lose it to others.
+                    room = self.room_for_planes(problem)
+                    if not full and state.sets.exceeds(room):
+                        steps.settle()
+                        full = not state.has_room(room)
                 last = chunk
         state.sets.clip(state.iterate)
         return len(chosen)
@@ -259,6 +265,8 @@ class BlockCoordinate(DualSolver):
             planes = self._ask(state, problem, objective, chunk, w)
             w = problem.extend(w)
             np.maximum.at(violations, planes.examples, planes.bounds)
+            # Most examples have a new plane at a new w: more than there may be room for.
+            keep = keep and state.has_room(self.room_for_planes(problem))
             if keep:
                 self._keep(state, problem, objective, planes)
         slacks, primal = np.maximum(violations, 0.0), objective.primal(w, violations)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.solvers.working_sets import has_room
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.packed import NOTHING, Packed, add_packed, packed, scaled
 from structlearn.waist.problem import Problem
@@ -170,6 +171,7 @@ class LocalAscent:
         a, b = objective.scaling(planes.losses[which])
         problem.keep(self.sets, planes, which, a, b)
         self._improve(chunk, plan)
+        has_room(self.sets, plan.room)
 
     def _go_over(self, plan: Plan, random: np.random.Generator) -> None:
         """Passes over planes that are known, of examples that have a part in the gap."""
@@ -232,7 +234,7 @@ def price(part: Part, plan: Plan, w: FloatArray, share: Share) -> Price:
     for chunk in problem.chunks():
         planes = problem.oracle(w, chunk, objective.scaling)
         np.maximum.at(violations, planes.examples, planes.bounds)
-        if ascent is not None:
+        if ascent is not None and has_room(ascent.sets, plan.room):
             which = np.flatnonzero(planes.bounds > 0.0)
             a, b = objective.scaling(planes.losses[which])
             problem.keep(ascent.sets, planes, which, a, b)

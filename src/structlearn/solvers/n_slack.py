@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from structlearn.solvers.base import DualSolver
+from structlearn.solvers.base import EXAMPLE_BYTES, DualSolver
 from structlearn.solvers.states import dual_record
 from structlearn.solvers.working_sets import WorkingSetState
 from structlearn.waist.objective import MarginObjective
@@ -55,6 +55,7 @@ class NSlack(DualSolver):
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared", "hard")
     takes_nonnegative: ClassVar[bool] = True
     takes_growing: ClassVar[bool] = True
+    example_bytes: ClassVar[int] = EXAMPLE_BYTES
     #: Hard margins below this part of the feature radius count as none.
     least_margin: ClassVar[float] = 1e-4
 
@@ -98,7 +99,7 @@ class NSlack(DualSolver):
             state.extend(problem)
             np.maximum.at(violations, planes.examples, planes.bounds)
             violated = np.flatnonzero(planes.bounds > slacks[planes.examples] + (self.eps or 0.0))
-            if self.update_on == "pass":
+            if self.update_on == "pass" and state.has_room(self.room_for_planes(problem)):
                 state.planes += state.keep(problem, objective, planes, violated)
         state.certify(state.iterate, violations, objective)
         excess = float((violations - slacks).max(initial=0.0))

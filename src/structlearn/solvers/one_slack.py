@@ -11,8 +11,9 @@ import scipy.sparse as sp
 
 from structlearn import _core
 from structlearn.data.arrays import FloatArray
-from structlearn.solvers.base import DualSolver
+from structlearn.solvers.base import EXAMPLE_BYTES, DualSolver
 from structlearn.solvers.states import DualState, dual_record
+from structlearn.solvers.working_sets import has_room
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.planes import Planes
 from structlearn.waist.problem import Problem
@@ -69,6 +70,7 @@ class OneSlack(DualSolver):
     takes_nonnegative: ClassVar[bool] = True
     takes_growing: ClassVar[bool] = True
     vectors: ClassVar[int] = 7
+    example_bytes: ClassVar[int] = EXAMPLE_BYTES
 
     def expected_nbytes(self, problem: Problem) -> int:
         # Cuts over all examples have many entries at first and few later: eight with all of them, measured.
@@ -200,7 +202,8 @@ class OneSlack(DualSolver):
 
     def _cache(self, state: OneSlackState, problem: Problem, objective: MarginObjective, planes: Planes) -> None:
         state.extend(problem)
-        if self.cache:
+        room = max(0, self.room_for_planes(problem) - state.cuts.nbytes())
+        if self.cache and has_room(state.cached, room):
             a, b = objective.scaling(planes.losses)
             problem.keep(state.cached, planes, np.arange(len(planes.examples)), a, b)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from structlearn.data.arrays import FloatArray
 from structlearn.solvers import local_ascent
-from structlearn.solvers.base import PLANE_BYTES, GapSolver
+from structlearn.solvers.base import EXAMPLE_BYTES, PLANE_BYTES, GapSolver
 from structlearn.solvers.local_ascent import Merged, Plan, Price, Proposal
 from structlearn.solvers.states import DualState, dual_record
 from structlearn.waist.objective import MarginObjective
@@ -151,7 +151,9 @@ class ShardedAscent(GapSolver):
     def plan(self, state: ShardedAscentState, problem: ShardedProblem, turn: int, turns: int) -> Plan:
         """What is asked of the parts."""
         n = problem.n_examples
-        room = PLANE_BYTES if problem.max_memory is None else max(0, problem.max_memory - 32 * problem.n_features)
+        most = int(np.diff(problem.begins).max())
+        known = 32 * problem.n_features + EXAMPLE_BYTES * most
+        room = PLANE_BYTES if problem.max_memory is None else max(0, problem.max_memory - known)
         return Plan(
             run=state.run,
             iteration=state.iteration,

@@ -18,6 +18,19 @@ from structlearn.waist.rows import SparseRows
 from structlearn.wording import in_bytes
 
 
+def has_room(sets: _core.WorkingSets, most: int) -> bool:
+    """Whether more planes may join working sets that may take so many bytes.
+
+    Where they take more, planes without weight are given up, those that have been idle longest first, but none of those
+    that have just joined: in their place others would.
+    """
+    for idle in (2, 1, 0):
+        if not sets.exceeds(most):
+            return True
+        sets.drop_idle(idle)
+    return not sets.exceeds(most)
+
+
 @dataclass
 class WorkingSetState(DualState):
     """`iterate` is Σ α a row over the working sets, where the dual stands; `w` is the point that was priced.
@@ -92,6 +105,10 @@ class WorkingSetState(DualState):
         self.dual = max(self.dual, dual)
         self.restricted_gap = gap / max(dual + gap, 1e-300)
         return gap, unbounded
+
+    def has_room(self, most: int) -> bool:
+        """Whether more planes may join where all may take so many bytes; those that are idle go first."""
+        return has_room(self.sets, most)
 
     def limit_memory(self, most: int, problem: Problem) -> None:
         """Gives up planes beyond so many bytes, those without weight first.
