@@ -67,6 +67,12 @@ def test_training_on_files_is_training_in_memory(corpus, estimator, pair_feature
     assert np.array_equal(*weights)
 
 
+def test_some_of_a_corpus_are_labelled_as_all_are(corpus):
+    assert corpus.Y[4:9].listed() == Y[4:9]
+    svm = StructuralSVM(Chain(), C=10.0).fit(corpus.X[4:], corpus.Y[4:])
+    assert np.array_equal(svm.w_, StructuralSVM(Chain(), C=10.0).fit(X[4:], Y[4:]).w_)
+
+
 def test_weights_that_come_into_being_are_those_of_memory(corpus, monkeypatch):
     monkeypatch.setattr("structlearn.estimators.memory.MANY_WEIGHTS", 1)
     fitted = [StructuralSVM(Chain(), C=10).fit(*data) for data in ((X, Y), (corpus.X, corpus.Y))]

@@ -94,6 +94,10 @@ class LabelSequences(Ragged):
         labels = [self.classes[code] for code in self.flat.tolist()]
         return [labels[begin:end] for begin, end in pairwise(self.offsets.tolist())]
 
+    def take(self, which: npt.ArrayLike) -> LabelSequences:
+        chosen = super().take(which)
+        return LabelSequences(chosen.flat, chosen.offsets, self.classes)
+
     def between(self, begin: int, end: int) -> LabelSequences:
         """The labels of neighbouring sequences, without a copy."""
         offsets = self.offsets[begin : end + 1]
