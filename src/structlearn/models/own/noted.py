@@ -10,12 +10,12 @@ from contextlib import contextmanager
 def noted(call: str) -> Iterator[None]:
     """Adds to what is raised within, whatever its type, which call of the user's own code raised it.
 
-    >>> with noted("features(X[3], 'a')"):
-    ...     {}["b"]
-    Traceback (most recent call last):
-    ...
-    KeyError: 'b'
-    in features(X[3], 'a')
+    >>> try:
+    ...     with noted("features(X[3], 'a')"):
+    ...         {}["b"]
+    ... except KeyError as error:
+    ...     print(error, error.__notes__)
+    'b' ["in features(X[3], 'a')"]
     """
     try:
         yield
