@@ -1,5 +1,6 @@
 """Training on workers of Dask: as in one process, certified, whatever becomes of the workers."""
 
+import asyncio
 import importlib
 import json
 import os
@@ -16,11 +17,18 @@ import scipy.sparse as sp
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
 
-from structlearn import ConditionalRandomField, StructuralSVM, load, write_shards  # noqa: E402
+from structlearn import (  # noqa: E402
+    ConditionalRandomField,
+    StructuralSVM,
+    StructuredPerceptron,
+    load,
+    write_shards,
+)
 from structlearn.callbacks import Callback  # noqa: E402
-from structlearn.distributed import distribute, engine, workers_here  # noqa: E402
+from structlearn.distributed import crew, distribute, engine, workers_here  # noqa: E402
 from structlearn.distributed.data import merged_spec  # noqa: E402
 from structlearn.distributed.local import scheduler_at  # noqa: E402
+from structlearn.evaluation import evaluate  # noqa: E402
 from structlearn.features import TextFeatures  # noqa: E402
 from structlearn.models import Chain, Multiclass  # noqa: E402
 from structlearn.models.base import LinearSpec  # noqa: E402
@@ -243,6 +251,42 @@ def test_workers_with_another_version_are_refused(client, monkeypatch):
     monkeypatch.setattr(engine, "library_version", lambda: "9.9")
     with pytest.raises(ConnectionError, match=r"the worker tcp://.* has structlearn .*, but this is 9\.9"):
         distribute(client, [dask.delayed((X, Y))])
+
+
+def test_a_run_may_be_stopped_by_examples_held_out_here(client, corpus):
+    data = distribute(client, corpus)
+    svm = StructuralSVM(Chain(), C=20, tol=0.005).fit(data.X, data.Y, validation=(X[:9], Y[:9]))
+    wrong = evaluate(svm, X[:9], Y[:9]).loss.estimate
+    assert min(record["validation_loss"] for record in svm.history_) == pytest.approx(wrong)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [StructuredPerceptron(Chain()), *(StructuralSVM(Chain(), solver=name) for name in ("n_slack", "subgradient"))],
+    ids=str,
+)
+def test_what_asks_for_single_examples_is_refused(client, corpus, learner):
+    data = distribute(client, corpus)
+    with pytest.raises(ValueError, match="is not made for data in parts on several machines"):
+        learner.fit(data.X, data.Y)
+
+
+def test_sending_that_never_ends_is_given_up_and_done_again(client, corpus, monkeypatch):
+    data = distribute(client, corpus)
+    monkeypatch.setattr(crew, "LARGE", 1)
+    monkeypatch.setattr(crew, "MOST_SILENCE", 0.2)
+    scatter, asked = client.scatter, []
+
+    async def never():
+        await asyncio.sleep(60)
+
+    def as_if_a_worker_had_died(*call, **options):
+        asked.append(options)
+        return never() if len(asked) == 2 else scatter(*call, **options)
+
+    monkeypatch.setattr(client, "scatter", as_if_a_worker_had_died)
+    assert same_optimum(fit(data), StructuralSVM(Chain(), C=20, tol=0.005).fit(X, Y))
+    assert len(asked) > 2
 
 
 def test_outputs_of_other_data_are_refused(client, corpus):

@@ -108,10 +108,12 @@ def _of_parts(corpus: Shards, saved: Saved, scheme: Scheme, *, show: bool) -> Ev
     check_learnt_from(corpus, saved)
     progress = terminal.Progress("evaluating", show, corpus.n_examples)
     pieces = []
-    for piece in pieces_of(steps_of(saved.fitted)[1], corpus.X, corpus.Y, scheme=scheme):
-        pieces.append(piece)
-        progress.add(len(piece))
-    progress.end()
+    try:
+        for piece in pieces_of(steps_of(saved.fitted)[1], corpus.X, corpus.Y, scheme=scheme):
+            pieces.append(piece)
+            progress.add(len(piece))
+    finally:
+        progress.end()
     return evaluation_of(pieces)
 
 

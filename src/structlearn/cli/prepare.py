@@ -104,7 +104,10 @@ def prepare(
     show = not (quiet or as_json)
     begun = read_manifest(output) if (output / NAME).is_file() else None
     if begun is not None and begun.complete and begun.source != source:
-        raise FileExistsError(f"{output} holds a finished corpus of other files; give another folder, or remove it")
+        raise FileExistsError(
+            f"{output} holds a finished corpus of other files, or of these with other options; give another folder, or "
+            "remove it"
+        )
     if begun is not None and begun.complete:
         typer.echo(f"{output} was made of these files before", err=True) if show else None
         corpus = open_shards(output)
@@ -183,11 +186,13 @@ def chunks(
     """Some thousand sequences at a time, of all files one after another."""
     from structlearn.annotation.examples import batches, labelled, weights
 
-    for file in files:
-        _, examples = data.stream(file, wanted, encoding, given=reader)
-        for chunk in batches(examples, CHUNK):
-            progress.add(len(chunk))
-            if weights(chunk) is not None:
-                raise ValueError(f"{file} has weights of sequences, which prepare and --workers do not keep")
-            yield labelled(reader, chunk)
-    progress.end()
+    try:
+        for file in files:
+            _, examples = data.stream(file, wanted, encoding, given=reader)
+            for chunk in batches(examples, CHUNK):
+                progress.add(len(chunk))
+                if weights(chunk) is not None:
+                    raise ValueError(f"{file} has weights of sequences, which prepare and --workers do not keep")
+                yield labelled(reader, chunk)
+    finally:
+        progress.end()

@@ -15,6 +15,9 @@ from structlearn.waist.sharded import Parts
 
 #: Arguments that are larger than this travel once to each worker, not with every task.
 LARGE = 2**20
+#: Seconds for which a worker may take nothing of what is sent to it, beside those that the bytes may take.
+MOST_SILENCE = 10.0
+SLOWEST = 5e6
 #: How often in a call sending may fail, while the scheduler is there.
 MOST_FAILURES = 50
 
@@ -129,9 +132,9 @@ class Crew(Parts):
             return self._submit(k, worker.load, source, self._model, self._spec, self._sizes[k], needed)
         arguments: Any = own
         if (size := nbytes(own)) > LARGE:
-            arguments = self._client.scatter([own], workers=[holder], hash=False)[0]
+            arguments = _placed(self._client, own, size, holder)
         self.traffic.sent += size
-        return self._submit(k, worker.ask, call, shared.future(), arguments)
+        return self._submit(k, worker.ask, call, shared.future(holder), arguments)
 
     def _submit(self, k: int, function: Callable[..., Any], *arguments: Any) -> Any:
         return self._client.submit(
@@ -189,6 +192,15 @@ class Crew(Parts):
         return max((place for place, moved in enumerate(self._moved_last) if moved == k), default=-1)
 
 
+def _placed(client: Any, value: Any, size: int, holder: str) -> Any:
+    """A value on a worker. Where that is lost meanwhile Dask may wait for ever: after a time, a TimeoutError."""
+    limit = MOST_SILENCE + size / SLOWEST
+    sent = client.sync(
+        lambda: client.scatter([value], workers=[holder], hash=False, asynchronous=True), callback_timeout=limit
+    )
+    return sent[0]
+
+
 class _NotSent:
     """Stands for a task that could not be sent, and is sent anew."""
 
@@ -198,18 +210,21 @@ class _NotSent:
 
 
 class _Shared:
-    """Arguments that all tasks of a call have: one object on every worker if they are large."""
+    """Arguments that all tasks of a call have: one object if they are large, on the worker of the first of them.
+
+    The others fetch it from there. To place it on all at once would wait for ever where one of them is just lost.
+    """
 
     def __init__(self, client: Any, arguments: tuple[Any, ...], traffic: Traffic):
         self._client, self._arguments, self._traffic = client, arguments, traffic
         self._future: Any = None
 
-    def future(self) -> Any:
+    def future(self, holder: str) -> Any:
         size = nbytes(self._arguments)
         if size <= LARGE:
             self._traffic.sent += size
             return self._arguments
         if self._future is None or self._future.status != "finished":
-            self._future = self._client.scatter([self._arguments], broadcast=True, hash=False)[0]
+            self._future = _placed(self._client, self._arguments, size, holder)
             self._traffic.sent += size * len(self._client.nthreads())
         return self._future

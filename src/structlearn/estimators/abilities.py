@@ -33,6 +33,16 @@ def lacks(estimator: Any, ability: Ability) -> str | None:
     return told if reason is None else f"{told.partition(';')[0]}: {reason}"
 
 
+def for_parts(solver: Solver) -> Solver:
+    """The solver, if it is one for examples on other machines: others would send every step, and take for ever."""
+    if not solver.takes_sharded:
+        raise ValueError(
+            f"{type(solver).__name__} is not made for data in parts on several machines; StructuralSVM has "
+            "solver='sharded_ascent' and 'one_slack' for them, ConditionalRandomField 'lbfgs'"
+        )
+    return solver
+
+
 def check_decoder(model: Model, solver: Solver, objective: Objective) -> None:
     """Refuses, for the reason that the model declares, a solver that needs a decoder which the model does not have."""
     if not isinstance(objective, solver.objectives):

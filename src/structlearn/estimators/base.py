@@ -20,7 +20,7 @@ from structlearn.data.examples import check_examples
 from structlearn.data.matrices import checked_table
 from structlearn.data.memory import memory_option
 from structlearn.data.options import flag_option, jobs_option, real_option, whole_option
-from structlearn.estimators.abilities import check_decoder
+from structlearn.estimators.abilities import check_decoder, for_parts
 from structlearn.estimators.checkpoint import Checkpoint, identity
 from structlearn.estimators.interruption import Interruption
 from structlearn.estimators.memory import announcement, bound_memory, fitting, warn_of_growth
@@ -209,7 +209,7 @@ class StructuredEstimator(StructuredPredictor, CallbackSupport):
             if not model.tabular:
                 raise ValueError("class_weight is for models with one label an example (Chain itself has label_weight)")
             weight = weight * class_weights(self.class_weight, truths)
-        solver = self._configured(self._solver_of_parts() if problem.sharded else self._solver())
+        solver = self._configured(for_parts(self._solver_of_parts()) if problem.sharded else self._solver())
         problem = fitting(problem, solver, max_memory, may_grow=solver.takes_growing and self._all_weights_free())
         objective = self._objective(weight, problem)
         check_decoder(model, solver, objective)

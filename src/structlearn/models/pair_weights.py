@@ -86,8 +86,8 @@ class PairedProblem(ComposedProblem):
         return self._composed(growing_layout(self._n_shared, self._feature_blocks), grows=True)
 
     def with_weights_of(self, other: Problem) -> Self:
-        assert isinstance(other, PairedProblem)
-        return self._composed(other.layout, grows=False)
+        # Data in parts on other machines have all weights.
+        return self._composed(other.layout if isinstance(other, PairedProblem) else None, grows=False)
 
     def save_layout(self) -> Any:
         return None if self.layout is None or not self.grows else self.layout.save()

@@ -62,6 +62,7 @@ class LBFGS(GapSolver):
     objectives: ClassVar[tuple[type[Objective], ...]] = (LikelihoodObjective,)
     takes_latent: ClassVar[bool] = True
     takes_any_likelihood: ClassVar[bool] = True
+    takes_sharded: ClassVar[bool] = True
     #: Beside two for each of the past steps; an L1 penalty takes three more.
     vectors: ClassVar[int] = 10
 

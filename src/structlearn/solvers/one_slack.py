@@ -69,6 +69,7 @@ class OneSlack(DualSolver):
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
     takes_nonnegative: ClassVar[bool] = True
     takes_growing: ClassVar[bool] = True
+    takes_sharded: ClassVar[bool] = True
     vectors: ClassVar[int] = 7
     example_bytes: ClassVar[int] = EXAMPLE_BYTES
 

@@ -100,6 +100,7 @@ class ShardedAscent(GapSolver):
     random_state: int = 0
 
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
+    takes_sharded: ClassVar[bool] = True
     vectors: ClassVar[int] = 5
 
     def check(self, problem: Any, objective: Any) -> None:
