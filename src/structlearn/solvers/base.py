@@ -70,8 +70,7 @@ class Solver(ABC):
     takes_nonnegative: ClassVar[bool] = False
     #: Whether weights may come into being during a run.
     takes_growing: ClassVar[bool] = False
-    #: Whether whole passes are all that is asked for, or parts are told what to do, so that it pays for examples on
-    #: other machines.
+    #: Whether it asks for whole passes, or tells parts what to do, so that examples may be on other machines.
     takes_sharded: ClassVar[bool] = False
     #: Whether it is made for weights with an inner product of their own, as functions of a space with a kernel have.
     takes_metric: ClassVar[bool] = False
