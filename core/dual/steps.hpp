@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <random>
 #include <span>
 #include <utility>
@@ -26,7 +25,7 @@ public:
     // `gaps` are those of the blocks as last seen. With `beside` there is a thread for the steps, and no weight may have a bound.
     Steps(Sets& sets, std::span<const double> gaps, std::uint64_t seed, bool beside)
         : sets_(sets), random_(seed), busy_(gaps.size()), known_(gaps.size()) {
-        if (beside) beside_ = std::make_unique<typename Sets::Workspace>(sets.workspace());
+        if (beside) beside_ = &sets.second();
         sets_.set_seen(gaps);
         for (std::size_t i = 0; i < known_.size(); ++i) known_[i] = sets_.n_planes(static_cast<std::int64_t>(i)) > 0;
         choose_all();
@@ -181,7 +180,7 @@ private:
     }
 
     Sets& sets_;
-    std::unique_ptr<typename Sets::Workspace> beside_;  // what the thread works with, if there is one
+    typename Sets::Workspace* beside_ = nullptr;  // what the thread works with, if there is one
     std::mt19937_64 random_;
     std::vector<std::int64_t> which_, next_, turns_;
     std::vector<char> busy_, known_;  // is one of `next`; has planes

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -60,8 +61,12 @@ public:
         return sizes;
     }
     Store& store() { return own_.store; }
-    Workspace workspace() const { return own_; }
-    // Room for a copy of w, kept between passes.
+    // For a second thread: what it works with, and room for a copy of w. Both have vectors over all weights, whose pages take
+    // longer to come into being than a pass takes to use them: they stay.
+    Workspace& second() {
+        if (second_.empty()) second_.push_back(own_);
+        return second_.front();
+    }
     std::vector<double>& spare() { return spare_; }
     const DualBlock& dual(std::int64_t i) const { return blocks_[i].dual; }
     DualBlock& dual(std::int64_t i) { return blocks_[i].dual; }
@@ -74,6 +79,7 @@ public:
         if (n_weights <= n_weights_) return;
         n_weights_ = n_weights;
         own_.scratch.grow(n_weights);
+        second_.clear();
     }
 
     // Multipliers that exceed a smaller budget are scaled into it.
@@ -435,6 +441,7 @@ private:
     Nonnegative nonnegative_;
     std::vector<double> seen_;  // the gap of each block when it was last looked at
     Workspace own_;
+    std::deque<Workspace> second_;  // one at most
     std::vector<double> spare_;
     static constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max() / 2;
     std::size_t counted_ = unknown;  // bytes of planes when they were last counted, and of those that have joined since
