@@ -146,6 +146,21 @@ void Beside::wait() {
     if (task->failure) std::rethrow_exception(task->failure);
 }
 
+void in_threads(int n_threads, const std::function<void(int)>& work) {
+    if (n_threads == 1) return work(0);
+    std::exception_ptr failure;
+    std::mutex failure_mutex;
+    Borrowed()->run(n_threads, [&](int thread) {
+        try {
+            work(thread);
+        } catch (...) {
+            const std::lock_guard lock(failure_mutex);
+            if (!failure) failure = std::current_exception();
+        }
+    });
+    if (failure) std::rethrow_exception(failure);
+}
+
 void parallel_pieces(std::int64_t n_items, int n_threads, const Piece& work) {
     n_threads = static_cast<int>(std::clamp<std::int64_t>(n_items, 1, std::max(n_threads, 1)));
     if (n_threads == 1) return work(0, n_items, 0);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <thread>
 #include <vector>
 
 namespace structlearn {
@@ -24,6 +25,20 @@ void parallel_for(std::int64_t n_items, int n_threads, Work&& work) {
         for (std::int64_t item = begin; item < end; ++item) work(item, thread);
     };
     parallel_pieces(n_items, n_threads, std::ref(piece));
+}
+
+// Calls work(thread) in so many threads at once, the caller being thread 0, and returns when all have ended. What one throws
+// reaches the caller.
+void in_threads(int n_threads, const std::function<void(int)>& work);
+
+// Lets a moment pass for another thread: the n-th time in a row.
+inline void relax(int n) {
+    if (n > 2048) return std::this_thread::yield();
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
 }
 
 // Work in a thread of its own, beside the caller.

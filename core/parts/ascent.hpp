@@ -18,32 +18,68 @@ class PartAscent {
 public:
     explicit PartAscent(Parts parts) : parts_(std::move(parts)) {}
 
-    // Moves μ_i to (1 − γ) μ_i + γ p, where p is the distribution that w gives, with the best γ ≤ 1. Of the entropy it keeps
-    // a lower bound, H((1 − γ) μ + γ p) ≥ (1 − γ) H(μ) + γ H(p), which makes D a parabola in γ. κ = 1, ℓ = 0. Returns by how
-    // much the example's own primal exceeds its own dual, log Z − H − ⟨A_i w, μ_i⟩.
-    double mix(std::int64_t i, double u, double* marginals, double& entropy, double* w) {
+    // A step of `mix`: μ_i moves to μ_i + γ (p − μ_i), where p is the distribution that some w gave.
+    struct Mixture {
+        std::vector<double> change;  // u γ (μ − p)
+        double entropy;              // u γ (H(p) − H(μ)), by how much that term of D grows at least
+        double along;                // ⟨w, Aᵀ change⟩
+        double square;               // ‖change‖²
+    };
+
+    // The step at this w with the best γ ≤ 1. Of the entropy it keeps a lower bound, H((1 − γ) μ + γ p) ≥ (1 − γ) H(μ) + γ H(p),
+    // which makes D a parabola in γ, whose curvature is that of ‖Aᵀ change‖² = `ratio` ‖change‖². κ = 1, ℓ = 0.
+    void mix(std::int64_t i, double u, const double* marginals, double entropy, double ratio, const double* w, Mixture& step) {
         const std::int64_t n = parts_.size(i);
         resize(n);
+        step.change.resize(static_cast<std::size_t>(n));
+        double* change = step.change.data();
         parts_.scores(i, w, theta_w_.data());
         const double log_z = parts_.sums(i, theta_w_.data(), found_.data());
         double gap = log_z - entropy;
         double found_entropy = log_z;
-        double along = 0.0;
+        double along = 0.0, square = 0.0;
         for (std::int64_t k = 0; k < n; ++k) {
             gap -= theta_w_[k] * marginals[k];
             found_entropy -= theta_w_[k] * found_[k];
-            change_[k] = u * (marginals[k] - found_[k]);
-            along += theta_w_[k] * change_[k];
+            change[k] = u * (marginals[k] - found_[k]);
+            along += theta_w_[k] * change[k];
+            square += change[k] * change[k];
         }
-        const double square = parts_.push(i, change_.data(), w) - 2.0 * along;
-        const double step = square > 0.0 ? std::clamp(u * gap / square, 0.0, 1.0) : 1.0;
-        if (step < 1.0) {
-            for (double& value : change_) value *= step - 1.0;
-            parts_.push(i, change_.data(), w);
+        const double curvature = ratio * square;
+        const double gamma = curvature > 0.0 ? std::clamp(u * gap / curvature, 0.0, 1.0) : 1.0;
+        if (gamma < 1.0)
+            for (std::int64_t k = 0; k < n; ++k) change[k] *= gamma;
+        step.entropy = gamma * u * (found_entropy - entropy);
+        step.along = gamma * along;
+        step.square = gamma * gamma * square;
+    }
+
+    struct Carried {
+        double part;   // of the step
+        double ratio;  // ‖Aᵀ change‖² / ‖change‖²
+    };
+    // w += Aᵀ change, or, where D would fall, that part of it by which D grows most. What became of w since the step was found
+    // counts as curvature at first, which makes steps shorter.
+    Carried carry(std::int64_t i, const Mixture& step, double* w) {
+        if (step.square == 0.0) return {0.0, 0.0};
+        const double growth = parts_.push(i, step.change.data(), w);
+        double curvature = growth - 2.0 * step.along;
+        double part = 1.0;
+        if (step.entropy < 0.5 * growth) {
+            part = curvature > 0.0 ? std::clamp((step.entropy - step.along) / curvature, 0.0, 0.5) : 0.0;
+            const double less = growth + push(i, step, part - 1.0, w);
+            if (part > 0.0) {
+                // Two points of a parabola that goes through 0.
+                curvature = (growth - less / part) / (1.0 - part);
+                const double along = 0.5 * (growth - curvature);
+                if (part * step.entropy < 0.5 * less) {
+                    const double best = curvature > 0.0 ? std::clamp((step.entropy - along) / curvature, 0.0, 1.0) : 0.0;
+                    push(i, step, best - part, w);
+                    part = best;
+                }
+            }
         }
-        for (std::int64_t k = 0; k < n; ++k) marginals[k] += step * (found_[k] - marginals[k]);
-        entropy += step * (found_entropy - entropy);
-        return gap;
+        return {part, std::max(curvature, 0.0) / step.square};
     }
 
     // Moves the scores θ_i of which μ_i is the distribution to θ_i + η (ℓ_i + A_i w − κ θ_i), an exponentiated-gradient
@@ -86,6 +122,12 @@ public:
     }
 
 private:
+    double push(std::int64_t i, const Mixture& step, double part, double* w) {
+        change_ = step.change;
+        for (double& value : change_) value *= part;
+        return parts_.push(i, change_.data(), w);
+    }
+
     void resize(std::int64_t n) {
         const auto size = static_cast<std::size_t>(n);
         theta_w_.resize(size), next_.resize(size), found_.resize(size), change_.resize(size);

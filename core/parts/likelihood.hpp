@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "batch/lagged.hpp"
 #include "batch/parallel.hpp"
 #include "batch/ragged.hpp"
 #include "parts/ascent.hpp"
@@ -178,14 +179,41 @@ void set_log_losses(const Problem& problem, const Problem& possible, std::span<c
     add_log_losses(prepared, examples, losses, weight, gradient, n_threads);
 }
 
-// PartAscent::mix for the examples in the order given; `at` says where the parts of each example begin.
+// PartAscent::mix for examples that threads share, see batch/lagged.hpp. `ratios` are what `carry` has found of each.
+template <class Problem>
+class Mixing {
+public:
+    using Step = typename PartAscent<Problem>::Mixture;
+
+    Mixing(const Problem& problem, std::span<const std::int64_t> at, std::span<const double> u, std::span<double> marginals,
+           std::span<double> entropies, std::span<double> ratios)
+        : ascent_{problem}, at_(at), u_(u), marginals_(marginals), entropies_(entropies), ratios_(ratios) {}
+
+    void find(std::int64_t i, const double* w, Step& step) {
+        ascent_.mix(i, u_[i], marginals_.data() + at_[i], entropies_[i], ratios_[i], w, step);
+    }
+    void carry(std::int64_t i, const Step& step, double* w, bool own) {
+        const auto [part, ratio] = ascent_.carry(i, step, w);
+        if (!own || part == 0.0) return;
+        add_scaled(std::ssize(step.change), -part / u_[i], step.change.data(), marginals_.data() + at_[i]);
+        entropies_[i] += part / u_[i] * step.entropy;
+        ratios_[i] = ratio;
+    }
+
+private:
+    PartAscent<Problem> ascent_;
+    std::span<const std::int64_t> at_;
+    std::span<const double> u_;
+    std::span<double> marginals_, entropies_, ratios_;
+};
+
+// The same for the examples in the order given, all of which differ; `at` says where the parts of each example begin.
 template <class Problem>
 void mix(const Problem& problem, std::span<const std::int64_t> order, std::span<const std::int64_t> at,
-         std::span<const double> u, std::span<double> marginals, std::span<double> entropies, std::span<double> gaps,
-         std::span<double> w) {
-    PartAscent<Problem> ascent{problem};
-    for (const std::int64_t i : order)
-        gaps[i] = ascent.mix(i, u[i], marginals.data() + at[i], entropies[i], w.data());
+         std::span<const double> u, std::span<double> marginals, std::span<double> entropies, std::span<double> ratios,
+         std::span<double> w, std::int64_t lag, int n_threads) {
+    const Mixing<Problem> mixing(problem, at, u, marginals, entropies, ratios);
+    take_lagged_steps(order, w, lag, n_threads, mixing);
 }
 
 // PartAscent::exponentiate, likewise.

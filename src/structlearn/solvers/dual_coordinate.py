@@ -27,8 +27,8 @@ class DualCoordinateState(DualState):
     marginals : (n_parts,)
     entropies : (n_examples,)
         Lower bounds on the entropies of the distributions.
-    gaps : (n_examples,)
-        log Z − H − ⟨θ, μ⟩ of each example when it was last visited.
+    ratios : (n_examples,)
+        ‖Aᵀ(μ − p)‖² over ‖μ − p‖² of each example when it was last visited, 0 before.
     visits, earlier_gap : int, float
         How many iterations of ascent there were, and the gap some iterations ago.
     descent : LBFGSState, optional
@@ -38,7 +38,7 @@ class DualCoordinateState(DualState):
     iterate: FloatArray = field(default_factory=lambda: np.empty(0))
     marginals: FloatArray = field(default_factory=lambda: np.empty(0))
     entropies: FloatArray = field(default_factory=lambda: np.empty(0))
-    gaps: FloatArray = field(default_factory=lambda: np.empty(0))
+    ratios: FloatArray = field(default_factory=lambda: np.empty(0))
     random: np.random.Generator = field(default_factory=np.random.default_rng)
     visits: int = 0
     earlier_gap: float = np.inf
@@ -55,9 +55,13 @@ class DualCoordinate(GapSolver):
         μ_i ← (1 − γ) μ_i + γ P(· | x_i; w),
 
     with the γ that is best for the lower bound H((1 − γ)μ + γp) ≥ (1 − γ)H(μ) + γH(p). The bound makes the dual a
-    parabola in γ, so the step has a closed form, and needs of the past the marginals and one number an example. At the
-    optimum all distributions are those of w and the bound is exact, so the gap closes. An iteration visits every
-    example once, and ends with a pass that prices w.
+    parabola in γ, so the step has a closed form. For structures in the core its curvature is taken from the example's
+    last visit, and a step by which the dual would fall is shortened. At the optimum all distributions are those of w
+    and the bound is exact, so the gap closes. An iteration visits every example once, and ends with a pass that prices
+    w.
+
+    Threads share the visits: w of a visit lacks the last three before it, whatever the number of threads, and each
+    thread, three at most, has a w of its own that goes through all steps. The result does not depend on their number.
 
     Where examples compete for few features at a large C, steps are short. When twenty iterations did not halve the
     gap, L-BFGS goes on from the best point, if there is memory for its vectors.
@@ -71,7 +75,8 @@ class DualCoordinate(GapSolver):
     random_state: int = 0
 
     objectives: ClassVar[tuple[type[Objective], ...]] = (LikelihoodObjective,)
-    vectors: ClassVar[int] = 3
+    #: Those of a second and a third thread among them: what fits must not depend on their number.
+    vectors: ClassVar[int] = 5
     part_vectors: ClassVar[int] = 1
     #: So many iterations must halve the gap.
     patience: ClassVar[int] = 20
@@ -95,7 +100,7 @@ class DualCoordinate(GapSolver):
             iterate=np.zeros(problem.n_features),
             marginals=problem.true_parts(np.arange(n)),
             entropies=np.zeros(n),
-            gaps=np.zeros(n),
+            ratios=np.zeros(n),
             random=np.random.default_rng(self.random_state),
             objective=objective,
         )
@@ -131,7 +136,7 @@ class DualCoordinate(GapSolver):
         limits = objective.price * objective.sample_weight
         with state.timed("dual_seconds"):
             order = state.random.permutation(problem.n_examples)
-            mix(problem, order, limits, state.marginals, state.entropies, state.gaps, state.iterate)
+            mix(problem, order, limits, state.marginals, state.entropies, state.ratios, state.iterate)
         self._certify(state, problem, objective)
         return state
 

@@ -9,10 +9,16 @@ the same steps for compiled structures.
 
 from __future__ import annotations
 
+from collections import deque
+from dataclasses import dataclass
+
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.waist.parts import PartProblem
+
+#: So many visits are made before the steps of one are known, fewer of few examples: what threads do beside each other.
+LAG = 3
 
 
 def mix(
@@ -21,30 +27,27 @@ def mix(
     limits: FloatArray,
     marginals: FloatArray,
     entropies: FloatArray,
-    gaps: FloatArray,
+    ratios: FloatArray,
     w: FloatArray,
 ) -> None:
     """Moves each μ_i to (1 − γ) μ_i + γ p, where p is the distribution that w gives, with the best γ ≤ 1.
 
-    Of the entropies it keeps lower bounds, H((1 − γ) μ + γ p) ≥ (1 − γ) H(μ) + γ H(p), which makes D a parabola in γ;
-    `gaps` become log Z − H − ⟨A_i w, μ_i⟩, by how much the example's own primal exceeds its own dual.
+    Of the entropies it keeps lower bounds, H((1 − γ) μ + γ p) ≥ (1 − γ) H(μ) + γ H(p), which makes D a parabola in γ.
+    Compiled steps find its curvature afterwards, and keep it for the next visit: `ratios`, 0 where nothing is known.
     """
+    lag = min(LAG, problem.n_examples // 16)
     kernel = getattr(problem, "kernel", None)
     if kernel is not None:
-        kernel.mix(order, problem.part_offsets, limits, marginals, entropies, gaps, w)
+        offsets, n_threads = problem.part_offsets, problem.n_threads
+        kernel.mix(order, offsets, limits, marginals, entropies, ratios, w, lag=lag, n_threads=n_threads)
         return
+    under_way: deque[_Mixture] = deque()
     for i in order:
-        example = np.array([i])
-        mine = _parts_of(problem, i, marginals)
-        theta = problem.scores(w, example)
-        log_z, found = problem.expectations(theta, example)
-        gaps[i] = (problem.entropies(theta, log_z, mine, example) - entropies[i])[0]
-        change = _moved(problem, example, mine - found)
-        square = limits[i] * float(change @ change)
-        step = min(max(gaps[i] / square, 0.0), 1.0) if square > 0.0 else 1.0
-        w += step * limits[i] * change
-        entropies[i] += step * float(problem.entropies(theta, log_z, found, example)[0] - entropies[i])
-        mine += step * (found - mine)
+        if len(under_way) > lag:
+            _carry(problem, under_way.popleft(), limits, marginals, entropies, ratios, w)
+        under_way.append(_mixture(problem, i, limits[i], _parts_of(problem, i, marginals), entropies[i], ratios[i], w))
+    for step in under_way:
+        _carry(problem, step, limits, marginals, entropies, ratios, w)
 
 
 def exponentiate(
@@ -89,6 +92,62 @@ def exponentiate(
                 break
             if attempt < 30:
                 steps[i] *= 0.5
+
+
+@dataclass
+class _Mixture:
+    """How u μ_i of an example shall change, and with it u H and w; ⟨w, change of w⟩ when that was found."""
+
+    i: int
+    change: FloatArray
+    entropy: float
+    of_w: FloatArray
+    along: float
+
+
+def _mixture(
+    problem: PartProblem, i: int, limit: float, mine: FloatArray, entropy: float, ratio: float, w: FloatArray
+) -> _Mixture:
+    example = np.array([i])
+    theta = problem.scores(w, example)
+    log_z, found = problem.expectations(theta, example)
+    change = limit * (mine - found)
+    gain = limit * float(problem.entropies(theta, log_z, found, example)[0] - entropy)
+    of_w = _moved(problem, example, change)
+    along = float(w @ of_w)
+    curvature = ratio * float(change @ change)
+    step = min(max((gain - along) / curvature, 0.0), 1.0) if curvature > 0.0 else 1.0
+    return _Mixture(i, step * change, step * gain, step * of_w, step * along)
+
+
+def _carry(
+    problem: PartProblem,
+    step: _Mixture,
+    limits: FloatArray,
+    marginals: FloatArray,
+    entropies: FloatArray,
+    ratios: FloatArray,
+    w: FloatArray,
+) -> None:
+    """Takes a step, or the part of it by which the dual grows most where it would fall."""
+    square = float(step.change @ step.change)
+    if square == 0.0:
+        return
+    along, curvature = float(w @ step.of_w), float(step.of_w @ step.of_w)
+    part, seen = 1.0, curvature + 2.0 * (along - step.along)
+    if step.entropy < along + 0.5 * curvature:
+        part = min(max((step.entropy - step.along) / seen, 0.0), 0.5) if seen > 0.0 else 0.0
+        if part > 0.0:
+            seen = curvature
+            if step.entropy < along + 0.5 * part * curvature:
+                part = min(max((step.entropy - along) / curvature, 0.0), 1.0)
+    if part == 0.0:
+        return
+    w += part * step.of_w
+    mine = _parts_of(problem, step.i, marginals)
+    mine -= part / limits[step.i] * step.change
+    entropies[step.i] += part / limits[step.i] * step.entropy
+    ratios[step.i] = max(seen, 0.0) / square
 
 
 def _parts_of(problem: PartProblem, i: int, values: FloatArray) -> FloatArray:
