@@ -127,6 +127,32 @@ def test_a_damaged_corpus_is_named(folder, run):
     assert "labels.bin has" in errors
 
 
+def test_a_finished_corpus_that_is_damaged_is_not_taken_for_good(folder, run):
+    assert run("prepare", "train.txt", "-o", "corpus", "-q")[0] == 0
+    os.truncate("corpus/columns.bin", 3)
+    status, _, errors = run("prepare", "train.txt", "-o", "corpus")
+    assert (status, "made of these files before" in errors) == (1, False)
+    assert "cut short or changed; remove corpus and write it again" in errors
+
+
+def test_a_corpus_is_inspected(folder, run, run_json):
+    assert run("prepare", "train.txt", "-o", "corpus", "-q")[0] == 0
+    held, corpus = run_json("inspect", "corpus"), open_shards("corpus")
+    assert (held["sequences"], held["features"]) == (60, corpus.n_features)
+    assert held["classes"] == list(corpus.classes)
+    assert "sequences  60" in run("inspect", "corpus")[1]
+
+
+@pytest.mark.parametrize("command", [("prepare", "train.txt", "-o", "corpus"), ("evaluate", "tagger.slm", "test.txt")])
+def test_ctrl_c_is_answered(folder, run, monkeypatch, command):
+    def interrupted(*given, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("structlearn.cli.data.files_of", interrupted)
+    monkeypatch.setattr("structlearn.cli.data.read_model", interrupted)
+    assert run(*command) == (130, "", "structlearn: stopped\n")
+
+
 @pytest.mark.parametrize("features", [[], ["--n-hashed", 500]])
 def test_a_prepared_corpus_is_evaluated_as_its_files(folder, run, run_json, monkeypatch, features):
     monkeypatch.setattr("structlearn.evaluation.scoring.PART", 40)

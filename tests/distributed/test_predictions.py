@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
@@ -252,6 +253,19 @@ def test_a_model_that_cannot_travel_is_refused(folder, client_here):
 )
 def test_the_command_line_refuses(folder, run, words, message):
     assert run("predict", "tagger.slm", *words, "--workers", "1") == (1, "", f"structlearn: {message}\n")
+
+
+def test_the_command_says_for_whom_it_waits(folder, run, monkeypatch):
+    def silent(address, **given):
+        time.sleep(0.5)
+        raise TimeoutError("no answer")
+
+    monkeypatch.setattr("structlearn.cli.workers.PATIENCE", 0.05)
+    monkeypatch.setattr(distributed, "Client", silent)
+    status, _, errors = run("predict", "tagger.slm", "files/*.conll", "-o", "out", "--cluster", "tcp://127.0.0.1:9")
+    assert status == 1
+    told = "the scheduler at tcp://127.0.0.1:9 cannot be reached: no answer"
+    assert errors == f"waiting for tcp://127.0.0.1:9 …\nstructlearn: {told}\n"
 
 
 def test_the_command_line_writes_folders(folder, run, client_here, monkeypatch):

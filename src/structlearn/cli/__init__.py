@@ -35,6 +35,11 @@ def run() -> None:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
             app(prog_name="structlearn")
+    except SystemExit as exit:
+        # Ctrl-C where no command had more to say of it: typer makes it an exit.
+        if isinstance(getattr(exit.__context__, "__cause__", None), KeyboardInterrupt):
+            print("structlearn: stopped", file=sys.stderr)
+        raise
     except BrokenPipeError:
         # Whoever read our output, such as `head`, has enough; Python would complain once more when it closes it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

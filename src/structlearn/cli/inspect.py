@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -18,17 +19,26 @@ def inspect_model(
 ) -> None:
     """Show what is in a model file: sizes, labels, how it was trained, the strongest weights, the pattern of a motif.
 
-    Of a model of your own, whose code no file holds, it shows what can be told without.
+    Of a model of your own, whose code no file holds, it shows what can be told without; of a folder that [bold]prepare
+    [/bold] wrote, its sizes and labels.
 
     \b
         structlearn inspect tagger.slm
         structlearn inspect tagger.slm --top 20
+        structlearn inspect corpus
     """
     from dataclasses import asdict
 
+    from structlearn.cli.prepare import facts_of
     from structlearn.estimators import top_weights
     from structlearn.persistence.model_file import steps_of
+    from structlearn.shards import open_shards
+    from structlearn.shards.manifest import is_corpus
 
+    if is_corpus(Path(model)):
+        held = facts_of(open_shards(model), classes=True)
+        terminal.print_json(held) if as_json else terminal.print_table(held, title=model)
+        return
     saved = data.read_model(model, to_look_at=True)
     _, last = steps_of(saved.estimator)
     # Models that only count have probabilities in the place of weights.

@@ -109,8 +109,8 @@ def prepare(
             "remove it"
         )
     if begun is not None and begun.complete:
-        typer.echo(f"{output} was made of these files before", err=True) if show else None
         corpus = open_shards(output)
+        typer.echo(f"{output} was made of these files before", err=True) if show else None
     else:
         # Words are counted before anything is written, so that a second command would not learn of the first for long.
         with claimed(output):
@@ -125,16 +125,18 @@ def prepare(
             written = chunks(listed, wanted, encoding, reader, terminal.Progress("writing", show, n_counted))
             corpus = write_claimed(written, output, features=features, source=source, reader=reader)
     if as_json:
-        terminal.print_json(_facts(corpus))
+        terminal.print_json(facts_of(corpus))
     elif show:
-        facts = _facts(corpus)
+        facts = facts_of(corpus)
         sizes = [count(number, name.removesuffix("s")) for name, number in facts.items() if isinstance(number, int)]
         typer.echo(", ".join(sizes))
 
 
-def _facts(corpus: Shards) -> dict[str, Any]:
+def facts_of(corpus: Shards, *, classes: bool = False) -> dict[str, Any]:
+    """How much it holds, and if asked for its labels."""
     sizes = {"sequences": corpus.n_examples, "tokens": corpus.n_tokens, "features": corpus.n_features}
-    return sizes | {"labels": len(corpus.classes), "shards": len(corpus), "corpus": str(corpus.path)}
+    held = sizes | {"labels": len(corpus.classes), "shards": len(corpus), "corpus": str(corpus.path)}
+    return held | ({"classes": list(map(str, corpus.classes))} if classes else {})
 
 
 def new_features(reader: Reader, templates: Path | None, min_count: int, n_hashed: int | None) -> TextFeatures:

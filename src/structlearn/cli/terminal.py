@@ -78,17 +78,22 @@ def _of_vectors(last: Any) -> dict[str, Any]:
 
 def print_facts(estimator: Any, *, title: str) -> None:
     """The same as a table."""
-    from rich.table import Table
-
     from structlearn.estimators.card import gap_in_words
     from structlearn.persistence.model_file import steps_of
+
+    shown = facts(estimator)
+    if "gap" in shown:
+        shown["gap"] = gap_in_words(steps_of(estimator)[1])
+    print_table(shown, title=title)
+
+
+def print_table(shown: dict[str, Any], *, title: str) -> None:
+    """Names and values, one a line."""
+    from rich.table import Table
 
     table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="dim")
     table.add_column()
-    shown = facts(estimator)
-    if "gap" in shown:
-        shown["gap"] = gap_in_words(steps_of(estimator)[1])
     for name, value in shown.items():
         # Tables within the table are for machines; people see them drawn.
         drawn = isinstance(value, list) and any(isinstance(each, dict) for each in value)

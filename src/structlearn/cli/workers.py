@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
 PANEL = "Several machines"
+#: Seconds without an answer after which the command says for what it waits.
+PATIENCE = 3.0
 
 Workers = Annotated[
     int | None,
@@ -36,11 +39,20 @@ def are_asked(workers: int | None, cluster: str | None) -> bool:
     return workers is not None or cluster is not None
 
 
-def asked_for(workers: int | None, cluster: str | None) -> AbstractContextManager[Any]:
+@contextmanager
+def asked_for(workers: int | None, cluster: str | None) -> Iterator[Any]:
     """A client of the workers that are asked for, for a ``with`` block."""
     from structlearn.distributed.local import scheduler_at, workers_here
 
-    return scheduler_at(cluster) if cluster is not None else workers_here(workers or 1)
+    told = threading.Timer(PATIENCE, typer.echo, [f"waiting for {cluster or 'the workers'} …"], {"err": True})
+    told.daemon = True
+    told.start()
+    try:
+        with scheduler_at(cluster) if cluster is not None else workers_here(workers or 1) as client:
+            told.cancel()
+            yield client
+    finally:
+        told.cancel()
 
 
 @contextmanager

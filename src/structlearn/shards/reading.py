@@ -51,7 +51,8 @@ def open_shards(path: str | os.PathLike[str]) -> Shards:
             raise FileNotFoundError(f"{file} is missing, which the manifest of {folder} asks for")
         if size != manifest.nbytes(name):
             raise ValueError(
-                f"{file} has {size} bytes, but the manifest says {manifest.nbytes(name)}: cut short or changed"
+                f"{file} has {size} bytes, but the manifest says {manifest.nbytes(name)}: cut short or changed; remove "
+                f"{folder} and write it again"
             )
     return Shards(folder, manifest)
 
