@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -87,17 +86,16 @@ private:
     std::atomic<bool> failed_{false};
 };
 
-// Takes a step on each item, with copies of the ascent, and of w but for the one that it changes.
+// Takes a step on each item in one thread, and one more for each of the copies of w, which are copies afterwards as well.
 template <class Ascent>
-void take_lagged_steps(std::span<const std::int64_t> items, std::span<double> w, std::int64_t lag, int n_threads, const Ascent& ascent) {
-    // More threads than steps under way would only wait.
-    n_threads = static_cast<int>(std::clamp<std::int64_t>(n_threads, 1, std::max<std::int64_t>(lag, 1)));
+void take_lagged_steps(std::span<const std::int64_t> items, std::span<double> w, std::span<double> copies, std::int64_t lag,
+                       const Ascent& ascent) {
+    const int n_threads = w.empty() ? 1 : 1 + static_cast<int>(copies.size() / w.size());
     LaggedSteps<Ascent> steps(items, lag, n_threads);
-    std::vector<std::vector<double>> copies(static_cast<std::size_t>(n_threads) - 1, std::vector<double>(w.begin(), w.end()));
     in_threads(n_threads, [&](int thread) {
         try {
             Ascent own = ascent;
-            steps.run(thread, own, thread == 0 ? w.data() : copies[static_cast<std::size_t>(thread) - 1].data());
+            steps.run(thread, own, thread == 0 ? w.data() : copies.data() + (thread - 1) * std::ssize(w));
         } catch (...) {
             steps.fail();
             throw;

@@ -33,7 +33,7 @@ void in_threads(int n_threads, const std::function<void(int)>& work);
 
 // Lets a moment pass for another thread: the n-th time in a row.
 inline void relax(int n) {
-    if (n > 2048) return std::this_thread::yield();
+    if (n > 256) return std::this_thread::yield();
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)

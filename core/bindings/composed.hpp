@@ -102,7 +102,7 @@ void bind_likelihoods(nb::class_<BoundProblem<Structure, Scorer>>& problem) {
              nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg())
         .def("set_log_losses", unlocked_method<Bound>(&set_log_losses<Problem>), nb::arg(), nb::arg(), nb::arg(),
              nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg())
-        .def("mix", unlocked_method<Bound>(&mix<Problem>), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg("lag"), nb::arg("n_threads"))
+        .def("mix", unlocked_method<Bound>(&mix<Problem>))
         .def("exponentiate", unlocked_method<Bound>(&exponentiate<Problem>), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
              nb::arg().none(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
 }

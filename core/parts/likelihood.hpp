@@ -211,9 +211,9 @@ private:
 template <class Problem>
 void mix(const Problem& problem, std::span<const std::int64_t> order, std::span<const std::int64_t> at,
          std::span<const double> u, std::span<double> marginals, std::span<double> entropies, std::span<double> ratios,
-         std::span<double> w, std::int64_t lag, int n_threads) {
+         std::span<double> w, std::span<double> copies, std::int64_t lag) {
     const Mixing<Problem> mixing(problem, at, u, marginals, entropies, ratios);
-    take_lagged_steps(order, w, lag, n_threads, mixing);
+    take_lagged_steps(order, w, copies, lag, mixing);
 }
 
 // PartAscent::exponentiate, likewise.

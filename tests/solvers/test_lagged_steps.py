@@ -5,7 +5,7 @@ import pytest
 
 from structlearn.models import Chain
 from structlearn.solvers import DualCoordinate
-from structlearn.solvers.part_ascent import LAG, mix
+from structlearn.solvers.part_ascent import LAG, mix, n_copies
 from structlearn.waist import LikelihoodObjective
 from tests.models.enumerated import bound
 from tests.models.instances import chain_twins
@@ -35,9 +35,12 @@ def test_nothing_depends_on_the_number_of_threads(n_threads):
     runs = []
     for problem.n_threads in (1, n_threads):
         limits, *state = started(problem, objective)
+        copies = np.zeros(n_copies(problem) * problem.n_features)
         for _ in range(5):
-            mix(problem, order, limits, *state)
+            mix(problem, order, limits, *state, copies)
         runs.append(state)
+        assert len(copies) == min(problem.n_threads - 1, LAG - 1) * problem.n_features
+        np.testing.assert_array_equal(copies.reshape(-1, problem.n_features) - state[-1], 0.0)
     for one, several in zip(*runs, strict=True):
         np.testing.assert_array_equal(one, several)
 
@@ -51,7 +54,7 @@ def test_steps_written_in_python_are_the_same():
     for each in (problem, PlainParts(problem)):
         limits, *state = started(problem, objective)
         for _ in range(3):
-            mix(each, order, limits, *state)
+            mix(each, order, limits, *state, np.empty(0))
         runs.append(state)
     for compiled, plain in zip(*runs, strict=True):
         np.testing.assert_allclose(compiled, plain, atol=1e-8)
@@ -66,7 +69,7 @@ def test_the_dual_never_falls_where_steps_undo_each_other():
     limits, marginals, entropies, ratios, w = started(problem, objective)
     duals = [0.0]
     for _ in range(30):
-        mix(problem, random.permutation(N), limits, marginals, entropies, ratios, w)
+        mix(problem, random.permutation(N), limits, marginals, entropies, ratios, w, np.empty(0))
         duals.append(objective.dual(w, float(objective.sample_weight @ entropies)))
         moved = np.zeros(problem.n_features)
         problem.push(problem.true_parts(np.arange(N)) - marginals, np.arange(N), limits, moved)

@@ -10,7 +10,7 @@ import numpy as np
 from structlearn.data.arrays import FloatArray
 from structlearn.solvers.base import GapSolver
 from structlearn.solvers.lbfgs import LBFGS, LBFGSState
-from structlearn.solvers.part_ascent import mix
+from structlearn.solvers.part_ascent import mix, n_copies
 from structlearn.solvers.states import DualState, dual_record
 from structlearn.waist.objective import LikelihoodObjective, Objective
 from structlearn.waist.parts import PartProblem
@@ -43,6 +43,9 @@ class DualCoordinateState(DualState):
     visits: int = 0
     earlier_gap: float = np.inf
     descent: LBFGSState | None = None
+
+    #: Of the iterate, for other threads, one after another; no part of a saved state.
+    copies = np.empty(0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +121,7 @@ class DualCoordinate(GapSolver):
         problem.push(problem.true_parts(examples) - state.marginals, examples, limits, state.iterate)
         state.objective, state.primal, state.dual, state.iteration = objective, np.inf, 0.0, 0
         state.visits, state.earlier_gap, state.descent, state.stuck = 0, np.inf, None, False
+        state.copies = np.empty(0)
         self._certify(state, problem, objective)
         return state
 
@@ -136,7 +140,9 @@ class DualCoordinate(GapSolver):
         limits = objective.price * objective.sample_weight
         with state.timed("dual_seconds"):
             order = state.random.permutation(problem.n_examples)
-            mix(problem, order, limits, state.marginals, state.entropies, state.ratios, state.iterate)
+            if len(state.copies) != n_copies(problem) * problem.n_features:
+                state.copies = np.tile(state.iterate, n_copies(problem))
+            mix(problem, order, limits, state.marginals, state.entropies, state.ratios, state.iterate, state.copies)
         self._certify(state, problem, objective)
         return state
 

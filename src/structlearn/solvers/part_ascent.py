@@ -21,6 +21,15 @@ from structlearn.waist.parts import PartProblem
 LAG = 3
 
 
+def n_copies(problem: PartProblem) -> int:
+    """How many threads beside the first take part in `mix`: more than visits under way would only wait."""
+    return min(problem.n_threads, max(_lag(problem), 1)) - 1 if hasattr(problem, "kernel") else 0
+
+
+def _lag(problem: PartProblem) -> int:
+    return min(LAG, problem.n_examples // 16)
+
+
 def mix(
     problem: PartProblem,
     order: IntArray,
@@ -29,17 +38,18 @@ def mix(
     entropies: FloatArray,
     ratios: FloatArray,
     w: FloatArray,
+    copies: FloatArray,
 ) -> None:
     """Moves each μ_i to (1 − γ) μ_i + γ p, where p is the distribution that w gives, with the best γ ≤ 1.
 
     Of the entropies it keeps lower bounds, H((1 − γ) μ + γ p) ≥ (1 − γ) H(μ) + γ H(p), which makes D a parabola in γ.
-    Compiled steps find its curvature afterwards, and keep it for the next visit: `ratios`, 0 where nothing is known.
+    Its curvature is found afterwards, and kept for the next visit: `ratios`, 0 where nothing is known. Compiled steps
+    have a thread more for each w that there is `room` for, see `room_for`.
     """
-    lag = min(LAG, problem.n_examples // 16)
+    lag = _lag(problem)
     kernel = getattr(problem, "kernel", None)
     if kernel is not None:
-        offsets, n_threads = problem.part_offsets, problem.n_threads
-        kernel.mix(order, offsets, limits, marginals, entropies, ratios, w, lag=lag, n_threads=n_threads)
+        kernel.mix(order, problem.part_offsets, limits, marginals, entropies, ratios, w, copies, lag)
         return
     under_way: deque[_Mixture] = deque()
     for i in order:
