@@ -19,8 +19,8 @@ def inspect_model(
 ) -> None:
     """Show what is in a model file: sizes, labels, how it was trained, the strongest weights, the pattern of a motif.
 
-    Of a model of your own, whose code no file holds, it shows what can be told without; of a folder that [bold]prepare
-    [/bold] wrote, its sizes and labels.
+    Of a model of your own, whose code no file holds, it shows what can be told without; of a folder that
+    [bold]prepare[/bold] wrote, its sizes and labels.
 
     \b
         structlearn inspect tagger.slm

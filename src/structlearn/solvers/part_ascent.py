@@ -44,7 +44,7 @@ def mix(
 
     Of the entropies it keeps lower bounds, H((1 − γ) μ + γ p) ≥ (1 − γ) H(μ) + γ H(p), which makes D a parabola in γ.
     Its curvature is found afterwards, and kept for the next visit: `ratios`, 0 where nothing is known. Compiled steps
-    have a thread more for each w that there is `room` for, see `room_for`.
+    have a thread more for each of the `copies` of w, one after another, which become what w becomes.
     """
     lag = _lag(problem)
     kernel = getattr(problem, "kernel", None)
