@@ -3,6 +3,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/unlocked.hpp"
 #include "dual/gram.hpp"
+#include "dual/idle_planes.hpp"
 #include "dual/restricted.hpp"
 #include "dual/saved_planes.hpp"
 #include "dual/steps.hpp"
@@ -89,16 +90,16 @@ nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name
                  return run_unlocked([&] { return solve_alone(sets, i, relative, max_rounds); });
              })
         .def("grow", &Sets::grow)
-        .def("count_idle", &Sets::count_idle)
-        .def("mark_used", [](Sets& sets, Vector<std::int64_t> which) { sets.mark_used(which.data()); })
+        .def("count_idle", &count_idle<Sets>)
+        .def("mark_used", [](Sets& sets, Vector<std::int64_t> which) { mark_used(sets, view(which)); })
         .def("drop_idle",
              [](Sets& sets, std::int64_t limit, int n_threads) {
-                 return run_unlocked([&] { return sets.drop_idle(limit, n_threads); });
+                 return run_unlocked([&] { return drop_idle(sets, limit, n_threads); });
              },
              nb::arg("limit"), nb::arg("n_threads") = 1)
         .def("limit_memory",
              [](Sets& sets, std::size_t most, MutableVector<double> w, bool spare_weight) {
-                 return sets.limit_memory(most, w.data(), spare_weight);
+                 return limit_memory(sets, most, w.data(), spare_weight);
              })
         .def("alpha", [](const Sets& sets, std::int64_t i) { return to_numpy(copied(sets.dual(i).alpha())); })
         .def("offsets", [](const Sets& sets, std::int64_t i) { return to_numpy(copied(sets.dual(i).b())); })

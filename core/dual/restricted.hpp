@@ -10,6 +10,7 @@
 
 #include "dual/cuts.hpp"
 #include "dual/face.hpp"
+#include "dual/idle_planes.hpp"
 #include "dual/order.hpp"
 
 namespace structlearn {
@@ -63,7 +64,7 @@ template <class Sets>
 double solve_alone(Sets& sets, std::int64_t i, double relative, std::int64_t max_rounds) {
     sets.complete_products(i);
     const double gap = maximise(sets.dual(i), relative, max_rounds);
-    sets.count_idle();
+    count_idle(sets);
     return gap;
 }
 
@@ -151,7 +152,7 @@ SolveReport solve(Sets& sets, double* w, double relative, std::int64_t max_visit
             if (order.empty()) order = all;  // infinite gaps
         }
     }
-    sets.count_idle();
+    count_idle(sets);
     return {gap, false, cuts_from};
 }
 

@@ -1,12 +1,11 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -61,12 +60,10 @@ public:
         return sizes;
     }
     Store& store() { return own_.store; }
-    // For a second thread: what it works with, and room for a copy of w. Both have vectors over all weights, whose pages take
-    // longer to come into being than a pass takes to use them: they stay.
-    Workspace& second() {
-        if (second_.empty()) second_.push_back(own_);
-        return second_.front();
-    }
+    Workspace& workspace() { return own_; }
+    // For a second thread: what it works with, and room for a copy of w. Both have vectors over all weights, which would have to
+    // come into being anew in each pass.
+    Workspace& second() { return second_ ? *second_ : second_.emplace(own_); }
     std::vector<double>& spare() { return spare_; }
     const DualBlock& dual(std::int64_t i) const { return blocks_[i].dual; }
     DualBlock& dual(std::int64_t i) { return blocks_[i].dual; }
@@ -79,7 +76,7 @@ public:
         if (n_weights <= n_weights_) return;
         n_weights_ = n_weights;
         own_.scratch.grow(n_weights);
-        second_.clear();
+        second_.reset();
     }
 
     // Multipliers that exceed a smaller budget are scaled into it.
@@ -277,68 +274,21 @@ public:
         return true;
     }
 
-    // The planes that have α = 0 count one more idle turn.
-    void count_idle() {
-        for (Block& block : blocks_)
-            for (std::size_t k = 0; k < block.dual.alpha().size(); ++k)
-                block.dual.idle()[k] = block.dual.alpha()[k] > 0.0 ? 0 : block.dual.idle()[k] + 1;
-    }
-
-    // The same where α plays no part: `which` was of use, one a block, −1 for none.
-    void mark_used(const std::int64_t* which) {
-        for (std::size_t i = 0; i < blocks_.size(); ++i) {
-            const auto idle = blocks_[i].dual.idle();
-            for (std::size_t k = 0; k < idle.size(); ++k)
-                idle[k] = static_cast<std::int64_t>(k) == which[i] ? 0 : idle[k] + 1;
+    // Keeps the planes of a block for which wanted(dual, k), and those that are pinned; returns how many went.
+    template <class Wanted>
+    std::int64_t keep_if(std::int64_t i, Wanted&& wanted, Workspace& with) {
+        auto& [planes, dual] = blocks_[i];
+        with.kept.clear();
+        for (std::int64_t k = 0; k < dual.size(); ++k)
+            if (is_pinned(k) || wanted(dual, k)) with.kept.push_back(k);
+        const std::int64_t dropped = dual.size() - std::ssize(with.kept);
+        if (dropped > 0) {
+            with.store.keep(i, planes, with.kept);
+            dual.keep(with.kept);
         }
-    }
-
-    // Forgets planes that were idle more than `limit` times in a row; returns how many.
-    std::int64_t drop_idle(std::int64_t limit, int n_threads) {
-        std::atomic<std::int64_t> dropped{0};
-        Workers<Workspace>(n_threads, own_).run(n_blocks(), [&](std::int64_t i, Workspace& with) {
-            const std::int64_t n = n_planes(i);
-            keep_if(i, [&](DualBlock& dual, std::int64_t k) { return dual.idle()[k] <= limit; }, with);
-            if (n_planes(i) < n) dropped += n - n_planes(i);
-        });
         return dropped;
     }
-
-    // Forgets planes until the others take about `most` bytes: those without weight first, the longest idle among them
-    // before the rest, then, unless these are spared, those with the least weight, which is taken out of w. Returns
-    // whether those without weight were not enough. Of planes that were idle equally long, so many go as have to.
-    bool limit_memory(std::size_t most, double* w, bool spare_weight) {
-        const std::size_t bytes = nbytes();
-        if (bytes <= most) return false;
-        std::vector<double> worth;  // α, or minus the idle turns
-        auto worth_of = [](DualBlock& dual, std::int64_t k) {
-            return dual.alpha()[k] > 0.0 ? dual.alpha()[k] : -1.0 - dual.idle()[k];
-        };
-        for (Block& block : blocks_)
-            for (std::int64_t k = 0; k < block.dual.size(); ++k) worth.push_back(worth_of(block.dual, k));
-        const double kept_part = static_cast<double>(most) / static_cast<double>(bytes);
-        const auto too_many = std::min(static_cast<std::ptrdiff_t>((1.0 - kept_part) * static_cast<double>(worth.size())),
-                                       std::ssize(worth) - 1);
-        if (too_many <= 0) return false;
-        std::ranges::nth_element(worth, worth.begin() + too_many);
-        const double found = worth[static_cast<std::size_t>(too_many)];
-        const double least = spare_weight ? std::min(found, 0.0) : found;
-        auto alike = least < 0.0 ? too_many - std::ranges::count_if(worth, [&](double one) { return one < least; }) : 0;
-        for (std::int64_t i = 0; i < n_blocks(); ++i) {
-            DualBlock& dual = blocks_[i].dual;
-            own_.change.assign(static_cast<std::size_t>(dual.size()), 0.0);
-            for (std::int64_t k = 0; k < dual.size(); ++k)
-                if (worth_of(dual, k) < least && dual.alpha()[k] > 0.0 && !is_pinned(k)) own_.change[k] = -dual.alpha()[k];
-            add_rows(i, own_.change.data(), w);
-            const auto wanted = [&](DualBlock& block, std::int64_t k) {
-                const double one = worth_of(block, k);
-                return one > least || (one == least && alike-- <= 0);
-            };
-            keep_if(i, wanted, own_);
-        }
-        nonnegative_.clip(w);
-        return found > 0.0;
-    }
+    bool is_pinned(std::int64_t k) const { return k == 0 && first_is_pinned_; }
 
     // Fills in the inner products of the planes that came since the last visit.
     void complete_products(std::int64_t i, Workspace& with) {
@@ -421,27 +371,13 @@ private:
         return block.planes.nbytes() - kept + block.dual.nbytes();
     }
 
-    bool is_pinned(std::int64_t k) const { return k == 0 && first_is_pinned_; }
-
-    // Keeps the planes for which wanted(dual, k).
-    template <class Wanted>
-    void keep_if(std::int64_t i, Wanted&& wanted, Workspace& with) {
-        auto& [planes, dual] = blocks_[i];
-        with.kept.clear();
-        for (std::int64_t k = 0; k < dual.size(); ++k)
-            if (is_pinned(k) || wanted(dual, k)) with.kept.push_back(k);
-        if (std::ssize(with.kept) == dual.size()) return;
-        with.store.keep(i, planes, with.kept);
-        dual.keep(with.kept);
-    }
-
     std::int64_t n_weights_;
     std::vector<Block> blocks_;
     bool first_is_pinned_ = false;
     Nonnegative nonnegative_;
     std::vector<double> seen_;  // the gap of each block when it was last looked at
     Workspace own_;
-    std::deque<Workspace> second_;  // one at most
+    std::optional<Workspace> second_;
     std::vector<double> spare_;
     static constexpr std::size_t unknown = std::numeric_limits<std::size_t>::max() / 2;
     std::size_t counted_ = unknown;  // bytes of planes when they were last counted, and of those that have joined since
