@@ -166,9 +166,7 @@ void parallel_pieces(std::int64_t n_items, int n_threads, const Piece& work) {
     if (n_threads == 1) return work(0, n_items, 0);
     const std::int64_t grain = std::max<std::int64_t>(1, n_items / (std::int64_t{8} * n_threads));
     std::atomic<std::int64_t> next{0};
-    std::exception_ptr failure;
-    std::mutex failure_mutex;
-    Borrowed()->run(n_threads, [&](int thread) {
+    in_threads(n_threads, [&](int thread) {
         try {
             for (;;) {
                 const std::int64_t begin = next.fetch_add(grain);
@@ -177,11 +175,9 @@ void parallel_pieces(std::int64_t n_items, int n_threads, const Piece& work) {
             }
         } catch (...) {
             next = n_items;
-            const std::lock_guard lock(failure_mutex);
-            if (!failure) failure = std::current_exception();
+            throw;
         }
     });
-    if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace structlearn
