@@ -44,15 +44,18 @@ def asked_for(workers: int | None, cluster: str | None) -> Iterator[Any]:
     """A client of the workers that are asked for, for a ``with`` block."""
     from structlearn.distributed.local import scheduler_at, workers_here
 
-    told = threading.Timer(PATIENCE, typer.echo, [f"waiting for {cluster or 'the workers'} …"], {"err": True})
-    told.daemon = True
-    told.start()
+    if cluster is None:
+        with workers_here(workers or 1) as client:
+            yield client
+        return
+    waiting = threading.Timer(PATIENCE, typer.echo, [f"waiting for {cluster} …"], {"err": True})
+    waiting.start()
     try:
-        with scheduler_at(cluster) if cluster is not None else workers_here(workers or 1) as client:
-            told.cancel()
+        with scheduler_at(cluster) as client:
+            waiting.cancel()
             yield client
     finally:
-        told.cancel()
+        waiting.cancel()
 
 
 @contextmanager
