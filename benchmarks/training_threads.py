@@ -1,9 +1,10 @@
 """Training with one thread and with two, in turns: wall time, processor time, memory, and whether w is the same.
 
-    python benchmarks/training_threads.py [--tasks chunking letters MNIST parser CRF] [--turns 5] [--threads 1 2]
+    python benchmarks/training_threads.py [--tasks chunking letters MNIST CRF …] [--turns 5] [--threads 1 2] [--twins]
 
 Every run is a process of its own. Ratios are medians over turns of wall times in neighbouring runs; a machine with
-other work on it gives them no meaning.
+other work on it gives them no meaning. With --twins there is a run with one thread in every turn that has another one
+beside it: work that shares nothing takes half of its time with two threads.
 """
 
 from __future__ import annotations
@@ -69,6 +70,20 @@ def likelihood(n_jobs: int) -> tuple[Any, Any, Any]:
     return ConditionalRandomField(Chain(boundaries=False), C=len(Y) / 2, tol=0.01, n_jobs=n_jobs), X, Y
 
 
+def likelihood_of_letters(n_jobs: int) -> tuple[Any, Any, Any]:
+    import data
+
+    X, Y, *_ = data.letters(range(1, 10), [0])
+    return ConditionalRandomField(Chain(), C=len(Y) / 2, tol=0.01, n_jobs=n_jobs), X, Y
+
+
+def likelihood_of_phrases(n_jobs: int) -> tuple[Any, Any, Any]:
+    from structlearn.datasets import fetch_treebank
+
+    trees = fetch_treebank(max_length=15)
+    return ConditionalRandomField(Grammar(), C=0.1 * len(trees.Y), n_jobs=n_jobs), trees.X, trees.Y
+
+
 TASKS = {
     "chunking": chunks,
     "letters": letters,
@@ -76,6 +91,8 @@ TASKS = {
     "parser": parser,
     "dependencies": dependencies,
     "CRF": likelihood,
+    "CRF-letters": likelihood_of_letters,
+    "CRF-parser": likelihood_of_phrases,
 }
 
 
@@ -96,13 +113,13 @@ def train(task: str, n_jobs: int) -> dict[str, Any]:
     }
 
 
-def apart(task: str, n_jobs: int) -> dict[str, Any]:
-    """The same in a process of its own."""
+def apart(task: str, n_jobs: int, n_processes: int) -> dict[str, Any]:
+    """The same in a process of its own, and in others beside it."""
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     command = [sys.executable, __file__, "--run", task, str(n_jobs)]
-    done = subprocess.run(command, env=os.environ | one, stdout=subprocess.PIPE, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    runs = [subprocess.Popen(command, env=os.environ | one, stdout=subprocess.PIPE) for _ in range(n_processes)]
+    found: list[dict[str, Any]] = [json.loads(run.communicate()[0]) for run in runs]
+    return max(found, key=lambda run: float(run["seconds"]))
 
 
 def main() -> None:
@@ -110,19 +127,21 @@ def main() -> None:
     arguments.add_argument("--tasks", nargs="+", choices=TASKS, default=list(TASKS))
     arguments.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     arguments.add_argument("--turns", type=int, default=5)
+    arguments.add_argument("--twins", action="store_true")
     arguments.add_argument("--run", nargs=2, help=argparse.SUPPRESS)
     options = arguments.parse_args()
     if options.run:
         print(json.dumps(train(options.run[0], int(options.run[1]))))
         return
+    kinds = {f"{k} threads": (k, 1) for k in options.threads} | ({"a twin": (1, 2)} if options.twins else {})
     for task in options.tasks:
-        turns = [{k: apart(task, k) for k in options.threads} for _ in range(options.turns)]
-        for k in options.threads:
-            runs = [turn[k] for turn in turns]
+        turns = [{kind: apart(task, *kinds[kind]) for kind in kinds} for _ in range(options.turns)]
+        for kind in kinds:
+            runs = [turn[kind] for turn in turns]
             middle = {name: statistics.median(run[name] for run in runs) for name in runs[0] if name != "w"}
-            ratio = statistics.median(turn[k]["seconds"] / turn[options.threads[0]]["seconds"] for turn in turns)
+            ratio = statistics.median(turn[kind]["seconds"] / turn[next(iter(kinds))]["seconds"] for turn in turns)
             print(
-                f"{task:12} {k} threads  {middle['seconds']:7.2f} s ({ratio:.2f})  CPU {middle['cpu']:7.2f} s  "
+                f"{task:12} {kind:9}  {middle['seconds']:7.2f} s ({ratio:.2f})  CPU {middle['cpu']:7.2f} s  "
                 f"oracle {middle['oracle_seconds']:6.2f}  dual {middle['dual_seconds']:6.2f}  "
                 f"gap {middle['gap']:.4f}  iterations {middle['iterations']:.0f}  {middle['mb']:.0f} MB  "
                 f"w {' '.join(sorted({run['w'] for run in runs}))}",
