@@ -51,6 +51,7 @@ nb::class_<WorkingSets<Store>> bind_common(nb::module_& module, const char* name
             nb::keep_alive<0, 1>())
         .def("__deepcopy__", [](const Sets& sets, nb::dict) { return Sets(sets); }, nb::keep_alive<0, 1>())
         .def("set_limits", [](Sets& sets, Vector<double> u, Vector<double> r) { sets.set_limits(view(u), view(r)); })
+        .def("scale", [](Sets& sets, double factor) { sets.scale(factor); })
         .def("set_nonnegative", [](Sets& sets, Vector<std::int64_t> which) { sets.set_nonnegative(view(which)); })
         .def("clip", [](Sets& sets, MutableVector<double> w) { sets.nonnegative().clip(w.data()); })
         .def("sizes", [](const Sets& sets) { return to_numpy(sets.sizes()); })

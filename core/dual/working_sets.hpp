@@ -91,6 +91,16 @@ public:
         }
     }
 
+    // All multipliers and their limits times a factor.
+    void scale(double factor) {
+        for (Block& block : blocks_) {
+            DualBlock& dual = block.dual;
+            for (double& alpha : dual.alpha()) alpha *= factor;
+            dual.u *= factor;
+            dual.r /= factor;
+        }
+    }
+
     // The weights that must be ≥ 0. A point of the run is made anew by `weights` then.
     void set_nonnegative(std::span<const std::int64_t> which) { nonnegative_.set(which, n_weights_); }
     Nonnegative& nonnegative() { return nonnegative_; }

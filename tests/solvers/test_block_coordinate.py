@@ -7,7 +7,8 @@ from structlearn import StructuralSVM
 from structlearn.datasets import make_block_sequences
 from structlearn.models import Chain, Multiclass
 from structlearn.solvers import BlockCoordinate, NSlack, OneSlack
-from structlearn.solvers.block_coordinate import BlockCoordinateState, _chunks
+from structlearn.solvers.block_coordinate import BlockCoordinateState
+from structlearn.solvers.passes import chunks_in_random_order
 from structlearn.solvers.saved_state import restore, save
 from structlearn.waist import MarginObjective
 from tests.models.instances import chain_twins, multiclass_twins
@@ -130,7 +131,7 @@ def test_planes_without_weight_go_first():
 @pytest.mark.parametrize(("n", "size"), [(0, 16), (1, 16), (100, 1), (100, 7), (1000, 64), (1001, 512)])
 def test_chunks_hold_every_example_once(n, size):
     examples = 3 * np.arange(n)
-    chunks = list(_chunks(examples, size, np.random.default_rng(0)))
+    chunks = list(chunks_in_random_order(examples, size, np.random.default_rng(0)))
     assert sorted(np.concatenate([*chunks, np.empty(0)]).tolist()) == examples.tolist()
     assert max(map(len, chunks), default=0) <= size
 

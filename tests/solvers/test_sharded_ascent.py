@@ -10,7 +10,7 @@ from structlearn.models import Chain
 from structlearn.solvers import LBFGS, BlockCoordinate, OneSlack, ShardedAscent, saved_state
 from structlearn.solvers.sharded_ascent import best_factors
 from structlearn.waist.objective import LikelihoodObjective, MarginObjective
-from structlearn.waist.packed import add_packed, packed, scaled, unpacked
+from structlearn.waist.packed import add_packed, dot_packed, packed, packed_difference, scaled, set_zero
 from structlearn.waist.sharded import PartsHere, ShardedProblem
 
 random = np.random.default_rng(0)
@@ -62,7 +62,7 @@ def test_the_shares_are_points_of_the_dual():
         bounds.append(state.linear.sum() - 0.5 * state.point @ state.point)
         return False
 
-    ShardedAscent(tol=1e-4, damping=1.0, max_iter=15).run(sharded(20, 40), priced, observe=observe)
+    ShardedAscent(tol=1e-4, max_iter=15).run(sharded(20, 40), priced, observe=observe)
     assert np.all(np.diff(bounds) >= -1e-9)
     assert max(bounds) <= least * (1 + 1e-5)
 
@@ -177,8 +177,16 @@ def test_factors_maximise_the_dual_over_the_box():
 @pytest.mark.parametrize("density", [0.1, 0.9])
 def test_packed_vectors_are_the_same_vectors(density):
     vector = random.normal(size=50) * (random.random(50) < density)
-    assert np.array_equal(unpacked(packed(vector), 50), vector)
-    assert np.array_equal(unpacked(scaled(packed(vector), 2.0), 50), 2.0 * vector)
-    grown = vector.copy()
-    add_packed(grown, packed(vector), -1.0)
+    grown = np.zeros(50)
+    add_packed(grown, packed(vector))
+    assert np.array_equal(grown, vector)
+    add_packed(grown, scaled(packed(vector), 2.0))
+    assert np.array_equal(grown, 3.0 * vector)
+    add_packed(grown, packed(vector), -3.0)
     assert not grown.any()
+    other = vector + random.normal(size=50) * (random.random(50) < 0.5 * density)
+    add_packed(grown, packed_difference(other, vector, 2.0))
+    assert grown == pytest.approx(0.5 * (other - vector))
+    assert dot_packed(packed(vector), other) == pytest.approx(vector @ other)
+    set_zero(other, packed(vector))
+    assert not other[vector != 0.0].any()

@@ -13,16 +13,12 @@ from structlearn import _core
 from structlearn.data.arrays import FloatArray, IntArray
 from structlearn.solvers.base import EXAMPLE_BYTES, DualSolver
 from structlearn.solvers.mixtures import MixtureState
+from structlearn.solvers.passes import BESIDE, SMALL, chunks_in_random_order, default_chunk_size, drawn_by_gap
 from structlearn.solvers.states import Record, dual_record
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.planes import Planes
 from structlearn.waist.problem import Problem
 from structlearn.waist.rows import SparseRows
-
-#: Of the mean gap: examples with at least so much are visited for certain.
-SMALL = 0.3
-#: So often cached planes are gone over beside the oracle; more often, and they are gone over after the pass as well.
-BESIDE = 8
 
 
 @dataclass
@@ -222,17 +218,15 @@ class BlockCoordinate(DualSolver):
 
     def _pass(self, state: BlockCoordinateState, problem: Problem, objective: MarginObjective) -> int:
         """Oracle and dual steps, chunk by chunk, for examples drawn by their gap; returns how many there were."""
-        draw = state.random.uniform(size=problem.n_examples)
-        chosen = np.flatnonzero(state.gaps > draw * SMALL * state.gaps.mean())
-        n = problem.n_examples
-        size = self.chunk_size or max(min(n // 100, 512), min(n // 16, 64), 4)
+        chosen = drawn_by_gap(state.gaps, state.random)
+        size = self.chunk_size or default_chunk_size(problem.n_examples)
         if state.iteration == 0:
             size = max(1, size // 8)
         # What has less of the gap than this is mostly left out: as much is enough to be worth a plane.
         margins = SMALL * state.gaps.mean() / (objective.price * objective.sample_weight)
         with state.stepping(problem, objective) as steps:
             last, full = chosen[:0], False
-            for chunk in [*_chunks(chosen, size, state.random), chosen[:0]]:
+            for chunk in [*chunks_in_random_order(chosen, size, state.random), chosen[:0]]:
                 with state.timed("dual_seconds"):
                     w = steps.begin(last, min(state.cached_passes, BESIDE) * len(last), chunk, state.iterate)
                 if len(chunk):
@@ -312,13 +306,3 @@ class BlockCoordinate(DualSolver):
         if np.isinf(state.primal):
             record |= {"primal": np.nan, "gap": np.nan, "certified": False}
         return record
-
-
-def _chunks(examples: IntArray, size: int, random: np.random.Generator) -> Iterator[IntArray]:
-    """The examples in random order, a chunk at a time, as runs of neighbours: memory is read in pieces that way."""
-    run = max(1, size // 32)
-    order = random.permutation(-(-len(examples) // run)) * run
-    for begin in range(0, len(order), max(1, size // run)):
-        starts = np.sort(order[begin : begin + max(1, size // run)])
-        places = (starts[:, None] + np.arange(run)).ravel()
-        yield examples[places[places < len(examples)]]

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from structlearn.data.arrays import FloatArray, IntArray
+from structlearn.solvers.passes import chunks_in_random_order, drawn_by_gap
 from structlearn.solvers.working_sets import has_room
 from structlearn.waist.objective import MarginObjective
-from structlearn.waist.packed import NOTHING, Packed, add_packed, packed, scaled
+from structlearn.waist.packed import Packed, add_packed, packed_difference, scaled
+from structlearn.waist.planes import Planes
 from structlearn.waist.problem import Problem
 from structlearn.waist.sharded import Part, Share
 
-#: Of the mean gap: examples with at least so much are visited for certain.
-SMALL = 0.3
 _KEPT = "local ascent"
 
 
@@ -28,10 +29,10 @@ class Plan:
     run : str
         Whose ascent it is: what another run left behind is not gone on with.
     iteration, turn, turns : int
-        The oracle is asked for one in `turns` of the examples that are due; where `turns` is 0 nothing but planes that
-        are known are gone over.
-    passes : int
-        Over known planes, where the oracle is not asked.
+        The oracle is asked for one in `turns` of the examples that are due; where `turns` is 0 there are a few visits
+        to planes that are known.
+    cached : int
+        How many visits to planes that are known there are for each example that the oracle is asked for.
     damping : float
         σ′: how often the change of a part counts against itself, in place of what others change meanwhile.
     chunk_size : int
@@ -45,7 +46,7 @@ class Plan:
     iteration: int
     turn: int
     turns: int
-    passes: int
+    cached: int
     damping: float
     chunk_size: int
     idle_passes: int
@@ -97,10 +98,13 @@ class LocalAscent:
 
         Σ b α − ⟨w, Δ⟩ − (σ′/2) ‖Δ‖²    with  Δ = Σ α a row − (the part's share of w).
 
-    Multipliers are kept times σ′: this is then the dual that working sets know, at the point w + σ′ Δ.
+    Multipliers are kept times σ′, that of the last plan: this is then the dual that working sets know, at the point
+    w + σ′ Δ.
 
     Attributes
     ----------
+    w : (n_features,)
+        That of all parts when they were last put together.
     point : (n_features,)
         w + σ′ Δ.
     lead : packed vector
@@ -108,15 +112,21 @@ class LocalAscent:
     gaps : (n_examples,)
     number : int
         How many proposals there were.
+    due : list of list of array
+        The chunks of examples that the oracle is asked for in each turn of a pass.
+    damping : float
+        σ′.
     """
 
     sets: Any
+    w: FloatArray
     point: FloatArray
     lead: Packed
     gaps: FloatArray
     run: str
+    damping: float
     number: int = 0
-    due: list[IntArray] = field(default_factory=list)
+    due: list[list[IntArray]] = field(default_factory=list)
 
     @classmethod
     def begun(
@@ -126,80 +136,76 @@ class LocalAscent:
         u, r = objective.limits
         sets = problem.working_sets()
         sets.set_limits(plan.damping * u, r / plan.damping)
-        ascent = cls(sets, w.copy(), scaled(share_of_w, -1.0), np.full(problem.n_examples, np.inf), plan.run)
-        add_packed(ascent.point, ascent.lead, plan.damping)
+        lead, gaps = scaled(share_of_w, -1.0), np.full(problem.n_examples, np.inf)
+        # Arguments may be read-only, or those of other parts as well.
+        ascent = cls(sets, w.copy(), w.copy(), lead, gaps, plan.run, plan.damping)
+        add_packed(ascent.point, lead, plan.damping)
         return ascent
 
     def settle(self, merged: Merged, change: Packed, damping: float) -> None:
         """Takes in how w changed, and what became of the last proposal, which is the lead until now."""
-        add_packed(self.point, change)
-        add_packed(self.point, self.lead, -damping * merged.kept)
-        self.lead = scaled(self.lead, 1.0 - merged.kept) if merged.kept < 1.0 else NOTHING
+        self.sets.scale(damping / self.damping)
+        self.damping = damping
+        add_packed(self.w, change)
+        np.copyto(self.point, self.w)
+        if merged.kept < 1.0:
+            add_packed(self.point, self.lead, damping * (1.0 - merged.kept))
 
     def propose(self, problem: Problem, objective: MarginObjective, plan: Plan) -> Proposal:
-        before = self.point.copy()
         random = np.random.default_rng([plan.seed, plan.iteration, plan.turn, plan.turns])
         if plan.turns:
             self._ask(problem, objective, plan, random)
         else:
-            self._go_over(plan, random)
-        before -= self.point
-        before /= -plan.damping
-        add_packed(before, self.lead)
-        self.lead = packed(before)
+            self._agree(random)
+        self.lead = packed_difference(self.point, self.w, self.damping)
         self.number += 1
-        linear = self.sets.linear_part() / plan.damping
-        return Proposal(self.lead, linear, self._gap(plan), int(self.sets.sizes().sum()))
+        linear = self.sets.linear_part() / self.damping
+        return Proposal(self.lead, linear, self._gap(), int(self.sets.sizes().sum()))
 
-    def _gap(self, plan: Plan) -> float:
+    def _gap(self) -> float:
         return float(self.gaps.sum()) if np.isfinite(self.gaps).all() else np.inf
 
     def _ask(self, problem: Problem, objective: MarginObjective, plan: Plan, random: np.random.Generator) -> None:
-        """Oracle and dual steps, chunk by chunk, for a share of the examples drawn by their gap."""
+        """Oracle and dual steps as in `BlockCoordinate`, for one in `turns` of the examples that are due."""
         if plan.turn == 0 or len(self.due) != plan.turns:
-            drawn = self._drawn(random)
-            self.due = np.array_split(runs_in_random_order(drawn, plan.chunk_size, random), plan.turns)
-        due = self.due[plan.turn]
-        # w changes most at first.
-        size = max(1, plan.chunk_size // 8) if np.isinf(self.gaps).all() else plan.chunk_size
-        for begin in range(0, len(due), size):
-            self._ask_chunk(problem, objective, plan, np.sort(due[begin : begin + size]))
+            self.due = self._chunks_due(plan, random)
+        steps = self.sets.steps(self.damping * self.gaps, int(random.integers(2**63)), False)
+        last = np.empty(0, np.int64)
+        for chunk in [*self.due[plan.turn], last]:
+            w = steps.begin(last, plan.cached * len(last), chunk, self.point)
+            if len(chunk):
+                planes = problem.oracle(w, chunk, objective.scaling)
+                self.keep(problem, objective, planes)
+            self.gaps[last] = steps.end(self.point) / self.damping
+            has_room(self.sets, plan.room)
+            last = chunk
+        if plan.turn + 1 == plan.turns:
+            self.sets.count_idle()
+            self.sets.drop_idle(plan.idle_passes)
+            self.sets.limit_memory(plan.room, self.point, False)
 
-    def _ask_chunk(self, problem: Problem, objective: MarginObjective, plan: Plan, chunk: IntArray) -> None:
-        planes = problem.oracle(self.point, chunk, objective.scaling)
+    def keep(self, problem: Problem, objective: MarginObjective, planes: Planes) -> None:
+        """What is violated joins the working sets."""
         which = np.flatnonzero(planes.bounds > 0.0)
         a, b = objective.scaling(planes.losses[which])
         problem.keep(self.sets, planes, which, a, b)
-        self._improve(chunk, plan)
-        has_room(self.sets, plan.room)
 
-    def _go_over(self, plan: Plan, random: np.random.Generator) -> None:
-        """Passes over planes that are known, of examples that have a part in the gap."""
-        for _ in range(plan.passes):
-            drawn = self._drawn(random)
-            self._improve(runs_in_random_order(drawn, plan.chunk_size, random), plan)
-        self.sets.count_idle()
-        self.sets.drop_idle(plan.idle_passes)
-        self.sets.limit_memory(plan.room, self.point, False)
+    def _chunks_due(self, plan: Plan, random: np.random.Generator) -> list[list[IntArray]]:
+        # w changes most at first.
+        begins = np.isinf(self.gaps).all()
+        size = max(1, plan.chunk_size // 8) if begins else plan.chunk_size
+        chunks = list(chunks_in_random_order(self._drawn(random), size, random))
+        cuts = np.linspace(0, len(chunks), plan.turns + 1).astype(int)
+        return [chunks[a:b] for a, b in pairwise(cuts.tolist())]
 
-    def _improve(self, examples: IntArray, plan: Plan) -> None:
-        gaps = np.empty(len(examples))
-        self.sets.improve(examples, self.point, gaps)
-        self.gaps[examples] = gaps / plan.damping
+    def _agree(self, random: np.random.Generator) -> None:
+        """A few visits to planes that are known: enough for the weights that most examples share."""
+        n = len(self.gaps)
+        which = np.sort(random.choice(n, size=min(n, max(n // 32, 4096)), replace=False))
+        self.sets.improve(which, self.point, np.empty(len(which)))
 
     def _drawn(self, random: np.random.Generator) -> IntArray:
-        if not np.isfinite(self.gaps).all():
-            return np.arange(len(self.gaps))
-        return np.flatnonzero(self.gaps > random.uniform(size=len(self.gaps)) * SMALL * self.gaps.mean())
-
-
-def runs_in_random_order(examples: IntArray, chunk_size: int, random: np.random.Generator) -> IntArray:
-    """Examples in random order as runs of neighbours: memory is read in pieces that way."""
-    run = max(1, chunk_size // 32)
-    starts = random.permutation(-(-len(examples) // run)) * run
-    places = (starts[:, None] + np.arange(run)).ravel()
-    chosen: IntArray = examples[places[places < len(examples)]]
-    return chosen
+        return drawn_by_gap(self.gaps, random) if np.isfinite(self.gaps).all() else np.arange(len(self.gaps))
 
 
 def begin(part: Part, plan: Plan, w: FloatArray, own: tuple[Share, Packed]) -> None:
@@ -230,16 +236,15 @@ def price(part: Part, plan: Plan, w: FloatArray, share: Share) -> Price:
     known, covered = np.zeros(problem.n_examples), np.zeros(problem.n_examples)
     if ascent is not None:
         known, _, covered = ascent.sets.violations(w)
+        covered /= ascent.damping
     violations = np.full(problem.n_examples, -np.inf)
     for chunk in problem.chunks():
         planes = problem.oracle(w, chunk, objective.scaling)
         np.maximum.at(violations, planes.examples, planes.bounds)
         if ascent is not None and has_room(ascent.sets, plan.room):
-            which = np.flatnonzero(planes.bounds > 0.0)
-            a, b = objective.scaling(planes.losses[which])
-            problem.keep(ascent.sets, planes, which, a, b)
+            ascent.keep(problem, objective, planes)
     losses = objective.slack_loss(np.maximum(violations, 0.0))
-    gaps = objective.price * objective.sample_weight * losses - covered / plan.damping
+    gaps = objective.price * objective.sample_weight * losses - covered
     if ascent is not None:
         ascent.gaps = gaps
     return Price(violations, max(0.0, float((violations - known).max(initial=0.0))), float(gaps.sum()))

@@ -12,12 +12,15 @@ from structlearn.data.arrays import FloatArray
 from structlearn.solvers import local_ascent
 from structlearn.solvers.base import EXAMPLE_BYTES, PLANE_BYTES, GapSolver
 from structlearn.solvers.local_ascent import Merged, Plan, Price, Proposal
+from structlearn.solvers.passes import BESIDE, default_chunk_size
 from structlearn.solvers.states import DualState, dual_record
 from structlearn.waist.objective import MarginObjective
-from structlearn.waist.packed import NOTHING, Packed, add_packed, packed, unpacked
+from structlearn.waist.packed import NOTHING, Packed, add_packed, dot_packed, packed, set_zero
 from structlearn.waist.sharded import ShardedProblem
 
-#: Parts are put together so often at most while known planes are gone over: then there are several passes in between.
+#: After so many iterations there is a certificate, whatever is estimated: gaps of examples that are left out grow old.
+MOST_UNCERTIFIED = 4
+#: How often in a pass of the oracle parts are put together at most.
 MOST_EXCHANGES = 8
 
 
@@ -38,7 +41,9 @@ class ShardedAscentState(DualState):
     certified, bias : float
         The relative gap of the last certificate, and that over its estimate.
     cached : int
-        How many passes over planes that are known come next.
+        How often known planes are gone over next: so many visits for each example that the oracle is asked for.
+    exchanges : int
+        How often parts are put together next while the oracle goes once over their examples.
     """
 
     shares: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
@@ -48,7 +53,8 @@ class ShardedAscentState(DualState):
     certified: float = 1.0
     bias: float = 1.0
     planes: int = 0
-    cached: int = 2
+    cached: int = 4
+    exchanges: int = 2
 
     def __post_init__(self) -> None:
         # No part of a saved state: which ascent the parts are in, what became of their last proposals, and how many had
@@ -64,26 +70,27 @@ class ShardedAscent(GapSolver):
     """min_w ½‖w‖² + (C/S) Σ_i s_i ℓ(ξ_i) by dual ascent on parts of the examples at the same time.
 
     Each part improves the multipliers of its own examples from the w of all, as `BlockCoordinate` does, and proposes a
-    change of w. A change that is right for one part alone is too large where others change the same weights, so that it
-    counts σ′ times against itself meanwhile (Ma et al. 2015, CoCoA⁺). Changes are put together with the factors
-    t ∈ [0, 1]^K that maximise the dual,
+    change of w. Changes are put together with the factors t ∈ [0, 1]^K that maximise the dual,
 
         D(t) = Σ_k (l_k + t_k l'_k) − ½ ‖w + Σ_k t_k Δ_k‖²,
 
     a quadratic program of one variable a part: a mixture of two points of a part's dual is one, so that D is a bound
-    for every t, and never falls. The primal is taken over all examples at one w. So the certificate holds whatever
-    becomes of the parts: one that is lost begins with no planes, while its share of w stays until its proposals are
-    better.
+    for every t, and never falls. So the certificate holds whatever becomes of the parts: one that is lost begins with
+    no planes, while its share of w stays until its proposals are better.
+
+    What parts change in weights of rare features hardly concerns the others; those of frequent ones they all change in
+    the same direction, each by all that is needed, and together by too much. So after every such exchange there is a
+    short one in which the change of a part counts K times against itself, in place of what the others change meanwhile
+    (Ma et al. 2015, CoCoA⁺). It takes few visits to known planes to set right what all examples share.
+
+    The primal is taken over all examples at the mean of the points of an iteration, where what is left of that evens
+    out.
 
     Parameters
     ----------
-    exchanges : int
-        How often parts are put together while the oracle goes once over their examples.
-    cached_exchanges : int
-        How often at least after that, with a pass over planes that are known; where these still hold most of the gap,
-        there are more passes, and up to eight exchanges.
-    damping : float, optional
-        σ′, from 1 to the number of parts; by default the square root of that.
+    exchanges : int, optional
+        How often parts are put together while the oracle goes once over their examples, each time with a short exchange
+        after it; by default as often as there are parts, from 2 to 8 times, and more often where that gets slow.
     chunk_size : int, optional
         Examples of a part for which the oracle is asked at once, as in `BlockCoordinate`.
     idle_passes : int
@@ -92,16 +99,14 @@ class ShardedAscent(GapSolver):
         Seed of the order of the examples.
     """
 
-    exchanges: int = 4
-    cached_exchanges: int = 2
-    damping: float | None = None
+    exchanges: int | None = None
     chunk_size: int | None = None
-    idle_passes: int = 10
+    idle_passes: int = 3
     random_state: int = 0
 
     slacks: ClassVar[tuple[str, ...]] = ("linear", "squared")
     takes_sharded: ClassVar[bool] = True
-    vectors: ClassVar[int] = 5
+    vectors: ClassVar[int] = 6
 
     def check(self, problem: Any, objective: Any) -> None:
         super().check(problem, objective)
@@ -119,9 +124,10 @@ class ShardedAscent(GapSolver):
             point=np.zeros(problem.n_features),
             shares=np.zeros((n_parts, problem.n_features)),
             linear=np.zeros(n_parts),
+            exchanges=min(max(n_parts, 2), MOST_EXCHANGES),
             objective=objective,
         )
-        self._certify(state, problem, objective)
+        self._certify(state, problem, objective, state.point)
         return state
 
     def resume(self, state: ShardedAscentState, problem: ShardedProblem, objective: MarginObjective) -> Any:
@@ -131,18 +137,24 @@ class ShardedAscent(GapSolver):
         self, state: ShardedAscentState, problem: ShardedProblem, objective: MarginObjective
     ) -> ShardedAscentState:
         state.restarted = 0
-        for turn in range(self.exchanges):
-            self._exchange(state, problem, objective, turn, self.exchanges)
-        asked = state.estimate
-        for turn in range(min(state.cached, MOST_EXCHANGES)):
-            self._exchange(state, problem, objective, turn, 0)
-        # Where the known planes still hold most of the gap, asking for more would not help.
-        many = 2 * state.cached if state.estimate > 0.5 * asked else state.cached // 2
-        state.cached, state.estimate = min(max(many, self.cached_exchanges), 64), asked
+        earlier = state.estimate
+        mean = np.zeros_like(state.point)
+        exchanges = self.exchanges or state.exchanges
+        for turn in range(exchanges):
+            for turns in (exchanges, 0):
+                self._exchange(state, problem, objective, turn, turns)
+                mean += state.point
+        mean /= 2 * exchanges
+        if state.estimate > 0.8 * earlier:
+            if state.cached >= BESIDE:
+                state.exchanges = min(2 * state.exchanges, MOST_EXCHANGES)
+            state.cached = min(2 * state.cached, BESIDE)
+        elif state.estimate < 0.5 * earlier:
+            state.cached = max(state.cached // 2, 2)
         remaining = state.estimate / max(self._dual(state) + state.estimate, 1e-300)
         due = state.bias * remaining <= max(self.tolerance, 0.5 * state.certified)
-        if due or state.iteration + 1 >= self.max_iter:
-            self._certify(state, problem, objective)
+        if due or (state.iteration + 1) % MOST_UNCERTIFIED == 0 or state.iteration + 1 >= self.max_iter:
+            self._certify(state, problem, objective, mean)
             state.bias = float(np.clip(state.certified / remaining, 0.25, 16.0)) if remaining > 0.0 else 1.0
         else:
             state.record = dual_record(state, problem, planes=state.planes)
@@ -151,7 +163,6 @@ class ShardedAscent(GapSolver):
 
     def plan(self, state: ShardedAscentState, problem: ShardedProblem, turn: int, turns: int) -> Plan:
         """What is asked of the parts."""
-        n = problem.n_examples
         most = int(np.diff(problem.begins).max())
         known = 32 * problem.n_features + EXAMPLE_BYTES * most
         room = PLANE_BYTES if problem.max_memory is None else max(0, problem.max_memory - known)
@@ -160,9 +171,9 @@ class ShardedAscent(GapSolver):
             iteration=state.iteration,
             turn=turn,
             turns=turns,
-            passes=max(1, state.cached // MOST_EXCHANGES),
-            damping=self.damping or float(np.sqrt(len(problem.begins) - 1)),
-            chunk_size=self.chunk_size or max(min(n // 100, 512), min(n // 16, 64), 4),
+            cached=state.cached,
+            damping=1.0 if turns else float(len(problem.begins) - 1),
+            chunk_size=self.chunk_size or default_chunk_size(problem.n_examples),
             idle_passes=self.idle_passes,
             room=room,
             seed=self.random_state,
@@ -199,19 +210,21 @@ class ShardedAscent(GapSolver):
                 found[k] = proposal
         return [proposal for proposal in found if proposal is not None]
 
-    def _certify(self, state: ShardedAscentState, problem: ShardedProblem, objective: MarginObjective) -> None:
+    def _certify(
+        self, state: ShardedAscentState, problem: ShardedProblem, objective: MarginObjective, w: FloatArray
+    ) -> None:
         """An exact pass over all examples of all parts at one w."""
         with state.timed("oracle_seconds"):
             plan = self.plan(state, problem, 0, 0)
-            found: list[Price] = problem.on_parts(local_ascent.price, plan, state.point, own=problem.shares(objective))
+            found: list[Price] = problem.on_parts(local_ascent.price, plan, w, own=problem.shares(objective))
         for k, (size, each) in enumerate(zip(np.diff(problem.begins), found, strict=True)):
             if len(each.violations) != size:
                 raise ValueError(f"part {k} has {size} examples, but {len(each.violations)} were priced")
         violations = np.concatenate([each.violations for each in found])
         state.estimate = sum(each.gap for each in found)
-        primal, dual = objective.primal(state.point, violations), self._dual(state)
+        primal, dual = objective.primal(w, violations), self._dual(state)
         state.certified = max(0.0, primal - dual) / primal if primal > 0.0 else 0.0
-        state.certify(state.point, violations, objective)
+        state.certify(w, violations, objective)
         state.record = dual_record(state, problem, max(each.violation for each in found), state.planes)
 
     @staticmethod
@@ -221,16 +234,17 @@ class ShardedAscent(GapSolver):
 
 def _merge(state: ShardedAscentState, proposals: list[Proposal]) -> None:
     """Takes as much of each proposal as makes the dual largest."""
-    n = len(state.point)
     gains = np.array([proposal.linear for proposal in proposals]) - state.linear
     products = np.empty((len(proposals), len(proposals)))
+    row = np.zeros_like(state.point)
     for k, proposal in enumerate(proposals):
-        row = unpacked(proposal.change, n)
-        gains[k] -= row @ state.point
+        gains[k] -= dot_packed(proposal.change, state.point)
+        add_packed(row, proposal.change)
         for j, other in enumerate(proposals[: k + 1]):
-            products[k, j] = products[j, k] = _dot(other, row)
+            products[k, j] = products[j, k] = dot_packed(other.change, row)
+        set_zero(row, proposal.change)
     factors = best_factors(products, gains)
-    change = np.zeros(n)
+    change = row
     for k, (t, proposal) in enumerate(zip(factors.tolist(), proposals, strict=True)):
         add_packed(change, proposal.change, t)
         add_packed(state.shares[k], proposal.change, t)
@@ -244,13 +258,6 @@ def _merge(state: ShardedAscentState, proposals: list[Proposal]) -> None:
     state.dual = max(state.dual, float(state.linear.sum() - 0.5 * state.point @ state.point))
     state.estimate = sum(proposal.gap for proposal in proposals)
     state.planes = sum(proposal.planes for proposal in proposals)
-
-
-def _dot(proposal: Proposal, row: FloatArray) -> float:
-    if isinstance(proposal.change, tuple):
-        places, values = proposal.change
-        return float(values @ row[places])
-    return float(proposal.change @ row)
 
 
 def best_factors(products: FloatArray, gains: FloatArray) -> FloatArray:

@@ -21,6 +21,14 @@ def packed(vector: FloatArray) -> Packed:
     return (places, vector[places]) if 2 * len(places) < len(vector) else vector
 
 
+def packed_difference(vector: FloatArray, other: FloatArray, divisor: float) -> Packed:
+    """(vector − other) / divisor."""
+    places = np.flatnonzero(vector != other)
+    if 2 * len(places) < len(vector):
+        return places, (vector[places] - other[places]) / divisor
+    return (vector - other) / divisor
+
+
 def add_packed(vector: FloatArray, change: Packed, factor: float = 1.0) -> None:
     """vector += factor · change, in place."""
     if isinstance(change, tuple):
@@ -34,7 +42,13 @@ def scaled(change: Packed, factor: float) -> Packed:
     return (change[0], factor * change[1]) if isinstance(change, tuple) else factor * change
 
 
-def unpacked(change: Packed, length: int) -> FloatArray:
-    vector = np.zeros(length)
-    add_packed(vector, change)
-    return vector
+def set_zero(vector: FloatArray, change: Packed) -> None:
+    """Where the change is, in place."""
+    vector[change[0] if isinstance(change, tuple) else slice(None)] = 0.0
+
+
+def dot_packed(change: Packed, vector: FloatArray) -> float:
+    if isinstance(change, tuple):
+        places, values = change
+        return float(values @ vector[places])
+    return float(change @ vector)
