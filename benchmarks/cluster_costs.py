@@ -25,9 +25,9 @@ class Costs:
 
     Attributes
     ----------
-    asking, agreeing, pricing, risk : float
-        By the token: a pass of the oracle with steps on what it finds and on known planes; the few visits of a short
-        exchange; an exact pass for a certificate; a pass for a sum of risk and gradient.
+    asking, cached, pricing, risk : float
+        By the token: a pass of the oracle with steps on what it finds; a pass over known planes; an exact pass for a
+        certificate; a pass for a sum of risk and gradient.
     shuffling : float
         By the weight and proposal: what a part does to its vectors.
     merging, adding, alone : float
@@ -36,12 +36,14 @@ class Costs:
         By the byte: a message is written and read.
     updates, growth : float
         Ascent takes updates · K^growth iterations with K parts.
-    exchanges, exchange_growth : float
-        By the iteration: exchanges with the oracle, exchanges · K^exchange_growth and at most 8; as many are short.
+    cached_exchanges, cached_growth : float
+        By the iteration: exchanges without the oracle, cached_exchanges · K^cached_growth and at most 32.
     certificates : float
         By the iteration: exact passes.
     sums, step : float
         Iterations of cutting planes over sums, and their seconds by the weight beside the sums.
+    exchanges : float
+        With the oracle, by the iteration.
     call : float
         By the call of a worker through Dask, as `check` found it.
     spread : float
@@ -49,7 +51,7 @@ class Costs:
     """
 
     asking: float
-    agreeing: float
+    cached: float
     pricing: float
     shuffling: float
     risk: float
@@ -59,11 +61,12 @@ class Costs:
     copying: float
     updates: float
     growth: float
-    exchanges: float
-    exchange_growth: float
+    cached_exchanges: float
+    cached_growth: float
     certificates: float
     sums: float
     step: float
+    exchanges: float = 4.0
     call: float = 1e-2
     spread: float = 0.05
 
@@ -128,7 +131,7 @@ def timed_parts(problems: list[Any]) -> Any:
             inner = common[0] if common and callable(common[0]) else call
             name = inner.__name__
             if inner is local_ascent.propose:
-                name = "asking" if common[2].turns else "agreeing"
+                name = "asking" if common[2].turns else "cached"
             self.seconds[name] += time.process_time() - begin
             self.calls[name] += 1
             return answers
@@ -201,21 +204,21 @@ def fitted(runs: list[dict[str, Any]], sums: dict[str, Any], copying: float) -> 
         return float(found[0]), float(found[1])
 
     n, d, k = (np.array([run[name] for run in runs], float) for name in ("tokens", "weights", "parts"))
-    seconds = {name: np.array([run["seconds"][name] for run in runs]) for name in ("asking", "agreeing", "price")}
-    iterations = np.array([run["iterations"] for run in runs], float)
-    asking, shuffling = by(n * iterations, d * k * total("asking"), seconds["asking"])
-    agreeing, shuffling_agreed = by(n * total("agreeing"), d * k * total("agreeing"), seconds["agreeing"])
-    exchanged = (total("asking") + total("agreeing")) * d
+    seconds = {name: np.array([run["seconds"][name] for run in runs]) for name in ("asking", "cached", "price")}
+    asking, shuffling = by(n * total("asking") / 4.0, d * k * total("asking"), seconds["asking"])
+    cached, shuffling_cached = by(n * total("cached"), d * k * total("cached"), seconds["cached"])
+    exchanged = (total("asking") + total("cached")) * d
     driver = np.array([run["driver"] for run in runs])
     put_together = np.column_stack([exchanged * k**2, exchanged * k, exchanged]) / driver[:, None]
     (merging, adding, alone), _ = nnls(put_together, np.ones(len(runs)))
+    iterations = np.array([run["iterations"] for run in runs], float)
     growth, first = np.polyfit(np.log(k), np.log(iterations), 1)
-    exchange_growth, first_exchanges = np.polyfit(np.log(k), np.log(total("asking") / iterations), 1)
+    cached_growth, first_cached = np.polyfit(np.log(k), np.log(total("cached") / iterations), 1)
     return Costs(
         asking=asking,
-        agreeing=agreeing,
+        cached=cached,
         pricing=float(seconds["price"].sum() / (n * total("price")).sum()),
-        shuffling=(shuffling + shuffling_agreed) / 2.0,
+        shuffling=(shuffling + shuffling_cached) / 2.0,
         risk=sums["risk"] / sums["tokens"],
         merging=float(merging),
         adding=float(adding),
@@ -223,8 +226,8 @@ def fitted(runs: list[dict[str, Any]], sums: dict[str, Any], copying: float) -> 
         copying=copying,
         updates=math.exp(first),
         growth=float(growth),
-        exchanges=math.exp(first_exchanges),
-        exchange_growth=float(exchange_growth),
+        cached_exchanges=math.exp(first_cached),
+        cached_growth=float(cached_growth),
         certificates=float((total("price") / iterations).mean()),
         sums=float(sums["iterations"]),
         step=sums["beside"] / sums["weights"],

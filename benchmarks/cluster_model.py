@@ -76,9 +76,9 @@ def predicted(way: Way, tokens: float, workers: int, weights: float, costs: Cost
     if way == "sums":
         driver = weights * (workers * costs.adding + costs.step)
         return Prediction(*(costs.sums * each for each in (slow * share * costs.risk, messages, driver)))
-    asked = min(costs.exchanges * workers**costs.exchange_growth, 8.0)
-    exchanges = 2.0 * asked
-    by_tokens = costs.asking + asked * costs.agreeing + costs.certificates * costs.pricing
+    cached = min(costs.cached_exchanges * workers**costs.cached_growth, 32.0)
+    exchanges = costs.exchanges + cached
+    by_tokens = costs.asking + cached * costs.cached + costs.certificates * costs.pricing
     work = slow * (share * by_tokens + exchanges * weights * costs.shuffling)
     driver = exchanges * weights * (workers**2 * costs.merging + workers * costs.adding + costs.alone)
     rounds = costs.updates * workers**costs.growth

@@ -12,7 +12,7 @@ from structlearn.data.arrays import FloatArray
 from structlearn.solvers import local_ascent
 from structlearn.solvers.base import EXAMPLE_BYTES, PLANE_BYTES, GapSolver
 from structlearn.solvers.local_ascent import Merged, Plan, Price, Proposal
-from structlearn.solvers.passes import BESIDE, default_chunk_size
+from structlearn.solvers.passes import default_chunk_size
 from structlearn.solvers.states import DualState, dual_record
 from structlearn.waist.objective import MarginObjective
 from structlearn.waist.packed import NOTHING, Packed, add_packed, dot_packed, packed, set_zero
@@ -20,8 +20,9 @@ from structlearn.waist.sharded import ShardedProblem
 
 #: After so many iterations there is a certificate, whatever is estimated: gaps of examples that are left out grow old.
 MOST_UNCERTIFIED = 4
-#: How often in a pass of the oracle parts are put together at most.
+#: How often in a pass of the oracle parts are put together at most, and known planes gone over before they are.
 MOST_EXCHANGES = 8
+MOST_CACHED = 4
 
 
 @dataclass
@@ -146,9 +147,9 @@ class ShardedAscent(GapSolver):
                 mean += state.point
         mean /= 2 * exchanges
         if state.estimate > 0.8 * earlier:
-            if state.cached >= BESIDE:
+            if state.cached == MOST_CACHED:
                 state.exchanges = min(2 * state.exchanges, MOST_EXCHANGES)
-            state.cached = min(2 * state.cached, BESIDE)
+            state.cached = min(2 * state.cached, MOST_CACHED)
         elif state.estimate < 0.5 * earlier:
             state.cached = max(state.cached // 2, 2)
         remaining = state.estimate / max(self._dual(state) + state.estimate, 1e-300)
